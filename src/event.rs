@@ -1,0 +1,294 @@
+//! What happened in the host, in our own words.
+//!
+//! Hosts name the same moment differently; `dialect` translates. Everything after decoding
+//! speaks only the names in [`catalog`]. No I/O here, and no host's JSON.
+
+pub mod action;
+pub mod catalog;
+pub mod context;
+pub mod framing;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub use action::{Action, ActionKind};
+pub use context::{Context, ContextError};
+
+/// The rules of one event: a row of the catalog, or an event that a team declared itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventSpec {
+    /// Canonical name, dotted: `tool.pre`.
+    pub name: Cow<'static, str>,
+    /// One line that completes "asked when …".
+    pub summary: Cow<'static, str>,
+    /// What hosts call it; accepted wherever a name is, without regard to case.
+    pub aliases: &'static [&'static str],
+    /// The keys that a context of this event carries, in the order of the sample.
+    pub context: Cow<'static, [ContextKey]>,
+    /// Whether a hook may refuse it.
+    pub blocks: bool,
+    /// The context fields that a hook may rewrite, and how several rewrites merge.
+    pub rewrites: Cow<'static, [Rewrite]>,
+    /// What a failing hook means, unless its own spec says otherwise.
+    pub on_failure: OnFailure,
+    /// How its hooks are run.
+    pub schedule: Schedule,
+}
+
+impl EventSpec {
+    /// Whether `name` is this event's name or one of its aliases, in any case.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+            || self
+                .aliases
+                .iter()
+                .any(|alias| alias.eq_ignore_ascii_case(name))
+    }
+
+    /// The rewrite rule of `field`, if hooks may rewrite it.
+    pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {
+        self.rewrites.iter().find(|rewrite| rewrite.field == field)
+    }
+
+    /// Whether contexts of this event carry `key`.
+    pub fn carries(&self, key: &str) -> bool {
+        self.context.iter().any(|known| known.name == key)
+    }
+
+    /// An example context, as one compact JSON document: what `hookrun test` feeds a hook
+    /// when there is nothing on stdin.
+    pub fn sample(&self) -> String {
+        let mut text = format!("{{\"event\":\"{}\"", self.name);
+        for key in self.context.iter() {
+            text.push_str(&format!(",\"{}\":{}", key.name, key.sample));
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// One key of a context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextKey {
+    /// The key, in camel case.
+    pub name: Cow<'static, str>,
+    /// The JSON type of its value.
+    pub kind: Kind,
+    /// What the value says.
+    pub about: Cow<'static, str>,
+    /// An example value, as JSON text.
+    pub sample: Cow<'static, str>,
+}
+
+/// A JSON type, as the catalog and the schemas name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Object,
+    Array,
+    /// Any JSON value; its shape is the host's own.
+    Any,
+}
+
+impl Kind {
+    /// Every kind with its name in `hookrun.toml`, `hookrun events` and JSON Schema.
+    pub const NAMES: &[(Kind, &str)] = &[
+        (Kind::String, "string"),
+        (Kind::Integer, "integer"),
+        (Kind::Number, "number"),
+        (Kind::Boolean, "boolean"),
+        (Kind::Object, "object"),
+        (Kind::Array, "array"),
+        (Kind::Any, "any"),
+    ];
+
+    /// The name of this kind.
+    pub fn name(self) -> &'static str {
+        named(Self::NAMES, self)
+    }
+}
+
+/// A context field that hooks may rewrite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The context key.
+    pub field: Cow<'static, str>,
+    /// How the rewrites of several hooks come together.
+    pub merge: Merge,
+}
+
+/// How the rewrites of several hooks come together, in plan order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    /// The last value replaces every earlier one.
+    Last,
+    /// Each hook sees the value as the earlier ones left it; the last one stands.
+    Chain,
+    /// Values are lists; each is added at the end.
+    Append,
+    /// The first value stands; later ones are reported and dropped.
+    First,
+    /// As `Chain`, but the value's `role` must stay; a change of role is rejected.
+    SameRole,
+}
+
+impl Merge {
+    /// Every rule with its name in `hookrun.toml` and `hookrun events`.
+    pub const NAMES: &[(Merge, &str)] = &[
+        (Merge::Last, "last"),
+        (Merge::Chain, "chain"),
+        (Merge::Append, "append"),
+        (Merge::First, "first"),
+        (Merge::SameRole, "same-role"),
+    ];
+
+    /// The name of this rule.
+    pub fn name(self) -> &'static str {
+        named(Self::NAMES, self)
+    }
+}
+
+/// What a failing hook (timed out, not started, killed, malformed) means for the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Fail closed: the failure refuses the event.
+    Block,
+    /// Fail open: the failure is reported and the event goes on.
+    Allow,
+}
+
+impl OnFailure {
+    /// Both with their names in `hookrun.toml` and in directives.
+    pub const NAMES: &[(OnFailure, &str)] =
+        &[(OnFailure::Block, "block"), (OnFailure::Allow, "allow")];
+
+    /// The name of this choice.
+    pub fn name(self) -> &'static str {
+        named(Self::NAMES, self)
+    }
+}
+
+/// How the hooks of one event are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// In plan order; each sees the context as the earlier ones left it; the first block ends it.
+    Sequential,
+    /// At once; the outcome is as if in plan order.
+    Parallel,
+    /// Started and not waited for; supervised to their timeouts.
+    Detached,
+}
+
+impl Schedule {
+    /// Every schedule with its name in `hookrun.toml` and `hookrun events`.
+    pub const NAMES: &[(Schedule, &str)] = &[
+        (Schedule::Sequential, "sequential"),
+        (Schedule::Parallel, "parallel"),
+        (Schedule::Detached, "detached"),
+    ];
+
+    /// The name of this schedule.
+    pub fn name(self) -> &'static str {
+        named(Self::NAMES, self)
+    }
+}
+
+/// The name that `table` gives `value`.
+fn named<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static str {
+    table
+        .iter()
+        .find(|(row, _)| *row == value)
+        .map_or("", |(_, name)| name)
+}
+
+/// One occurrence: the rules of its name, who asks, and the facts.
+#[derive(Debug, Clone)]
+pub struct Event {
+    spec: Arc<EventSpec>,
+    host: Cow<'static, str>,
+    context: Context,
+    action: Option<Action>,
+}
+
+impl Event {
+    /// An event as `host` tells it. For a tool event the [`Action`] is taken from the
+    /// context's `action`, or derived from `toolName` and `toolInput` and added to it.
+    ///
+    /// # Errors
+    /// When the context names another event, or `action` is not what [`Action`] describes.
+    pub fn new(
+        spec: Arc<EventSpec>,
+        host: impl Into<Cow<'static, str>>,
+        mut context: Context,
+    ) -> Result<Event, ContextError> {
+        match context
+            .raw("event")
+            .map(|raw| context::scalar_text(raw).unwrap_or_default())
+        {
+            Some(name) if spec.is_called(&name) => {}
+            Some(name) => {
+                return Err(ContextError::OtherEvent {
+                    asked: spec.name.to_string(),
+                    found: name,
+                });
+            }
+            None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
+        }
+        let mut event = Event {
+            spec,
+            host: host.into(),
+            context,
+            action: None,
+        };
+        event.normalise_action()?;
+        Ok(event)
+    }
+
+    /// The rules of this event.
+    pub fn spec(&self) -> &EventSpec {
+        &self.spec
+    }
+
+    /// Who asks: `native`, or the name of a dialect.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The facts.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// What a tool is about to do, the same in every host. Only tool events have one.
+    pub fn action(&self) -> Option<&Action> {
+        self.action.as_ref()
+    }
+
+    /// Replaces one field of the context; a rewritten tool input gives a new [`Action`].
+    ///
+    /// # Errors
+    /// When the tool input that results cannot be read.
+    pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
+        self.context.set(field, value);
+        if field == "toolInput" || field == "toolName" {
+            self.context.remove("action");
+            self.normalise_action()?;
+        }
+        Ok(())
+    }
+
+    fn normalise_action(&mut self) -> Result<(), ContextError> {
+        if let Some(given) = self.context.raw("action") {
+            self.action = Some(Action::read(given)?);
+            return Ok(());
+        }
+        self.action = Action::derive(&self.context)?;
+        if let Some(action) = &self.action {
+            self.context.set("action", &action.to_json());
+        }
+        Ok(())
+    }
+}

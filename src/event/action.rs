@@ -1,0 +1,421 @@
+//! What a tool is about to do, in words that are the same in every host.
+//!
+//! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
+
+use serde_json::{Value, json};
+
+use super::context::{Context, ContextError, child, elements, scalar_text, string_text};
+
+/// What a tool does, and to what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// The sort of tool.
+    pub kind: ActionKind,
+    /// The command line, for tools that run one.
+    pub command: Option<String>,
+    /// The paths that the tool names, as it names them.
+    pub paths: Vec<String>,
+}
+
+/// The sort of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionKind {
+    Shell,
+    Read,
+    Write,
+    Edit,
+    Search,
+    Fetch,
+    Mcp,
+    Agent,
+    Other,
+}
+
+/// A row of [`TOOLS`]: one sort of tool, and what hosts call it.
+#[derive(Debug)]
+pub struct ToolClass {
+    /// The sort.
+    pub kind: ActionKind,
+    /// Its name in `action.kind` and in `tool` matchers.
+    pub word: &'static str,
+    /// The names of such tools in every host; all of them mean the same in a `tool` matcher.
+    pub names: &'static [&'static str],
+}
+
+/// Every sort of tool with its names in the hosts (Claude, Codex, Gemini, Cursor, Copilot,
+/// pi, oh-my-pi, OpenCode; their documents of 2026). Tools of no row are `other`, or `mcp`
+/// if they are named like one.
+pub const TOOLS: &[ToolClass] = &[
+    ToolClass {
+        kind: ActionKind::Shell,
+        word: "shell",
+        names: &[
+            "bash",
+            "run_shell_command",
+            "exec_command",
+            "local_shell",
+            "powershell",
+            "sh",
+            "run_terminal_cmd",
+            "execute_command",
+            "exec",
+        ],
+    },
+    ToolClass {
+        kind: ActionKind::Read,
+        word: "read",
+        names: &[
+            "read_file",
+            "read_many_files",
+            "view",
+            "notebookread",
+            "view_image",
+        ],
+    },
+    ToolClass {
+        kind: ActionKind::Write,
+        word: "write",
+        names: &["write_file", "create", "create_file"],
+    },
+    ToolClass {
+        kind: ActionKind::Edit,
+        word: "edit",
+        names: &[
+            "multiedit",
+            "notebookedit",
+            "replace",
+            "str_replace_editor",
+            "str_replace",
+            "apply_patch",
+            "edit_file",
+            "patch",
+            "insert",
+            "delete",
+            "delete_file",
+        ],
+    },
+    ToolClass {
+        kind: ActionKind::Search,
+        word: "search",
+        names: &[
+            "grep",
+            "glob",
+            "ls",
+            "find",
+            "list",
+            "list_directory",
+            "search_file_content",
+            "grep_search",
+            "codebase_search",
+            "file_search",
+            "list_dir",
+            "rg",
+        ],
+    },
+    ToolClass {
+        kind: ActionKind::Fetch,
+        word: "fetch",
+        names: &[
+            "webfetch",
+            "web_fetch",
+            "websearch",
+            "web_search",
+            "google_web_search",
+            "fetch_url",
+        ],
+    },
+    ToolClass {
+        kind: ActionKind::Mcp,
+        word: "mcp",
+        names: &[],
+    },
+    ToolClass {
+        kind: ActionKind::Agent,
+        word: "agent",
+        names: &["task", "spawn_agent", "delegate_to_agent", "subagent"],
+    },
+    ToolClass {
+        kind: ActionKind::Other,
+        word: "other",
+        names: &[],
+    },
+];
+
+impl ActionKind {
+    /// The row of this sort.
+    fn class(self) -> &'static ToolClass {
+        TOOLS
+            .iter()
+            .find(|class| class.kind == self)
+            .unwrap_or(&TOOLS[TOOLS.len() - 1])
+    }
+
+    /// The word for it: `shell`, `write`, …
+    pub fn word(self) -> &'static str {
+        self.class().word
+    }
+
+    /// The sort that `word` names.
+    pub fn from_word(word: &str) -> Option<ActionKind> {
+        TOOLS
+            .iter()
+            .find(|class| class.word.eq_ignore_ascii_case(word))
+            .map(|class| class.kind)
+    }
+
+    /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
+    /// `mcp_server_tool` (Gemini) are `mcp`.
+    pub fn of_tool(name: &str) -> ActionKind {
+        let known = TOOLS.iter().find(|class| {
+            class.word.eq_ignore_ascii_case(name)
+                || class
+                    .names
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(name))
+        });
+        match known {
+            Some(class) => class.kind,
+            None if name.to_ascii_lowercase().starts_with("mcp_") => ActionKind::Mcp,
+            None => ActionKind::Other,
+        }
+    }
+}
+
+/// Keys of a tool input that hold a command line, in order of trust.
+const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
+
+/// Keys of a tool input that hold a path or a list of paths.
+const PATH_KEYS: &[&str] = &[
+    "path",
+    "file_path",
+    "filePath",
+    "paths",
+    "file_paths",
+    "notebook_path",
+    "absolute_path",
+    "dir_path",
+    "directory",
+    "target_file",
+    "old_path",
+    "new_path",
+    "source",
+    "destination",
+];
+
+/// Keys of a tool input that can hold the text of a patch.
+const PATCH_KEYS: &[&str] = &["patch", "input", "command"];
+
+/// The lines of a patch that name a file (Codex `apply_patch`).
+const PATCH_FILE_LINES: &[&str] = &[
+    "*** Add File: ",
+    "*** Update File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+];
+
+impl Action {
+    /// Reads the `action` that a host gave.
+    ///
+    /// # Errors
+    /// When it is not an object, or its parts have other types than [`Action`]'s.
+    pub fn read(raw: &str) -> Result<Action, ContextError> {
+        let wrong = |problem: &str| ContextError::Field {
+            field: "action".to_string(),
+            problem: problem.to_string(),
+        };
+        if !raw.starts_with('{') {
+            return Err(wrong("it is not an object"));
+        }
+        let kind = match child(raw, "kind") {
+            None => ActionKind::Other,
+            Some(word) => string_text(word)
+                .and_then(|word| ActionKind::from_word(&word))
+                .ok_or_else(|| wrong("`kind` is not one of shell, read, write, edit, search, fetch, mcp, agent, other"))?,
+        };
+        let command = match child(raw, "command") {
+            None | Some("null") => None,
+            Some(text) => {
+                Some(string_text(text).ok_or_else(|| wrong("`command` is not a string"))?)
+            }
+        };
+        let mut paths = Vec::new();
+        if let Some(list) = child(raw, "paths").filter(|list| *list != "null") {
+            for path in elements(list).ok_or_else(|| wrong("`paths` is not a list"))? {
+                paths.push(
+                    string_text(path.get())
+                        .ok_or_else(|| wrong("`paths` holds something else than strings"))?,
+                );
+            }
+        }
+        Ok(Action {
+            kind,
+            command,
+            paths,
+        })
+    }
+
+    /// The action of a tool event that comes without one: `None` if there is no `toolName`.
+    ///
+    /// # Errors
+    /// When `toolName` is not a string, so that no policy could tell what is about to run.
+    pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
+        let Some(name) = context.raw("toolName") else {
+            return Ok(None);
+        };
+        let name = string_text(name).ok_or_else(|| ContextError::Field {
+            field: "toolName".to_string(),
+            problem: "it is not a string".to_string(),
+        })?;
+        let kind = ActionKind::of_tool(&name);
+        let Some(input) = context.raw("toolInput") else {
+            return Ok(Some(Action {
+                kind,
+                command: None,
+                paths: Vec::new(),
+            }));
+        };
+        let patched = if kind == ActionKind::Edit {
+            patched_paths(input)
+        } else {
+            Vec::new()
+        };
+        let command = if patched.is_empty() {
+            find_command(input)
+        } else {
+            None
+        };
+        let mut paths = find_paths(input);
+        paths.extend(patched);
+        Ok(Some(Action {
+            kind,
+            command,
+            paths,
+        }))
+    }
+
+    /// The action as it stands in a context.
+    pub fn to_json(&self) -> Value {
+        let mut action = json!({ "kind": self.kind.word() });
+        if let Some(command) = &self.command {
+            action["command"] = Value::from(command.as_str());
+        }
+        if !self.paths.is_empty() {
+            action["paths"] = Value::from(self.paths.clone());
+        }
+        action
+    }
+}
+
+/// The command line in a tool input; a list of words is joined, and of `bash -lc TEXT` the
+/// text is taken.
+fn find_command(input: &str) -> Option<String> {
+    let raw = COMMAND_KEYS.iter().find_map(|key| child(input, key))?;
+    let Some(words) = elements(raw) else {
+        return string_text(raw);
+    };
+    let words: Vec<String> = words
+        .iter()
+        .filter_map(|word| scalar_text(word.get()))
+        .collect();
+    match words.as_slice() {
+        [_shell, flag, text] if flag == "-c" || flag == "-lc" => Some(text.clone()),
+        words => Some(shell_words::join(words)),
+    }
+}
+
+fn find_paths(input: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for raw in PATH_KEYS.iter().filter_map(|key| child(input, key)) {
+        match elements(raw) {
+            Some(list) => paths.extend(list.iter().filter_map(|path| string_text(path.get()))),
+            None => paths.extend(string_text(raw)),
+        }
+    }
+    paths
+}
+
+/// The files that a patch in the tool input touches.
+fn patched_paths(input: &str) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    texts.extend(string_text(input));
+    for raw in PATCH_KEYS.iter().filter_map(|key| child(input, key)) {
+        match elements(raw) {
+            Some(list) => texts.extend(list.iter().filter_map(|word| string_text(word.get()))),
+            None => texts.extend(string_text(raw)),
+        }
+    }
+    let lines = texts.iter().flat_map(|text| text.lines());
+    lines
+        .filter_map(|line| {
+            PATCH_FILE_LINES
+                .iter()
+                .find_map(|start| line.trim().strip_prefix(start))
+        })
+        .map(|path| path.trim().to_string())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn derive(json: &str) -> Action {
+        Action::derive(&Context::parse(json).unwrap())
+            .unwrap()
+            .unwrap()
+    }
+
+    #[test]
+    fn every_host_s_shell_tool_is_shell() {
+        for name in ["Bash", "Shell", "run_shell_command", "bash", "exec_command"] {
+            let action = derive(&format!(
+                r#"{{"toolName":"{name}","toolInput":{{"command":"ls -l"}}}}"#
+            ));
+            assert_eq!(action.kind, ActionKind::Shell, "{name}");
+            assert_eq!(action.command.as_deref(), Some("ls -l"));
+        }
+        assert_eq!(ActionKind::of_tool("mcp__github__push"), ActionKind::Mcp);
+        assert_eq!(ActionKind::of_tool("my_tool"), ActionKind::Other);
+    }
+
+    #[test]
+    fn a_command_given_as_words_is_one_command_line() {
+        let action =
+            derive(r#"{"toolName":"shell","toolInput":{"command":["bash","-lc","rm -rf x"]}}"#);
+        assert_eq!(action.command.as_deref(), Some("rm -rf x"));
+        let action = derive(r#"{"toolName":"shell","toolInput":{"command":["rm","-rf","a b"]}}"#);
+        assert_eq!(action.command.as_deref(), Some("rm -rf 'a b'"));
+    }
+
+    #[test]
+    fn the_paths_of_a_patch_are_taken_out_of_it() {
+        let patch = r"*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: src/b.rs\n*** Delete File: .env\n*** End Patch";
+        let action = derive(&format!(
+            r#"{{"toolName":"apply_patch","toolInput":{{"command":"{patch}"}}}}"#
+        ));
+        assert_eq!(action.kind, ActionKind::Edit);
+        assert_eq!(action.paths, ["src/a.rs", "src/b.rs", ".env"]);
+        assert_eq!(action.command, None);
+    }
+
+    #[test]
+    fn no_name_is_in_two_rows() {
+        let mut seen = std::collections::HashSet::new();
+        for class in TOOLS {
+            for name in class.names.iter().chain([&class.word]) {
+                assert!(
+                    seen.insert(name.to_ascii_lowercase()),
+                    "{name} stands twice"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_given_action_must_have_its_shape() {
+        assert!(Action::read(r#"{"kind":"shell","command":"ls","paths":["a"]}"#).is_ok());
+        assert!(Action::read(r#"{"kind":"shall"}"#).is_err());
+        assert!(Action::read(r#"{"kind":"read","paths":"a"}"#).is_err());
+        assert!(Action::read("7").is_err());
+    }
+}

@@ -1,0 +1,456 @@
+//! The facts of an event: a JSON object that keeps its values as the text they arrived in.
+//!
+//! A context may be 50 MB of file content of which hookrun needs one short string, so values
+//! are indexed and not parsed; only what somebody asks for is read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Deserializer as _;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
+
+/// Why a document cannot be an event's context.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// There is nothing but white space.
+    #[error("the event is empty; pipe its context in as one JSON object, `{{}}` at the least")]
+    Empty,
+    /// The text begins with something else than an object.
+    #[error("the event is not a JSON object; its context begins with `{{`")]
+    NotAnObject,
+    /// The document is not finished.
+    #[error("the event is incomplete: its JSON object is not closed")]
+    Incomplete,
+    /// Another document or text follows.
+    #[error("text follows the event's JSON object; send exactly one document")]
+    Trailing,
+    /// Nested deeper than [`MAX_DEPTH`].
+    #[error("the event is nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// The bytes are not UTF-8.
+    #[error("the event is not UTF-8: invalid byte at offset {offset}")]
+    NotUtf8 { offset: usize },
+    /// The parser's own words, with line and column.
+    #[error("the event is not valid JSON: {0}")]
+    Syntax(String),
+    /// A key stands twice, so that two readers could see two different events.
+    #[error("the key `{0}` stands twice in the event")]
+    Duplicate(String),
+    /// The context says that it belongs to another event.
+    #[error("asked about `{asked}`, but the context says `\"event\": \"{found}\"`")]
+    OtherEvent { asked: String, found: String },
+    /// A field that hookrun itself must read has the wrong shape.
+    #[error("`{field}` cannot be read: {problem}")]
+    Field { field: String, problem: String },
+}
+
+/// An event's facts: a JSON object that keeps its keys in order and its values as text.
+#[derive(Debug, Clone)]
+pub struct Context {
+    text: Arc<String>,
+    fields: Vec<Field>,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    key: String,
+    value: Slot,
+}
+
+#[derive(Debug, Clone)]
+enum Slot {
+    /// A part of the text that arrived.
+    Kept(Range<usize>),
+    /// Set since; compact JSON.
+    Set(Arc<str>),
+}
+
+impl Context {
+    /// Reads a context from the bytes of one JSON object. A UTF-8 byte order mark is accepted.
+    ///
+    /// # Errors
+    /// Whatever else the bytes are; see [`ContextError`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, ContextError> {
+        let end = match Scanner::default().scan(&bytes) {
+            Framed::Complete { end } => end,
+            Framed::Empty => return Err(ContextError::Empty),
+            Framed::Open => return Err(ContextError::Incomplete),
+            Framed::Hopeless(Hopeless::NotJson) => return Err(ContextError::NotAnObject),
+            Framed::Hopeless(Hopeless::TooDeep) => return Err(ContextError::TooDeep),
+        };
+        if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
+            return Err(ContextError::Trailing);
+        }
+        let text = String::from_utf8(bytes).map_err(|error| ContextError::NotUtf8 {
+            offset: error.utf8_error().valid_up_to(),
+        })?;
+        Self::index(text)
+    }
+
+    /// Reads a context from the text of one JSON object.
+    ///
+    /// # Errors
+    /// As [`Context::from_bytes`].
+    pub fn parse(text: impl Into<String>) -> Result<Context, ContextError> {
+        Self::from_bytes(text.into().into_bytes())
+    }
+
+    fn index(text: String) -> Result<Context, ContextError> {
+        let document = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if !document.trim_start().starts_with('{') {
+            return Err(ContextError::NotAnObject);
+        }
+        let base = text.as_ptr() as usize;
+        let mut fields: Vec<Field> = Vec::new();
+        for (key, raw) in
+            entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?
+        {
+            if fields.iter().any(|field| field.key == key) {
+                return Err(ContextError::Duplicate(key.into_owned()));
+            }
+            let start = raw.get().as_ptr() as usize - base;
+            let value = Slot::Kept(start..start + raw.get().len());
+            fields.push(Field {
+                key: key.into_owned(),
+                value,
+            });
+        }
+        Ok(Context {
+            text: Arc::new(text),
+            fields,
+        })
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.key.as_str())
+    }
+
+    /// The JSON text of a top-level value.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        self.fields
+            .iter()
+            .find(|field| field.key == key)
+            .map(|field| self.slot(&field.value))
+    }
+
+    /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
+    /// A key that contains dots itself is found when the whole path is its name.
+    pub fn lookup(&self, path: &str) -> Option<&str> {
+        if let Some(raw) = self.raw(path) {
+            return Some(raw);
+        }
+        let (first, rest) = path.split_once('.')?;
+        descend(self.raw(first)?, rest)
+    }
+
+    /// The value of a top-level string field.
+    pub fn string(&self, key: &str) -> Option<String> {
+        string_text(self.raw(key)?)
+    }
+
+    /// The value at a dotted path as text: a string as it is, anything else as compact JSON,
+    /// `None` where there is nothing or `null`.
+    pub fn text(&self, path: &str) -> Option<String> {
+        scalar_text(self.lookup(path)?)
+    }
+
+    /// The parsed value of a top-level field.
+    ///
+    /// # Errors
+    /// When the text is not readable as a value, for example because of a lone surrogate.
+    pub fn value(&self, key: &str) -> Result<Option<Value>, ContextError> {
+        let Some(raw) = self.raw(key) else {
+            return Ok(None);
+        };
+        serde_json::from_str(raw)
+            .map(Some)
+            .map_err(|error| ContextError::Field {
+                field: key.to_string(),
+                problem: error.to_string(),
+            })
+    }
+
+    /// Sets a field; a new one goes to the end.
+    pub fn set(&mut self, key: &str, value: &Value) {
+        let value = Slot::Set(value.to_string().into());
+        match self.fields.iter_mut().find(|field| field.key == key) {
+            Some(field) => field.value = value,
+            None => self.fields.push(Field {
+                key: key.to_string(),
+                value,
+            }),
+        }
+    }
+
+    /// Sets a field that is not there yet, before all others.
+    pub(super) fn set_first(&mut self, key: &str, value: &Value) {
+        let value = Slot::Set(value.to_string().into());
+        self.fields.insert(
+            0,
+            Field {
+                key: key.to_string(),
+                value,
+            },
+        );
+    }
+
+    /// Takes a field out.
+    pub fn remove(&mut self, key: &str) {
+        self.fields.retain(|field| field.key != key);
+    }
+
+    /// The context as one compact JSON document.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut json = Vec::with_capacity(self.text.len() + 64);
+        json.push(b'{');
+        for (place, field) in self.fields.iter().enumerate() {
+            if place > 0 {
+                json.push(b',');
+            }
+            json.extend_from_slice(Value::from(field.key.as_str()).to_string().as_bytes());
+            json.push(b':');
+            compact(self.slot(&field.value), &mut json);
+        }
+        json.push(b'}');
+        json
+    }
+
+    fn slot<'a>(&'a self, slot: &'a Slot) -> &'a str {
+        match slot {
+            Slot::Kept(range) => &self.text[range.clone()],
+            Slot::Set(text) => text,
+        }
+    }
+}
+
+/// A JSON text as plain text: a string without its quotes, `None` for `null`.
+pub(crate) fn scalar_text(raw: &str) -> Option<String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => string_text(raw),
+        Some(b'n') | None => None,
+        Some(_) => {
+            let mut text = Vec::with_capacity(raw.len());
+            compact(raw, &mut text);
+            String::from_utf8(text).ok()
+        }
+    }
+}
+
+/// The text of a JSON string; `None` for anything else. A lone surrogate, which JavaScript hosts
+/// can send, becomes U+FFFD: a policy sees the rest of the text instead of nothing.
+pub(crate) fn string_text(raw: &str) -> Option<String> {
+    struct Text;
+    impl Visitor<'_> for Text {
+        type Value = String;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON string")
+        }
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+    if !raw.starts_with('"') {
+        return None;
+    }
+    serde_json::Deserializer::from_str(raw)
+        .deserialize_bytes(Text)
+        .ok()
+}
+
+/// Appends valid JSON without the white space between its tokens. Numbers and strings keep
+/// the very bytes they arrived in.
+fn compact(raw: &str, out: &mut Vec<u8>) {
+    let mut in_string = false;
+    let mut escaped = false;
+    let mut copied = 0;
+    let bytes = raw.as_bytes();
+    for (at, &byte) in bytes.iter().enumerate() {
+        if in_string {
+            if escaped {
+                escaped = false;
+            } else if byte == b'\\' {
+                escaped = true;
+            } else if byte == b'"' {
+                in_string = false;
+            }
+        } else if byte == b'"' {
+            in_string = true;
+        } else if byte.is_ascii_whitespace() {
+            out.extend_from_slice(&bytes[copied..at]);
+            copied = at + 1;
+        }
+    }
+    out.extend_from_slice(&bytes[copied..]);
+}
+
+/// The value at `path` inside the JSON text `raw`.
+fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
+    let whole = child(raw, path);
+    if whole.is_some() {
+        return whole;
+    }
+    let (first, rest) = path.split_once('.')?;
+    descend(child(raw, first)?, rest)
+}
+
+/// The value under `key` of an object, or at the index `key` of an array. Of a key that stands
+/// twice the last value counts, as in most parsers.
+pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
+    match raw.as_bytes().first()? {
+        b'{' => {
+            let found = entries(raw)
+                .ok()?
+                .into_iter()
+                .rev()
+                .find(|(name, _)| name == key)?;
+            Some(found.1.get())
+        }
+        b'[' => Some(elements(raw)?.get(key.parse::<usize>().ok()?)?.get()),
+        _ => None,
+    }
+}
+
+/// The elements of a JSON array, as text.
+pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
+    struct Elements;
+    impl<'de> Visitor<'de> for Elements {
+        type Value = Vec<&'de RawValue>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON array")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(element) = list.next_element()? {
+                found.push(element);
+            }
+            Ok(found)
+        }
+    }
+    serde_json::Deserializer::from_str(raw)
+        .deserialize_seq(Elements)
+        .ok()
+}
+
+/// The entries of a JSON object, keys decoded and values as text.
+fn entries(raw: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(key) = map.next_key_seed(KeyText)? {
+                found.push((key, map.next_value()?));
+            }
+            Ok(found)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    let found = reader.deserialize_map(Entries)?;
+    reader.end()?;
+    Ok(found)
+}
+
+/// A key, borrowed where it has no escapes.
+struct KeyText;
+
+impl<'de> DeserializeSeed<'de> for KeyText {
+    type Value = Cow<'de, str>;
+    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeyText {
+    type Value = Cow<'de, str>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(context: &Context) -> String {
+        String::from_utf8(context.to_json()).unwrap()
+    }
+
+    #[test]
+    fn a_context_leaves_compact_and_otherwise_byte_for_byte() {
+        let context =
+            Context::parse("\u{feff} { \"b\" : [ 1.0 , 1e3 ], \"a\":\" x \\u00e9\" }\n").unwrap();
+        assert_eq!(json(&context), r#"{"b":[1.0,1e3],"a":" x \u00e9"}"#);
+    }
+
+    #[test]
+    fn a_lone_surrogate_does_not_hide_the_text_around_it() {
+        let context = Context::parse(r#"{"a":"rm \ud800 -rf \u00e9"}"#).unwrap();
+        assert_eq!(
+            context.string("a").as_deref(),
+            Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}")
+        );
+    }
+
+    #[test]
+    fn values_are_found_by_dotted_path() {
+        let context = Context::parse(
+            r#"{"toolInput":{"command":"l\ns","list":[{"x":7}],"dotted.key":true},"a.b":1}"#,
+        )
+        .unwrap();
+        assert_eq!(context.text("toolInput.command").as_deref(), Some("l\ns"));
+        assert_eq!(context.text("toolInput.list.0.x").as_deref(), Some("7"));
+        assert_eq!(
+            context.text("toolInput.dotted.key").as_deref(),
+            Some("true")
+        );
+        assert_eq!(context.text("a.b").as_deref(), Some("1"));
+        assert_eq!(context.text("toolInput.nothing"), None);
+    }
+
+    #[test]
+    fn what_is_not_one_object_is_refused_by_name() {
+        let problem = |text: &str| Context::parse(text).unwrap_err();
+        assert_eq!(problem(" \n"), ContextError::Empty);
+        assert_eq!(problem("hello"), ContextError::NotAnObject);
+        assert_eq!(problem("[1]"), ContextError::NotAnObject);
+        assert_eq!(problem("{\"a\":1"), ContextError::Incomplete);
+        assert_eq!(problem("{} {}"), ContextError::Trailing);
+        assert_eq!(
+            problem(r#"{"a":1,"a":2}"#),
+            ContextError::Duplicate("a".into())
+        );
+        assert!(matches!(problem("{\"a\":tru}"), ContextError::Syntax(_)));
+        assert_eq!(problem(&"[".repeat(200)), ContextError::TooDeep);
+        let bytes = b"{\"a\":\"\xff\"}".to_vec();
+        assert_eq!(
+            Context::from_bytes(bytes).unwrap_err(),
+            ContextError::NotUtf8 { offset: 6 }
+        );
+    }
+
+    #[test]
+    fn a_set_field_replaces_or_follows() {
+        let mut context = Context::parse(r#"{"a":1,"b":2}"#).unwrap();
+        context.set("a", &Value::from("x"));
+        context.set("c", &Value::from(3));
+        context.remove("b");
+        assert_eq!(json(&context), r#"{"a":"x","c":3}"#);
+    }
+}

@@ -1,0 +1,60 @@
+//! "Did you mean": the known word that a mistyped one was probably meant to be.
+//!
+//! Used for event names, configuration keys and the keys of an answer. Pure.
+
+/// The candidate nearest to `word`, if one is near enough to be a slip of the fingers.
+///
+/// Case, `_`, `-` and `.` are ignored. Words of up to three letters must be spelled with the
+/// same letters; up to six letters allow one edit, longer ones one edit for every three letters.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = plain(word);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let distance = strsim::osa_distance(&wanted, &plain(candidate));
+        if distance <= allowed_edits(candidate) && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// `word` as it is compared: lower case, without separators.
+fn plain(word: &str) -> String {
+    word.chars()
+        .filter(|c| !matches!(c, '_' | '-' | '.'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn allowed_edits(candidate: &str) -> usize {
+    match candidate.chars().count() {
+        0..=3 => 0,
+        4..=6 => 1,
+        length => (length / 3).min(4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_finds_the_word_that_was_meant() {
+        let keys = ["continue", "reason", "ask", "additionalContext"];
+        assert_eq!(nearest("contine", keys), Some("continue"));
+        assert_eq!(
+            nearest("additional_context", keys),
+            Some("additionalContext")
+        );
+        assert_eq!(nearest("Reason", keys), Some("reason"));
+        assert_eq!(nearest("resaon", keys), Some("reason"));
+    }
+
+    #[test]
+    fn another_word_is_not_a_slip() {
+        let keys = ["continue", "reason", "ask", "output"];
+        assert_eq!(nearest("task", keys), None);
+        assert_eq!(nearest("version", keys), None);
+        assert_eq!(nearest("", keys), None);
+    }
+}
