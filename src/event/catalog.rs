@@ -1,28 +1,97 @@
 //! The one table: every canonical event and its rules.
 //!
-//! Help, schema, man page, README and tests loop over it; the engine reads rows and never
-//! matches on a name.
+//! Help, schema, man page, README and tests loop over [`EVENTS`]; the engine reads rows and
+//! never matches on a name. The eight names of loom stand as loom has them; the others are
+//! made in their manner: `.pre` asks before something happens, the plain name or `.post` tells
+//! that it has happened.
+//!
+//! A host's own name is an alias of exactly one row. Where one name means different things in
+//! different hosts, the row that fits most has it, a comment says so, and the dialect of the
+//! other host names its row itself.
+
+mod agent;
+mod gateway;
+mod git;
+mod keys;
+mod model;
+mod session;
+mod tool;
+mod workspace;
 
 use std::borrow::Cow::{self, Borrowed};
+use std::mem;
 use std::sync::Arc;
 
 use super::{ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule};
 use crate::spelling;
 
-/// A key of many events.
-const fn key(
+/// Every canonical event, in the order of `hookrun events`.
+pub static EVENTS: &[EventSpec] = &TABLE;
+
+/// The parts of the table, each a file of its own.
+const PARTS: &[&[Row]] = &[
+    session::ROWS,
+    agent::ROWS,
+    model::ROWS,
+    tool::ROWS,
+    workspace::ROWS,
+    gateway::ROWS,
+    git::ROWS,
+];
+
+/// An [`EventSpec`] as the parts write it. A row begins with one of the five sorts of event
+/// below, which set the last three fields, and states what is its own.
+#[derive(Clone, Copy)]
+struct Row {
     name: &'static str,
-    kind: Kind,
-    about: &'static str,
-    sample: &'static str,
-) -> ContextKey {
-    ContextKey {
-        name: Borrowed(name),
-        kind,
-        about: Borrowed(about),
-        sample: Borrowed(sample),
-    }
+    summary: &'static str,
+    aliases: &'static [&'static str],
+    context: &'static [ContextKey],
+    rewrites: &'static [Rewrite],
+    blocks: bool,
+    on_failure: OnFailure,
+    schedule: Schedule,
 }
+
+/// May refuse what is about to happen, and refuses if it fails.
+const GATE: Row = Row {
+    blocks: true,
+    on_failure: OnFailure::Block,
+    schedule: Schedule::Sequential,
+    ..OBSERVER
+};
+
+/// May refuse; if it fails, the event goes on. For a refusal that a failing hook would turn
+/// into a trap: "not done yet" keeps an agent working for ever, and a session that cannot be
+/// compacted, or a message that never arrives, is lost.
+const OPEN_GATE: Row = Row {
+    on_failure: OnFailure::Allow,
+    ..GATE
+};
+
+/// May rewrite, cannot refuse.
+const TRANSFORM: Row = Row {
+    schedule: Schedule::Sequential,
+    ..OBSERVER
+};
+
+/// Is only told, and waited for: its output and context still reach the model.
+const OBSERVER: Row = Row {
+    name: "",
+    summary: "",
+    aliases: &[],
+    context: &[],
+    rewrites: &[],
+    blocks: false,
+    on_failure: OnFailure::Allow,
+    schedule: Schedule::Parallel,
+};
+
+/// Is only told, and nobody waits: there is no model that could hear an answer.
+const NOTICE: Row = Row {
+    schedule: Schedule::Detached,
+    ..OBSERVER
+};
 
 const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
     Rewrite {
@@ -31,46 +100,75 @@ const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
     }
 }
 
-const SESSION_ID: ContextKey = key("sessionId", Kind::String, "the host's session", "\"s-1\"");
-const TURN_INDEX: ContextKey = key("turnIndex", Kind::Integer, "the turn, counted from 0", "0");
-const CWD: ContextKey = key(
-    "cwd",
-    Kind::String,
-    "the session's working directory",
-    "\"/tmp\"",
-);
-const TOOL_NAME: ContextKey = key(
-    "toolName",
-    Kind::String,
-    "the tool, as the host calls it",
-    "\"bash\"",
-);
-const TOOL_INPUT: ContextKey = key(
-    "toolInput",
-    Kind::Object,
-    "what the tool is given",
-    "{\"command\":\"echo hello\"}",
-);
+const fn chain(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::Chain)
+}
 
-/// Every canonical event.
-pub static EVENTS: &[EventSpec] = &[EventSpec {
-    name: Borrowed("tool.pre"),
-    summary: Borrowed("a tool is about to run"),
-    aliases: &[
-        "PreToolUse",
-        "BeforeTool",
-        "tool_call",
-        "before_tool_call",
-        "before-tool-call",
-    ],
-    context: Borrowed(&[TURN_INDEX, SESSION_ID, CWD, TOOL_NAME, TOOL_INPUT]),
-    blocks: true,
-    rewrites: Borrowed(&[rewrite("toolInput", Merge::Chain)]),
-    on_failure: OnFailure::Block,
-    schedule: Schedule::Sequential,
-}];
+const fn first(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::First)
+}
 
-/// The row that `name` names: a canonical name, or what a host calls it, in any case.
+const fn last(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::Last)
+}
+
+const fn append(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::Append)
+}
+
+const fn same_role(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::SameRole)
+}
+
+impl Row {
+    const fn spec(self) -> EventSpec {
+        EventSpec {
+            name: Borrowed(self.name),
+            summary: Borrowed(self.summary),
+            aliases: self.aliases,
+            context: Borrowed(self.context),
+            blocks: self.blocks,
+            rewrites: Borrowed(self.rewrites),
+            on_failure: self.on_failure,
+            schedule: self.schedule,
+        }
+    }
+}
+
+// The parts are joined when hookrun is built, so that the table costs nothing at start.
+static TABLE: [EventSpec; count()] = join();
+
+const fn count() -> usize {
+    let mut rows = 0;
+    let mut part = 0;
+    while part < PARTS.len() {
+        rows += PARTS[part].len();
+        part += 1;
+    }
+    rows
+}
+
+const fn join() -> [EventSpec; count()] {
+    let mut table = [const { OBSERVER.spec() }; count()];
+    let mut filled = 0;
+    let mut part = 0;
+    while part < PARTS.len() {
+        let mut row = 0;
+        while row < PARTS[part].len() {
+            let empty = mem::replace(&mut table[filled], PARTS[part][row].spec());
+            // A const fn cannot drop, and what only borrows needs no drop.
+            mem::forget(empty);
+            filled += 1;
+            row += 1;
+        }
+        part += 1;
+    }
+    table
+}
+
+/// The row that `name` names: a canonical name, or what a host calls it, in any case. A
+/// canonical name goes before an alias. Events that a team declared are not looked at; that
+/// is [`Catalog::find`].
 pub fn find(name: &str) -> Option<&'static EventSpec> {
     EVENTS
         .iter()
@@ -78,13 +176,14 @@ pub fn find(name: &str) -> Option<&'static EventSpec> {
         .or_else(|| EVENTS.iter().find(|spec| spec.is_called(name)))
 }
 
-/// The catalog together with the events that a team declared in `hookrun.toml`.
+/// The catalog together with the events that a team declared in `hookrun.toml`. The default is
+/// the built-in table alone.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     own: Vec<Arc<EventSpec>>,
 }
 
-/// Nothing is known by this name.
+/// Nothing is known by this name: a misspelt event is refused, never passed over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event `{name}`{}", match .nearest { Some(n) => format!("; did you mean `{n}`?"), None => String::new() })]
 pub struct UnknownEvent {
@@ -107,10 +206,11 @@ impl Catalog {
         EVENTS.iter().chain(self.own.iter().map(Arc::as_ref))
     }
 
-    /// The event that `name` names.
+    /// The event that `name` names, in any case: a team's own event, else a canonical name,
+    /// else a host's name.
     ///
     /// # Errors
-    /// With the nearest known name.
+    /// When nothing is called so; the error names the nearest name or alias, if one is near.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
         if let Some(own) = self
             .own
@@ -133,7 +233,7 @@ impl Catalog {
     }
 }
 
-/// An example value for a key of `kind`, for events that a team declares itself.
+/// An example value for a key of `kind`, as JSON text, for events that a team declares itself.
 pub fn sample_of(kind: Kind) -> Cow<'static, str> {
     Borrowed(match kind {
         Kind::String => "\"text\"",
@@ -144,3 +244,6 @@ pub fn sample_of(kind: Kind) -> Cow<'static, str> {
         Kind::Any => "null",
     })
 }
+
+#[cfg(test)]
+mod tests;

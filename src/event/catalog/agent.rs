@@ -1,0 +1,194 @@
+//! The agent: the prompt it gets, its turns, its subagents and tasks.
+
+use super::keys::*;
+use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, append, chain, first};
+
+pub(super) const ROWS: &[Row] = &[
+    // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` also stands for
+    // `agent.start`; its refusal drops the prompt, so it is here.
+    Row {
+        name: "prompt.submit",
+        summary: "the user has sent a prompt",
+        aliases: &[
+            "user.prompt.submit",
+            "UserPromptSubmit",
+            "userPromptSubmitted",
+            "beforeSubmitPrompt",
+            "BeforeAgent",
+            "input",
+            "before_agent_run",
+            "before_prompt",
+            "chat.message",
+        ],
+        context: &[
+            TURN_INDEX,
+            PROMPT,
+            HANDLED,
+            SESSION_ID,
+            CWD,
+            TRANSCRIPT_PATH,
+            PERMISSION_MODE,
+        ],
+        rewrites: &[chain("prompt"), first("handled")],
+        ..GATE
+    },
+    Row {
+        name: "prompt.expand",
+        summary: "a command has become a prompt",
+        aliases: &[
+            "UserPromptExpansion",
+            "userPromptTransformed",
+            "command.execute.before",
+        ],
+        context: &[PROMPT, COMMAND_NAME, COMMAND_ARGS, SESSION_ID, CWD],
+        rewrites: &[chain("prompt")],
+        ..GATE
+    },
+    // `agent_start` is wolli's name for this; in pi and oh-my-pi it is `agent.begin`, and this
+    // is `before_agent_start`.
+    Row {
+        name: "agent.start",
+        summary: "the agent is about to start on a prompt",
+        aliases: &[
+            "agent_start",
+            "before_agent_start",
+            "before-agent-start",
+            "before_prompt_build",
+            "agent_turn_prepare",
+            "experimental.chat.system.transform",
+        ],
+        context: &[PROMPT, SYSTEM_PROMPT, MESSAGES, SESSION_ID, CWD],
+        rewrites: &[chain("systemPrompt"), append("messages")],
+        ..TRANSFORM
+    },
+    Row {
+        name: "agent.begin",
+        summary: "the agent has started on a prompt",
+        aliases: &[],
+        context: &[SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "agent.stop",
+        summary: "the agent thinks that it is done",
+        aliases: &[
+            "Stop",
+            "agentStop",
+            "agent_stop",
+            "AfterAgent",
+            "before_agent_finalize",
+            "session_stop",
+        ],
+        context: &[
+            TURN_INDEX,
+            STOP_HOOK_ACTIVE,
+            LAST_ASSISTANT_MESSAGE,
+            SESSION_ID,
+            CWD,
+            TRANSCRIPT_PATH,
+            PERMISSION_MODE,
+        ],
+        ..OPEN_GATE
+    },
+    Row {
+        name: "agent.end",
+        summary: "the agent has stopped working on a prompt",
+        aliases: &["agent_end", "session.idle", "Interrupt"],
+        context: &[REASON, MESSAGES, SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "turn.start",
+        summary: "a turn begins",
+        aliases: &["turn_start"],
+        context: &[TURN_INDEX, SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "turn.end",
+        summary: "a turn is over",
+        aliases: &["turn_end"],
+        context: &[TURN_INDEX, MESSAGE, TOOL_RESULTS, SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "heartbeat.prompt",
+        summary: "the prompt of a heartbeat is being made",
+        aliases: &["heartbeat_prompt_contribution"],
+        context: &[PROMPT, ADDITIONS, SESSION_ID, CWD],
+        rewrites: &[append("additions")],
+        ..TRANSFORM
+    },
+    // openclaw's `subagent_spawned`, and the event in Claude and Codex, tell it only
+    // afterwards; their dialects take the refusal away.
+    Row {
+        name: "subagent.start",
+        summary: "a subagent is about to start",
+        aliases: &[
+            "SubagentStart",
+            "subagent_start",
+            "subagent_spawning",
+            "subagent_spawned",
+        ],
+        context: &[AGENT_ID, AGENT_TYPE, PROMPT, SESSION_ID, CWD],
+        ..GATE
+    },
+    Row {
+        name: "subagent.target",
+        summary: "the host looks for who gets a subagent's answer",
+        aliases: &["subagent_delivery_target"],
+        context: &[AGENT_ID, TARGET, SESSION_ID, CWD],
+        rewrites: &[first("target")],
+        ..TRANSFORM
+    },
+    Row {
+        name: "subagent.progress",
+        summary: "a subagent reports how far it is",
+        aliases: &["subagent_progress"],
+        context: &[AGENT_ID, AGENT_TYPE, PROGRESS, SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "subagent.stop",
+        summary: "a subagent thinks that it is done",
+        aliases: &["SubagentStop", "subagent_stop"],
+        context: &[
+            AGENT_ID,
+            AGENT_TYPE,
+            STOP_HOOK_ACTIVE,
+            LAST_ASSISTANT_MESSAGE,
+            SESSION_ID,
+            CWD,
+            TRANSCRIPT_PATH,
+        ],
+        ..OPEN_GATE
+    },
+    Row {
+        name: "subagent.end",
+        summary: "a subagent has ended",
+        aliases: &["subagent_ended"],
+        context: &[AGENT_ID, AGENT_TYPE, REASON, SESSION_ID, CWD],
+        ..OBSERVER
+    },
+    Row {
+        name: "task.created",
+        summary: "a task is being created",
+        aliases: &["TaskCreated"],
+        context: &[TASK_ID, TASK_SUBJECT, SESSION_ID, CWD],
+        ..GATE
+    },
+    Row {
+        name: "task.completed",
+        summary: "a task is being marked as done",
+        aliases: &["TaskCompleted"],
+        context: &[TASK_ID, TASK_SUBJECT, SESSION_ID, CWD],
+        ..OPEN_GATE
+    },
+    Row {
+        name: "teammate.idle",
+        summary: "an agent of a team is about to go idle",
+        aliases: &["TeammateIdle"],
+        context: &[TEAMMATE_NAME, SESSION_ID, CWD],
+        ..OPEN_GATE
+    },
+];
