@@ -105,6 +105,19 @@ impl Kind {
         (Kind::Any, "any"),
     ];
 
+    /// Whether `value` is of this kind.
+    pub fn fits(self, value: &serde_json::Value) -> bool {
+        match self {
+            Kind::String => value.is_string(),
+            Kind::Integer => value.is_i64() || value.is_u64(),
+            Kind::Number => value.is_number(),
+            Kind::Boolean => value.is_boolean(),
+            Kind::Object => value.is_object(),
+            Kind::Array => value.is_array(),
+            Kind::Any => true,
+        }
+    }
+
     /// The name of this kind.
     pub fn name(self) -> &'static str {
         named(Self::NAMES, self)

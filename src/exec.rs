@@ -1,0 +1,138 @@
+//! Runs one step of a plan: one hook, or several at once.
+//!
+//! One thread and one readiness loop over what the hooks write, read and do. Whatever a hook
+//! does, it ends: by itself, at its timeout, when the budget is used up, or on abort; and its
+//! process tree ends with it. Measurements and reasons for this form: `ARCHITECTURE.md`.
+
+pub mod answer;
+mod capture;
+pub mod child;
+pub mod command;
+pub mod signals;
+mod step;
+pub mod tree;
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::hook::{Background, Hook};
+use crate::run::{StartError, Trace};
+use answer::Permit;
+use command::Program;
+pub use signals::Abort;
+use step::Step;
+pub use tree::Grounds;
+
+/// Between SIGTERM and SIGKILL.
+pub const GRACE: Duration = Duration::from_millis(200);
+
+/// How long output is waited for after a hook has exited: a process that it started may hold
+/// the pipe for hours (nextest's rule and number).
+pub const DRAIN: Duration = Duration::from_millis(100);
+
+/// How long a killed process is waited for: one in an uninterruptible sleep never ends.
+pub const GIVE_UP: Duration = Duration::from_secs(1);
+
+/// The first pause before a start is tried again; it doubles each time.
+const RETRY_FIRST: Duration = Duration::from_millis(10);
+
+/// How often a start is tried again when the file is busy or the system short of processes.
+const RETRIES: u32 = 6;
+
+/// How often a hook is looked at where the system has no pidfd, and how often a second
+/// request to stop is looked for.
+const TICK: Duration = Duration::from_millis(5);
+
+/// One hook that is to be run.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// The hook.
+    pub hook: &'a Hook,
+    /// What starts it, or why nothing can.
+    pub program: Result<Program, StartError>,
+    /// Its stdin: the context and a final newline.
+    pub payload: Arc<Vec<u8>>,
+    /// Variables beside hookrun's own environment.
+    pub variables: Vec<(String, String)>,
+    /// Variables of hookrun's own environment that it does not get.
+    pub without: &'a [&'a str],
+    /// Its working directory, where it is not hookrun's own.
+    pub cwd: Option<PathBuf>,
+    /// What it may answer.
+    pub permit: Permit<'a>,
+}
+
+/// The time that is left for everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// When it is used up.
+    pub until: Instant,
+    /// How long it was, for the reason.
+    pub whole: Duration,
+}
+
+/// What runs hooks.
+#[derive(Debug)]
+pub struct Engine {
+    /// How many hooks run at once; the others wait, and their time does not run.
+    pub jobs: usize,
+    /// What ends it early.
+    pub abort: Option<Abort>,
+    /// The ground on which to sweep for processes that left their group.
+    pub grounds: Option<Grounds>,
+    /// Hooks so far that may leave processes behind.
+    spared: RefCell<HashSet<String>>,
+}
+
+impl Engine {
+    /// An engine that runs up to `jobs` hooks at once.
+    pub fn new(jobs: usize, abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
+        Engine {
+            jobs: jobs.max(1),
+            abort,
+            grounds,
+            spared: RefCell::default(),
+        }
+    }
+
+    /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
+    /// one of them decided, those after it are ended: what they would say no longer counts.
+    pub fn step(
+        &self,
+        jobs: &[Job<'_>],
+        budget: Option<Budget>,
+        settles: &dyn Fn(&Trace) -> bool,
+    ) -> Vec<Trace> {
+        for job in jobs
+            .iter()
+            .filter(|job| job.hook.background == Background::Detach)
+        {
+            self.spared.borrow_mut().insert(job.hook.name.clone());
+        }
+        let mut traces = Step::new(self, jobs, budget, settles).run();
+        self.sweep(jobs, &mut traces);
+        traces
+    }
+
+    fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace]) {
+        let Some(grounds) = &self.grounds else { return };
+        let swept = grounds.sweep(&self.spared.borrow());
+        for left in swept.left {
+            let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
+            let place = jobs.iter().position(named).unwrap_or(0);
+            if let Some(trace) = traces.get_mut(place) {
+                trace
+                    .notes
+                    .push(format!("it left {} running; killed", left.words));
+            }
+        }
+        if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
+            trace
+                .notes
+                .push("processes that it started keep coming back; some may live on".to_string());
+        }
+    }
+}

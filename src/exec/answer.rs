@@ -1,0 +1,641 @@
+//! What did the hook say? Its exit status and its output become a verdict, or are malformed.
+//!
+//! Pure. The hook contract in one place: `man hookrun-hook` describes what this file does.
+//!
+//! 1. A signal is a failure.
+//! 2. A non-zero exit status refuses; nothing on stdout can undo it.
+//! 3. A JSON object that refuses or asks counts even where text surrounds it.
+//! 4. More than 1 MiB of stdout is malformed; a prefix is never parsed.
+//! 5. Nothing on stdout is no opinion; text that does not begin with `{` is `output`.
+//! 6. What begins with `{` must be one JSON object that keeps to the contract.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::event::{EventSpec, Merge};
+use crate::outcome::{Decision, Rule, Verdict};
+use crate::run::{Captured, Ending, Exit, signal_name};
+use crate::spelling;
+
+/// A row of [`RESULT_KEYS`].
+#[derive(Debug)]
+pub struct ResultKey {
+    /// The key.
+    pub name: &'static str,
+    /// Its JSON type.
+    pub kind: &'static str,
+    /// What it says.
+    pub about: &'static str,
+}
+
+/// The keys of a structured result.
+pub const RESULT_KEYS: &[ResultKey] = &[
+    ResultKey {
+        name: "continue",
+        kind: "boolean",
+        about: "false refuses the event",
+    },
+    ResultKey {
+        name: "reason",
+        kind: "string",
+        about: "why, for the person and the model",
+    },
+    ResultKey {
+        name: "ask",
+        kind: "string",
+        about: "a question for a person, who decides",
+    },
+    ResultKey {
+        name: "output",
+        kind: "string",
+        about: "text to show",
+    },
+    ResultKey {
+        name: "additionalContext",
+        kind: "string",
+        about: "text for the model",
+    },
+    ResultKey {
+        name: "update",
+        kind: "object",
+        about: "new values for context fields",
+    },
+];
+
+/// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
+/// be lost (Claude, Codex, Gemini, Cursor, Copilot, wolli, oh-my-pi, pi).
+const FOREIGN_KEYS: &[&str] = &[
+    "decision",
+    "permission",
+    "permissionDecision",
+    "hookSpecificOutput",
+    "block",
+    "cancel",
+    "stopReason",
+];
+
+/// What the hook is allowed to answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Permit<'a> {
+    /// The rules of the event.
+    pub spec: &'a EventSpec,
+    /// The hook's spec says `rewrite = true`.
+    pub rewrite: bool,
+}
+
+/// How the run of a hook that exited has ended, with notes for its author.
+pub fn judge(
+    exit: Exit,
+    stdout: &Captured,
+    stderr: &Captured,
+    permit: Permit<'_>,
+) -> (Ending, Vec<String>) {
+    let status = match exit {
+        Exit::Signal(signal) => return (Ending::Killed { signal }, Vec::new()),
+        Exit::Status(status) => status,
+    };
+    let text = stdout.text();
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if status != 0 {
+        return refused_by_status(status, text, &stderr.text(), stdout.is_cut());
+    }
+    if stdout.is_cut() {
+        return (
+            malformed(format!(
+                "stdout has {} bytes, more than 1 MiB",
+                stdout.total_bytes
+            )),
+            Vec::new(),
+        );
+    }
+    if text.is_empty() {
+        return (
+            Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)),
+            Vec::new(),
+        );
+    }
+    if text.starts_with('{') {
+        let document = read_object(text).map_err(|problem| problem.to_string());
+        return match document.and_then(|entries| structured(entries, permit)) {
+            Ok((verdict, notes)) => (Ending::Answered(verdict), notes),
+            Err(problem) => match refusal_in(text) {
+                Some(decision) => in_text(decision, None),
+                None => (malformed(problem), Vec::new()),
+            },
+        };
+    }
+    match refusal_in(text) {
+        Some(decision) => in_text(decision, Some(text)),
+        None => {
+            let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
+            verdict.output = Some(text.to_string());
+            (Ending::Answered(verdict), surrounded_note(text))
+        }
+    }
+}
+
+fn malformed(problem: String) -> Ending {
+    Ending::Malformed { problem }
+}
+
+/// The verdict of a non-zero exit: the reason is stderr, else the JSON `reason`, else text on
+/// stdout, else the status.
+fn refused_by_status(
+    status: i32,
+    stdout: &str,
+    stderr: &str,
+    is_cut: bool,
+) -> (Ending, Vec<String>) {
+    let mut notes = Vec::new();
+    let stderr = stderr.trim_start_matches('\u{feff}').trim();
+    let object = if is_cut {
+        None
+    } else {
+        read_object(stdout).ok()
+    };
+    let said = object
+        .as_deref()
+        .and_then(|entries| match last(entries, "reason") {
+            Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
+            _ => None,
+        });
+    let reason = if !stderr.is_empty() {
+        stderr.to_string()
+    } else if let Some(reason) = said {
+        reason.to_string()
+    } else if !stdout.is_empty() && !stdout.starts_with('{') && !is_cut {
+        stdout.to_string()
+    } else {
+        let hint = match status {
+            126 => " (found but not executable)",
+            127 => " (command not found)",
+            _ => "",
+        };
+        format!("exited with status {status}{hint}")
+    };
+    if let Some(Value::Bool(true)) = object
+        .as_deref()
+        .and_then(|entries| last(entries, "continue"))
+    {
+        notes.push("`continue: true` is void: a non-zero exit status refuses".to_string());
+    }
+    if let Some(signal) = status
+        .checked_sub(128)
+        .filter(|signal| (1..=31).contains(signal))
+    {
+        notes.push(format!(
+            "status {status} is what a shell reports for {}",
+            signal_name(signal)
+        ));
+    }
+    let verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
+    (Ending::Answered(verdict), notes)
+}
+
+fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    entries
+        .iter()
+        .rev()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
+}
+
+/// A refusal or question that was found among other text.
+fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
+    let mut verdict = Verdict::new(decision, Rule::RefusalInText);
+    verdict.output = output.map(str::to_string);
+    let note = "text surrounds the JSON on stdout; print the JSON alone";
+    (Ending::Answered(verdict), vec![note.to_string()])
+}
+
+/// A note for text in which a JSON object stands that was meant as an answer.
+fn surrounded_note(text: &str) -> Vec<String> {
+    let meant = objects_in(text).iter().any(|entries| {
+        entries
+            .iter()
+            .any(|(key, _)| RESULT_KEYS.iter().any(|known| known.name == key))
+    });
+    if !meant {
+        return Vec::new();
+    }
+    vec!["text surrounds the JSON on stdout, so it was not read; print the JSON alone".to_string()]
+}
+
+/// The strictest of the refusals and questions that stand as JSON objects among other text.
+fn refusal_in(text: &str) -> Option<Decision> {
+    let mut question = None;
+    for entries in objects_in(text) {
+        if entries
+            .iter()
+            .any(|(key, value)| key == "continue" && *value == Value::Bool(false))
+        {
+            return Some(Decision::Block {
+                reason: reason_of(&entries),
+            });
+        }
+        if let Some(Value::String(ask)) = last(&entries, "ask") {
+            question.get_or_insert_with(|| ask.clone());
+        }
+    }
+    question.map(|question| Decision::Ask { question })
+}
+
+/// Every JSON object that has a line to itself, or at least the end or the beginning of one:
+/// a shell profile may print without a final newline.
+fn objects_in(text: &str) -> Vec<Vec<(String, Value)>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find('{').map(|at| from + at) {
+        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Object>();
+        from = start + 1;
+        let Some(Ok(Object(entries))) = reader.next() else {
+            continue;
+        };
+        let end = start + reader.byte_offset();
+        let before = text[..start].rsplit('\n').next().unwrap_or_default();
+        let after = text[end..].split('\n').next().unwrap_or_default();
+        if before.trim().is_empty() || after.trim().is_empty() {
+            found.push(entries);
+            from = end;
+        }
+    }
+    found
+}
+
+fn reason_of(entries: &[(String, Value)]) -> String {
+    match last(entries, "reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => reason.clone(),
+        _ => "refused without a reason".to_string(),
+    }
+}
+
+/// Reads text that is one JSON object and nothing else.
+fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    serde_json::from_str::<Object>(text).map(|object| object.0)
+}
+
+/// A JSON object as the list of its entries, so that a key that stands twice is seen.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
+        reader.deserialize_map(Entries).map(Object)
+    }
+}
+
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(String, Value)>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+/// The verdict of a structured result, or why it is malformed.
+fn structured(
+    entries: Vec<(String, Value)>,
+    permit: Permit<'_>,
+) -> Result<(Verdict, Vec<String>), String> {
+    let mut answer = Answer::default();
+    let mut notes = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (key, value) in entries {
+        if !RESULT_KEYS.iter().any(|known| known.name == key) {
+            notes.push(ignored(&key)?);
+            continue;
+        }
+        if seen.contains(&key) {
+            return Err(format!("the key `{key}` stands twice"));
+        }
+        answer.take(&key, value)?;
+        seen.push(key);
+    }
+    for (field, value) in &answer.update {
+        permitted(field, value, permit)?;
+    }
+    Ok((answer.verdict(), notes))
+}
+
+/// The note for a key that is not ours.
+///
+/// # Errors
+/// When the key is a slip of one of ours, or another host's way to decide.
+fn ignored(key: &str) -> Result<String, String> {
+    if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
+        return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
+    }
+    if FOREIGN_KEYS.contains(&key) {
+        return Err(format!(
+            "`{key}` is how another host's hooks decide; here {{\"continue\": false, \"reason\": \
+             \"…\"}} or a non-zero exit refuses"
+        ));
+    }
+    Ok(format!("the key `{key}` is not known and was ignored"))
+}
+
+/// Whether the hook may rewrite `field`, and to `value`.
+fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
+    let event = &permit.spec.name;
+    let Some(rule) = permit.spec.rewrite(field) else {
+        let fields: Vec<&str> = permit
+            .spec
+            .rewrites
+            .iter()
+            .map(|rewrite| rewrite.field.as_ref())
+            .collect();
+        let may = match fields.as_slice() {
+            [] => "nothing".to_string(),
+            some => format!("`{}`", some.join("`, `")),
+        };
+        return Err(format!(
+            "`update` names `{field}`; of `{event}` hooks may rewrite {may}"
+        ));
+    };
+    if !permit.rewrite {
+        return Err(format!(
+            "`update` names `{field}`, but the hook's spec does not say `rewrite = true`"
+        ));
+    }
+    let kind = permit
+        .spec
+        .context
+        .iter()
+        .find(|key| key.name == field)
+        .map(|key| key.kind);
+    if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
+        return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
+    }
+    Ok(())
+}
+
+/// A structured result, key by key.
+#[derive(Default)]
+struct Answer {
+    goes_on: Option<bool>,
+    reason: Option<String>,
+    ask: Option<String>,
+    output: Option<String>,
+    additional_context: Option<String>,
+    update: Vec<(String, Value)>,
+}
+
+impl Answer {
+    fn take(&mut self, key: &str, value: Value) -> Result<(), String> {
+        match (key, value) {
+            ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
+            ("reason", Value::String(text)) => self.reason = Some(text),
+            ("ask", Value::String(text)) => self.ask = Some(text),
+            ("output", Value::String(text)) => self.output = Some(text),
+            ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
+            ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
+            (key, _) => {
+                let row = RESULT_KEYS.iter().find(|row| row.name == key);
+                let kind = row.map_or("known", |row| row.kind);
+                return Err(format!("`{key}` must be a JSON {kind}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(self) -> Verdict {
+        let has_reason = self
+            .reason
+            .as_deref()
+            .is_some_and(|text| !text.trim().is_empty());
+        let (decision, rule) = match (self.goes_on, self.ask) {
+            (Some(false), _) if has_reason => (
+                Decision::Block {
+                    reason: self.reason.unwrap_or_default(),
+                },
+                Rule::ContinueFalse,
+            ),
+            (Some(false), _) => (
+                Decision::Block {
+                    reason: "refused without a reason".to_string(),
+                },
+                Rule::ContinueFalse,
+            ),
+            (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
+            (_, None) => (Decision::Allow, Rule::Structured),
+        };
+        Verdict {
+            decision,
+            output: self.output,
+            additional_context: self.additional_context,
+            update: self.update,
+            rule,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::catalog;
+
+    fn captured(bytes: &[u8]) -> Captured {
+        Captured {
+            head: bytes.to_vec(),
+            tail: Vec::new(),
+            total_bytes: bytes.len() as u64,
+        }
+    }
+
+    fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
+        let permit = Permit {
+            spec: catalog::find("tool.pre").unwrap(),
+            rewrite: true,
+        };
+        judge(
+            Exit::Status(status),
+            &captured(stdout),
+            &captured(stderr),
+            permit,
+        )
+    }
+
+    fn verdict(stdout: &str) -> Verdict {
+        match answer(0, stdout.as_bytes(), b"").0 {
+            Ending::Answered(verdict) => verdict,
+            other => panic!("{stdout}: {other:?}"),
+        }
+    }
+
+    fn problem(stdout: &str) -> String {
+        match answer(0, stdout.as_bytes(), b"").0 {
+            Ending::Malformed { problem } => problem,
+            other => panic!("{stdout}: {other:?}"),
+        }
+    }
+
+    fn block(reason: &str) -> Decision {
+        Decision::Block {
+            reason: reason.to_string(),
+        }
+    }
+
+    #[test]
+    fn silence_and_text_and_structure_allow() {
+        assert_eq!(verdict(" \n").rule, Rule::Silence);
+        assert_eq!(verdict("hi\r\n").output.as_deref(), Some("hi"));
+        assert_eq!(verdict("[1]").rule, Rule::Text);
+        let full = verdict(
+            "\u{feff}{\"continue\":true,\r\n\"output\":\"o\",\"additionalContext\":\"c\",\"update\":{\"toolInput\":{}}}",
+        );
+        assert_eq!(full.decision, Decision::Allow);
+        assert_eq!(
+            (full.output.as_deref(), full.additional_context.as_deref()),
+            (Some("o"), Some("c"))
+        );
+        assert_eq!(full.update.len(), 1);
+    }
+
+    #[test]
+    fn a_refusal_is_never_lost() {
+        assert_eq!(
+            verdict(r#"{"continue":false,"reason":"no"}"#).decision,
+            block("no")
+        );
+        for noisy in [
+            "profile says hi\n{\"continue\":false,\"reason\":\"no\"}",
+            "{\"continue\":false,\"reason\":\"no\"}\nbye",
+            "{\"continue\":false,\"reason\":\"no\"}{\"continue\":true}",
+            "{\"continue\":true}\n{\"continue\":false,\"reason\":\"no\"}",
+            "loading... {\"continue\":false,\"reason\":\"no\"}",
+            "hi\n  {\n \"reason\": \"no\",\n \"continue\": false\n}\n",
+            "{ oops\n{\"continue\":false,\"reason\":\"no\"}",
+            "{\"continue\":true,\"continue\":false,\"reason\":\"no\"}",
+        ] {
+            let found = verdict(noisy);
+            assert_eq!(
+                (found.decision, found.rule),
+                (block("no"), Rule::RefusalInText),
+                "{noisy}"
+            );
+        }
+        assert_eq!(
+            verdict("hi\n{\"ask\":\"ok?\"}").decision,
+            Decision::Ask {
+                question: "ok?".into()
+            }
+        );
+        assert_eq!(
+            verdict(r#"{"ask":"ok?","continue":false}"#).decision,
+            block("refused without a reason")
+        );
+    }
+
+    #[test]
+    fn no_stdout_undoes_a_non_zero_exit() {
+        let reason =
+            |stdout: &str, stderr: &str| match answer(1, stdout.as_bytes(), stderr.as_bytes()).0 {
+                Ending::Answered(Verdict {
+                    decision: Decision::Block { reason },
+                    ..
+                }) => reason,
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(reason("{}", "no\n"), "no");
+        assert_eq!(reason(r#"{"continue":true,"reason":"json"}"#, ""), "json");
+        assert_eq!(reason("text", " "), "text");
+        assert_eq!(reason("{}", ""), "exited with status 1");
+    }
+
+    #[test]
+    fn what_breaks_the_contract_is_malformed() {
+        assert!(problem(r#"{"contine":false}"#).contains("did you mean `continue`"));
+        assert!(problem(r#"{"Continue":false}"#).contains("did you mean `continue`"));
+        assert!(problem(r#"{"continue":"false"}"#).contains("must be a JSON boolean"));
+        assert!(problem(r#"{"reason":"a","reason":"b"}"#).contains("stands twice"));
+        assert!(problem(r#"{"decision":"block","reason":"x"}"#).contains("another host"));
+        assert!(problem(r#"{"update":{"cwd":"/"}}"#).contains("`toolInput`"));
+        assert!(problem("{} {}").contains("trailing"));
+        problem("{not json");
+        problem(&format!("{{\"x\":{}", "[".repeat(100_000)));
+        problem("{\"x\":1e999}");
+    }
+
+    #[test]
+    fn an_update_needs_leave() {
+        let spec = catalog::find("tool.pre").unwrap();
+        let stdout = captured(br#"{"update":{"toolInput":{}}}"#);
+        let (ending, _) = judge(
+            Exit::Status(0),
+            &stdout,
+            &captured(b""),
+            Permit {
+                spec,
+                rewrite: false,
+            },
+        );
+        assert!(
+            ending.failure().unwrap().contains("rewrite = true"),
+            "{ending:?}"
+        );
+    }
+
+    #[test]
+    fn unknown_keys_are_named_and_ignored() {
+        let (ending, notes) = answer(0, br#"{"version":2}"#, b"");
+        assert!(matches!(ending, Ending::Answered(_)));
+        assert_eq!(notes, ["the key `version` is not known and was ignored"]);
+    }
+
+    #[test]
+    fn a_prefix_of_a_long_answer_is_never_parsed() {
+        let mut stdout = captured(br#"{"output":"x"}"#);
+        stdout.total_bytes = 2_000_000;
+        let permit = Permit {
+            spec: catalog::find("tool.pre").unwrap(),
+            rewrite: false,
+        };
+        let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
+        assert!(matches!(ending, Ending::Malformed { .. }));
+        let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
+        assert!(matches!(
+            ending,
+            Ending::Answered(Verdict {
+                rule: Rule::NonZeroExit,
+                ..
+            })
+        ));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_and_any_status_are_judged(
+            status in 0..256i32,
+            stdout in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+        ) {
+            let (ending, _) = answer(status, &stdout, b"");
+            if status != 0 {
+                let refused = matches!(&ending,
+                    Ending::Answered(Verdict { decision: Decision::Block { .. }, .. }));
+                proptest::prop_assert!(refused, "{:?}", ending);
+            }
+        }
+
+        #[test]
+        fn any_text_around_a_refusal_leaves_it_a_refusal(
+            before in "[^\\n]{0,40}", after in "(?s).{0,60}",
+        ) {
+            let stdout = format!("{before}\n{{\"continue\":false,\"reason\":\"no\"}}\n{after}");
+            let (ending, _) = answer(0, stdout.as_bytes(), b"");
+            let refused = matches!(&ending,
+                Ending::Answered(Verdict { decision: Decision::Block { .. }, .. }))
+                || matches!(&ending, Ending::Malformed { .. });
+            proptest::prop_assert!(refused, "{:?}", ending);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The only place that spawns, waits for and signals processes.
+//!
+//! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
+//! as long as a child is not reaped, its pid and its group stay its own.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
+
+use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
+use super::command::Program;
+use crate::run::Exit;
+
+/// Everything that is needed to start one hook.
+#[derive(Debug)]
+pub(super) struct Spawn<'a> {
+    pub(super) program: &'a Program,
+    /// Variables to set beside hookrun's own environment.
+    pub(super) variables: &'a [(String, String)],
+    /// Variables of hookrun's own environment to leave out.
+    pub(super) without: &'a [&'a str],
+    /// `None` for hookrun's own working directory.
+    pub(super) cwd: Option<&'a Path>,
+    /// What the hook gets on stdin.
+    pub(super) payload: &'a Arc<Vec<u8>>,
+}
+
+/// A started hook: the leader of a process group, and our ends of its streams.
+#[derive(Debug)]
+pub(super) struct Child {
+    pid: Pid,
+    /// Readable when the leader has exited; `None` where the system has no pidfd.
+    pidfd: Option<OwnedFd>,
+    stdin: Option<Feed>,
+    pub(super) stdout: Capture,
+    pub(super) stderr: Capture,
+}
+
+/// What the leader's status is, without reaping it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Running,
+    Exited(Exit),
+    /// Somebody else reaped it.
+    Lost,
+}
+
+/// The rest of a payload that did not fit into the pipe.
+#[derive(Debug)]
+struct Feed {
+    fd: OwnedFd,
+    payload: Arc<Vec<u8>>,
+    written: usize,
+}
+
+impl Child {
+    /// Starts a hook in a process group of its own, by posix_spawn. What fits into the pipe of
+    /// its stdin is written before, so that most hooks need no further attention.
+    pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
+        let (stdin_reader, stdin_writer) = io::pipe()?;
+        let (stdout_reader, stdout_writer) = io::pipe()?;
+        let (stderr_reader, stderr_writer) = io::pipe()?;
+        let feed = Feed::begin(stdin_writer.into(), spawn.payload)?;
+        rustix::io::ioctl_fionbio(&stdout_reader, true)?;
+        rustix::io::ioctl_fionbio(&stderr_reader, true)?;
+
+        let mut command = Command::new(&spawn.program.path);
+        command
+            .arg0(&spawn.program.name)
+            .args(&spawn.program.arguments)
+            .process_group(0);
+        command
+            .stdin(stdin_reader)
+            .stdout(stdout_writer)
+            .stderr(stderr_writer);
+        for name in spawn.without {
+            command.env_remove(name);
+        }
+        command.envs(spawn.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(cwd) = spawn.cwd {
+            command.current_dir(cwd);
+        }
+        let started = command.spawn()?;
+        // Our copies of the hook's ends are closed here; end of output is then the hook's own.
+        drop(command);
+        let pid = Pid::from_child(&started);
+        Ok(Child {
+            pid,
+            pidfd: open_pidfd(pid),
+            stdin: feed,
+            stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
+            stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
+        })
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The descriptor that tells of the leader's exit.
+    pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The descriptor that still wants to be fed.
+    pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.stdin.as_ref().map(|feed| feed.fd.as_fd())
+    }
+
+    /// Writes what the hook takes without waiting. A hook that stops reading is not an error.
+    pub(super) fn feed(&mut self) {
+        if self.stdin.as_mut().is_some_and(Feed::write_some) {
+            self.stdin = None;
+        }
+    }
+
+    /// Stops feeding it.
+    pub(super) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Whether the leader runs, without waiting and without reaping.
+    pub(super) fn status(&self) -> Status {
+        loop {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            return match rustix::process::waitid(WaitId::Pid(self.pid), options) {
+                Ok(None) => Status::Running,
+                Ok(Some(status)) => Status::Exited(exit_of(&status)),
+                Err(Errno::INTR) => continue,
+                Err(_) => Status::Lost,
+            };
+        }
+    }
+
+    /// Asks the whole group to end, stopped members included.
+    pub(super) fn terminate(&self) {
+        self.signal(Signal::TERM);
+        self.signal(Signal::CONT);
+    }
+
+    /// Kills the whole group, and the leader even if it has left its group.
+    pub(super) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The group may be empty and the leader may have left it: neither is an error.
+        let _ = rustix::process::kill_process_group(self.pid, signal);
+        if rustix::process::getpgid(Some(self.pid)) != Ok(self.pid) {
+            let _ = rustix::process::kill_process(self.pid, signal);
+        }
+    }
+
+    /// Takes the leader out of the process table. Only after its exit was seen and its group
+    /// was dealt with: until then the zombie keeps the group's number from being reused.
+    pub(super) fn reap(&self) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Err(Errno::INTR) = rustix::process::waitid(WaitId::Pid(self.pid), options) {}
+    }
+}
+
+impl Feed {
+    /// Writes what fits; `None` when that was all, and the hook will see the end of its input.
+    fn begin(fd: OwnedFd, payload: &Arc<Vec<u8>>) -> io::Result<Option<Feed>> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        let mut feed = Feed {
+            fd,
+            payload: Arc::clone(payload),
+            written: 0,
+        };
+        Ok(if feed.write_some() { None } else { Some(feed) })
+    }
+
+    /// Writes what fits; true when there is nothing more to write, or nobody to read it.
+    fn write_some(&mut self) -> bool {
+        loop {
+            match rustix::io::write(&self.fd, &self.payload[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => return true,
+            }
+            if self.written >= self.payload.len() {
+                return true;
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    // Kernels before 5.3 and some sandboxes have none; the loop then looks every few ms.
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+fn exit_of(status: &WaitIdStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(status), _) => Exit::Status(status),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.
+/// For checks of configuration (`sh -n`), never for hooks: its streams are not drained, so a
+/// program that says more than a pipe holds runs into the limit.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn probe(program: &Path, arguments: &[&str], limit: Duration) -> io::Result<Option<Output>> {
+    use wait_timeout::ChildExt;
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if child.wait_timeout(limit)?.is_some() {
+        return child.wait_with_output().map(Some);
+    }
+    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+    child.wait()?;
+    Ok(None)
+}

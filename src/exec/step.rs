@@ -1,0 +1,548 @@
+//! The readiness loop: the hooks of one step, from waiting to done.
+//!
+//! A hook waits, runs, and is done. It leaves "runs" by exiting (its output is then drained for
+//! a moment), or because it was stopped (SIGTERM, a grace, SIGKILL). Every state has a time at
+//! which it ends, so the loop ends.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
+use super::child::{Child, Spawn, Status};
+use super::{
+    Budget, DRAIN, Engine, GIVE_UP, GRACE, Job, RETRIES, RETRY_FIRST, TICK, answer, command,
+};
+use crate::hook::Background;
+use crate::run::{Captured, Ending, Exit, Trace};
+
+/// How much is read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The hooks of one step and how far they are.
+pub(super) struct Step<'e> {
+    engine: &'e Engine,
+    slots: Vec<Slot<'e>>,
+    budget: Option<Budget>,
+    settles: &'e dyn Fn(&Trace) -> bool,
+    times_aborted: u64,
+    buffer: Vec<u8>,
+}
+
+struct Slot<'e> {
+    job: &'e Job<'e>,
+    state: State,
+}
+
+enum State {
+    /// To be started, at the earliest at `not_before`.
+    Waiting {
+        attempt: u32,
+        not_before: Option<Instant>,
+    },
+    /// Started.
+    Live(Box<Live>),
+    /// Over.
+    Done(Box<Trace>),
+}
+
+struct Live {
+    child: Child,
+    started: Instant,
+    phase: Phase,
+    /// Its pidfd has told of its exit, which was not looked at yet.
+    has_news: bool,
+}
+
+enum Phase {
+    /// Until its deadline; `why` is what reaching it means.
+    Running { deadline: Instant, why: Ending },
+    /// It exited; its output is waited for.
+    Draining { exit: Option<Exit>, until: Instant },
+    /// It was asked to end.
+    Stopping { why: Ending, kill_at: Instant },
+    /// It was killed.
+    Killed { why: Ending, give_up_at: Instant },
+}
+
+/// What a descriptor in the poll set belongs to.
+#[derive(Clone, Copy)]
+enum Watched {
+    Abort,
+    Exit(usize),
+    Stdin(usize),
+    Stdout(usize),
+    Stderr(usize),
+}
+
+impl<'e> Step<'e> {
+    pub(super) fn new(
+        engine: &'e Engine,
+        jobs: &'e [Job<'e>],
+        budget: Option<Budget>,
+        settles: &'e dyn Fn(&Trace) -> bool,
+    ) -> Step<'e> {
+        let first = || State::Waiting {
+            attempt: 0,
+            not_before: None,
+        };
+        Step {
+            engine,
+            slots: jobs
+                .iter()
+                .map(|job| Slot {
+                    job,
+                    state: first(),
+                })
+                .collect(),
+            budget,
+            settles,
+            times_aborted: 0,
+            buffer: vec![0; BUFFER_BYTES],
+        }
+    }
+
+    /// Runs every hook to its end.
+    pub(super) fn run(mut self) -> Vec<Trace> {
+        loop {
+            self.start_what_may();
+            if self
+                .slots
+                .iter()
+                .all(|slot| matches!(slot.state, State::Done(_)))
+            {
+                break;
+            }
+            self.wait_and_serve();
+            self.note_abort();
+            for place in 0..self.slots.len() {
+                self.advance(place);
+            }
+        }
+        self.slots
+            .into_iter()
+            .map(|slot| match slot.state {
+                State::Done(trace) => *trace,
+                State::Waiting { .. } | State::Live(_) => not_run(Ending::Aborted),
+            })
+            .collect()
+    }
+
+    fn start_what_may(&mut self) {
+        let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
+        let mut room = self
+            .engine
+            .jobs
+            .saturating_sub(self.slots.iter().filter(live).count());
+        for place in 0..self.slots.len() {
+            let State::Waiting {
+                attempt,
+                not_before,
+            } = self.slots[place].state
+            else {
+                continue;
+            };
+            if room == 0 {
+                return;
+            }
+            if not_before.is_some_and(|instant| instant > Instant::now()) {
+                continue;
+            }
+            self.start(place, attempt);
+            if matches!(self.slots[place].state, State::Live(_)) {
+                room -= 1;
+            }
+        }
+    }
+
+    fn start(&mut self, place: usize, attempt: u32) {
+        let job = self.slots[place].job;
+        let now = Instant::now();
+        if self
+            .engine
+            .abort
+            .as_ref()
+            .is_some_and(|abort| abort.times_raised() > 0)
+        {
+            return self.done(place, not_run(Ending::Aborted));
+        }
+        if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
+            return self.done(
+                place,
+                not_run(Ending::OutOfBudget {
+                    budget: budget.whole,
+                }),
+            );
+        }
+        let program = match &job.program {
+            Ok(program) => program,
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
+        };
+        let spawn = Spawn {
+            program,
+            variables: &job.variables,
+            without: job.without,
+            cwd: job.cwd.as_deref(),
+            payload: &job.payload,
+        };
+        match Child::start(&spawn) {
+            Ok(child) => {
+                tracing::debug!(
+                    hook = job.hook.name,
+                    pid = child.pid().as_raw_nonzero(),
+                    "started"
+                );
+                let phase = self.first_phase(job.hook.limits.timeout, now);
+                self.slots[place].state = State::Live(Box::new(Live {
+                    child,
+                    started: now,
+                    phase,
+                    has_news: false,
+                }));
+            }
+            Err(error) if attempt < RETRIES && is_passing(&error) => {
+                let not_before = Some(now + RETRY_FIRST * 2u32.pow(attempt));
+                self.slots[place].state = State::Waiting {
+                    attempt: attempt + 1,
+                    not_before,
+                };
+            }
+            Err(error) => {
+                let error = command::explain(program, &error);
+                self.done(place, not_run(Ending::NotStarted(error)));
+            }
+        }
+    }
+
+    /// A hook's own timeout, or the end of the budget where that comes first.
+    fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
+        // A timeout beyond what the clock can express never comes.
+        let own = now
+            .checked_add(timeout)
+            .unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        match self.budget.filter(|budget| budget.until < own) {
+            Some(budget) => Phase::Running {
+                deadline: budget.until,
+                why: Ending::OutOfBudget {
+                    budget: budget.whole,
+                },
+            },
+            None => Phase::Running {
+                deadline: own,
+                why: Ending::TimedOut { after: timeout },
+            },
+        }
+    }
+
+    /// Waits until something happens or is due, and moves bytes.
+    fn wait_and_serve(&mut self) {
+        let timeout = self.until_next();
+        let (watched, mut fds) = self.poll_set();
+        let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {
+                let happened = watched
+                    .into_iter()
+                    .zip(&fds)
+                    .filter(|(_, fd)| !fd.revents().is_empty());
+                happened.map(|(what, _)| what).collect()
+            }
+            // A signal arrived; or memory is short, and the deadlines are looked at all the same.
+            Err(_) => Vec::new(),
+        };
+        for what in ready {
+            self.serve(what);
+        }
+    }
+
+    fn poll_set(&self) -> (Vec<Watched>, Vec<PollFd<'_>>) {
+        let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
+        let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
+        // Once raised it stays readable: from then on it is looked at every tick instead.
+        if let Some(abort) = self
+            .engine
+            .abort
+            .as_ref()
+            .filter(|_| self.times_aborted == 0)
+        {
+            watched.push(Watched::Abort);
+            fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
+        }
+        for (place, slot) in self.slots.iter().enumerate() {
+            let State::Live(live) = &slot.state else {
+                continue;
+            };
+            let has_exited = matches!(live.phase, Phase::Draining { .. });
+            if let Some(fd) = live.child.exit_fd().filter(|_| !has_exited) {
+                watched.push(Watched::Exit(place));
+                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            }
+            if let Some(fd) = live.child.stdin_fd() {
+                watched.push(Watched::Stdin(place));
+                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT));
+            }
+            if let Some(fd) = live.child.stdout.fd() {
+                watched.push(Watched::Stdout(place));
+                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
+            }
+            if let Some(fd) = live.child.stderr.fd() {
+                watched.push(Watched::Stderr(place));
+                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
+            }
+        }
+        (watched, fds)
+    }
+
+    /// How long nothing is due.
+    fn until_next(&self) -> Option<Timespec> {
+        let now = Instant::now();
+        let mut next: Option<Instant> = None;
+        let mut due =
+            |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
+        for slot in &self.slots {
+            match &slot.state {
+                State::Waiting { not_before, .. } => due(not_before.unwrap_or(now + TICK)),
+                State::Live(live) => {
+                    due(live.phase.ends_at());
+                    let has_exited = matches!(live.phase, Phase::Draining { .. });
+                    if self.times_aborted > 0 || (live.child.exit_fd().is_none() && !has_exited) {
+                        due(now + TICK);
+                    }
+                }
+                State::Done(_) => {}
+            }
+        }
+        let left = next?.saturating_duration_since(now);
+        Timespec::try_from(left).ok()
+    }
+
+    fn serve(&mut self, what: Watched) {
+        let buffer = &mut self.buffer;
+        let (Watched::Stdin(place) | Watched::Stdout(place) | Watched::Stderr(place)) = what else {
+            return;
+        };
+        let State::Live(live) = &mut self.slots[place].state else {
+            return;
+        };
+        let in_time = matches!(live.phase, Phase::Running { .. } | Phase::Draining { .. });
+        match what {
+            Watched::Stdin(_) => live.child.feed(),
+            Watched::Stdout(_) => live.child.stdout.read(buffer, in_time),
+            Watched::Stderr(_) => live.child.stderr.read(buffer, in_time),
+            Watched::Exit(_) => live.has_news = true,
+            Watched::Abort => {}
+        }
+    }
+
+    /// Looks whether we were told to stop, once or again.
+    fn note_abort(&mut self) {
+        let times = self
+            .engine
+            .abort
+            .as_ref()
+            .map_or(0, super::Abort::times_raised);
+        if times == self.times_aborted {
+            return;
+        }
+        self.times_aborted = times;
+        for slot in &mut self.slots {
+            match &mut slot.state {
+                State::Waiting { .. } => {
+                    slot.state = State::Done(Box::new(not_run(Ending::Aborted)));
+                }
+                State::Live(live) if times > 1 => live.kill(Ending::Aborted),
+                State::Live(live) => live.stop(Ending::Aborted),
+                State::Done(_) => {}
+            }
+        }
+    }
+
+    /// Moves one hook to its next phase if its time has come.
+    fn advance(&mut self, place: usize) {
+        let now = Instant::now();
+        let job = self.slots[place].job;
+        let State::Live(live) = &mut self.slots[place].state else {
+            return;
+        };
+        let status = match &live.phase {
+            Phase::Draining { exit, .. } => exit.map_or(Status::Lost, Status::Exited),
+            // Nothing is due and nobody told of an exit: no need to ask the system.
+            phase if !live.has_news && live.child.exit_fd().is_some() && now < phase.ends_at() => {
+                return;
+            }
+            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Killed { .. } => {
+                live.child.status()
+            }
+        };
+        live.has_news = false;
+        let is_over = match (&live.phase, status) {
+            // An exit that is already there wins over the deadline.
+            (Phase::Running { .. }, Status::Exited(exit)) => live.drain(Some(exit), now),
+            (Phase::Running { .. }, Status::Lost) => live.drain(None, now),
+            (Phase::Running { deadline, why }, Status::Running) => {
+                if *deadline <= now {
+                    let why = why.clone();
+                    live.stop(why);
+                }
+                false
+            }
+            (Phase::Draining { until, .. }, _) => *until <= now || live.is_drained(),
+            (Phase::Stopping { .. } | Phase::Killed { .. }, Status::Exited(_) | Status::Lost) => {
+                true
+            }
+            (Phase::Stopping { why, kill_at }, Status::Running) => {
+                if *kill_at <= now {
+                    let why = why.clone();
+                    live.kill(why);
+                }
+                false
+            }
+            (Phase::Killed { give_up_at, .. }, Status::Running) => *give_up_at <= now,
+        };
+        if is_over {
+            let trace = live.finish(job, status, now);
+            self.done(place, trace);
+        }
+    }
+
+    /// Notes the end of one hook. If it settles the event, those after it are ended.
+    fn done(&mut self, place: usize, trace: Trace) {
+        let settled = (self.settles)(&trace);
+        tracing::debug!(
+            hook = self.slots[place].job.hook.name,
+            ending = trace.ending.name(),
+            "ended"
+        );
+        self.slots[place].state = State::Done(Box::new(trace));
+        if !settled {
+            return;
+        }
+        for slot in &mut self.slots[place + 1..] {
+            match &mut slot.state {
+                State::Waiting { .. } => {
+                    slot.state = State::Done(Box::new(not_run(Ending::Voided)));
+                }
+                State::Live(live) => live.stop(Ending::Voided),
+                State::Done(_) => {}
+            }
+        }
+    }
+}
+
+impl Phase {
+    fn ends_at(&self) -> Instant {
+        match self {
+            Phase::Running { deadline, .. } => *deadline,
+            Phase::Draining { until, .. } => *until,
+            Phase::Stopping { kill_at, .. } => *kill_at,
+            Phase::Killed { give_up_at, .. } => *give_up_at,
+        }
+    }
+}
+
+impl Live {
+    /// It exited: its output is complete, or is waited for. True if it is complete.
+    fn drain(&mut self, exit: Option<Exit>, now: Instant) -> bool {
+        self.child.close_stdin();
+        self.phase = Phase::Draining {
+            exit,
+            until: now + DRAIN,
+        };
+        self.is_drained()
+    }
+
+    fn is_drained(&self) -> bool {
+        self.child.stdout.is_closed() && self.child.stderr.is_closed()
+    }
+
+    /// Asks it to end, unless it is ending already.
+    fn stop(&mut self, why: Ending) {
+        if matches!(self.phase, Phase::Running { .. }) {
+            self.child.terminate();
+            self.phase = Phase::Stopping {
+                why,
+                kill_at: Instant::now() + GRACE,
+            };
+        }
+    }
+
+    /// Kills it, unless it has exited.
+    fn kill(&mut self, why: Ending) {
+        let why = match &self.phase {
+            Phase::Draining { .. } | Phase::Killed { .. } => return,
+            Phase::Stopping { why, .. } => why.clone(),
+            Phase::Running { .. } => why,
+        };
+        self.child.kill();
+        self.phase = Phase::Killed {
+            why,
+            give_up_at: Instant::now() + GIVE_UP,
+        };
+    }
+
+    /// The end: what is left of its group is killed, then the leader is reaped, in this order.
+    fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
+        let mut notes = Vec::new();
+        let may_leave = job.hook.background == Background::Detach;
+        let has_exited = matches!(self.phase, Phase::Draining { .. });
+        if !(may_leave && has_exited) {
+            self.child.kill();
+        }
+        if has_exited && !self.is_drained() && !may_leave {
+            notes.push("a process that it started held its output open; killed".to_string());
+        }
+        if status == Status::Running {
+            notes.push("it could not be killed and is left behind".to_string());
+        } else {
+            self.child.reap();
+        }
+        let stdout = self.child.stdout.take();
+        let stderr = self.child.stderr.take();
+        let exit = match status {
+            Status::Exited(exit) => Some(exit),
+            Status::Running | Status::Lost => None,
+        };
+        let ending = match &self.phase {
+            Phase::Stopping { why, .. } | Phase::Killed { why, .. } => why.clone(),
+            Phase::Running { .. } | Phase::Draining { .. } => match exit {
+                Some(exit) => {
+                    let (ending, more) = answer::judge(exit, &stdout, &stderr, job.permit);
+                    notes.extend(more);
+                    ending
+                }
+                None => Ending::Lost {
+                    problem: "somebody else waited for its process".to_string(),
+                },
+            },
+        };
+        let took = now.saturating_duration_since(self.started);
+        Trace {
+            ending,
+            exit,
+            took,
+            stdout,
+            stderr,
+            notes,
+        }
+    }
+}
+
+/// The trace of a hook that never ran.
+pub(crate) fn not_run(ending: Ending) -> Trace {
+    Trace {
+        ending,
+        exit: None,
+        took: Duration::ZERO,
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        notes: Vec::new(),
+    }
+}
+
+/// Whether starting may succeed a moment later: the file is just being written by somebody
+/// (ETXTBSY), or the system is short of processes (EAGAIN).
+fn is_passing(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))
+}

@@ -1,0 +1,168 @@
+//! Whatever left a hook's process group: found through the subreaper, ended and named.
+//!
+//! Linux only, and only for a process that exists to run hooks: everything that is then
+//! re-parented to it was started by a hook. On other systems, and inside programs that have
+//! children of their own, a hook's children that leave its process group can escape.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+/// How long a sweep goes on while new processes keep appearing.
+const SWEEP_LIMIT: Duration = Duration::from_millis(500);
+
+/// The ground on which this process stands: it is the subreaper of all that its hooks start.
+#[derive(Debug)]
+pub struct Grounds {
+    /// Children that were there before the first hook; they are left alone.
+    strangers: HashSet<i32>,
+}
+
+impl Grounds {
+    /// Makes this process the subreaper of its descendants. For a program that exists to run
+    /// hooks: orphans of other children that it starts would be ended as well.
+    ///
+    /// `None` where the system has no subreapers.
+    #[cfg(target_os = "linux")]
+    pub fn take() -> Option<Grounds> {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
+        // A shell may have left children to us by `exec`.
+        let strangers = if has_children() {
+            children().into_iter().collect()
+        } else {
+            HashSet::new()
+        };
+        Some(Grounds { strangers })
+    }
+
+    /// `None`: this system has no subreapers.
+    #[cfg(not(target_os = "linux"))]
+    pub fn take() -> Option<Grounds> {
+        None
+    }
+
+    /// Ends every process that was re-parented to us, except those of hooks in `spared`, whose
+    /// specs let them leave processes behind. To be called while no hook runs.
+    ///
+    /// The names of what was still running, and whether all of it is gone.
+    pub(super) fn sweep(&self, spared: &HashSet<String>) -> Swept {
+        let mut swept = Swept {
+            left: Vec::new(),
+            is_clean: true,
+        };
+        if !has_children() {
+            return swept;
+        }
+        let started = Instant::now();
+        let mut seen = HashSet::new();
+        loop {
+            let ours: Vec<i32> = children()
+                .into_iter()
+                .filter(|pid| !self.strangers.contains(pid))
+                .filter(|pid| !is_spared(*pid, spared))
+                .collect();
+            if ours.is_empty() {
+                return swept;
+            }
+            for pid in ours {
+                if seen.insert(pid) && !is_zombie(pid) {
+                    let words = format!("{} (pid {pid})", name_of(pid));
+                    swept.left.push(Leftover {
+                        hook: hook_of(pid),
+                        words,
+                    });
+                }
+                end(pid);
+            }
+            if started.elapsed() > SWEEP_LIMIT {
+                swept.is_clean = false;
+                return swept;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// What a sweep found.
+#[derive(Debug)]
+pub(super) struct Swept {
+    /// What was still running when it was found.
+    pub(super) left: Vec<Leftover>,
+    /// Whether nothing of it is left.
+    pub(super) is_clean: bool,
+}
+
+/// A process that a hook left behind.
+#[derive(Debug)]
+pub(super) struct Leftover {
+    /// The hook that it came from, if it still had the hook's environment.
+    pub(super) hook: Option<String>,
+    /// Its name and pid.
+    pub(super) words: String,
+}
+
+/// Whether this process has any child, in one system call.
+fn has_children() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(
+        rustix::process::waitid(WaitId::All, options),
+        Err(Errno::CHILD)
+    )
+}
+
+/// The children of every thread of this process.
+fn children() -> Vec<i32> {
+    let mut pids = Vec::new();
+    let tasks = std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    for task in tasks {
+        let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        pids.extend(
+            list.split_ascii_whitespace()
+                .filter_map(|pid| pid.parse::<i32>().ok()),
+        );
+    }
+    pids
+}
+
+/// Kills a child of ours and takes it out of the process table if it is dead.
+fn end(pid: i32) {
+    let Some(pid) = Pid::from_raw(pid) else {
+        return;
+    };
+    let _ = rustix::process::kill_process(pid, Signal::KILL);
+    let _ = rustix::process::waitid(
+        WaitId::Pid(pid),
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+    );
+}
+
+fn name_of(pid: i32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    name.trim().to_string()
+}
+
+fn is_zombie(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+/// The hook whose environment a process still has.
+fn hook_of(pid: i32) -> Option<String> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let name = variables.find_map(|variable| variable.strip_prefix(b"HOOKRUN_HOOK="))?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
+/// Whether a process was left behind by a hook that may do so.
+fn is_spared(pid: i32, spared: &HashSet<String>) -> bool {
+    !spared.is_empty() && hook_of(pid).is_some_and(|hook| spared.contains(&hook))
+}

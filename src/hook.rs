@@ -1,0 +1,166 @@
+//! A hook: one configured thing to run, and everything its author said about running it.
+
+pub mod matcher;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::event::OnFailure;
+pub use matcher::{Matcher, Mismatch, Place};
+
+/// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
+pub const DEFAULT_PRIORITY: i64 = 100;
+
+/// One configured thing to run for one event.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// Its name: the file name of a drop-in, or `name` in `hookrun.toml`.
+    pub name: String,
+    /// Canonical name of the event that it is asked about.
+    pub event: String,
+    /// Where it was found.
+    pub source: Source,
+    /// What is run.
+    pub handler: Handler,
+    /// Which events of that name it wants.
+    pub matcher: Matcher,
+    /// Lower runs earlier.
+    pub priority: i64,
+    /// It may run beside its neighbours that say the same.
+    pub parallel: bool,
+    /// What a failure of it means; `None` leaves it to the event.
+    pub on_failure: Option<OnFailure>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// What happens to processes that it leaves running.
+    pub background: Background,
+    /// It may rewrite the fields that the event lists.
+    pub rewrite: bool,
+    /// The convention that it was written for.
+    pub dialect: String,
+    /// A disabled hook is listed and never run.
+    pub enabled: bool,
+}
+
+/// Where a hook was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The layer.
+    pub layer: LayerKind,
+    /// The script of a drop-in, or the `hookrun.toml`.
+    pub file: PathBuf,
+    /// The line of its table in a `hookrun.toml`; `None` for drop-ins.
+    pub line: Option<usize>,
+}
+
+/// The layers, in the order in which equal priorities run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// `/etc/hookrun`.
+    System,
+    /// `$XDG_CONFIG_HOME/hookrun`.
+    User,
+    /// The nearest folder upwards that configures hooks.
+    Project,
+    /// Named on the command line or in code.
+    Explicit,
+}
+
+impl LayerKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LayerKind::System => "system",
+            LayerKind::User => "user",
+            LayerKind::Project => "project",
+            LayerKind::Explicit => "explicit",
+        }
+    }
+}
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handler {
+    /// A drop-in: this file, started directly.
+    File(PathBuf),
+    /// A program and its arguments, started directly. A program that is written with a slash
+    /// is relative to `base`; one without is looked up in `PATH`.
+    Words { words: Vec<String>, base: PathBuf },
+    /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
+    Shell(String),
+}
+
+/// What a hook may use up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// How long it may run.
+    pub timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+}
+
+/// What happens to processes that a hook leaves running after it has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Background {
+    /// They are killed and named in the trace.
+    Kill,
+    /// They may live on.
+    Detach,
+}
+
+impl Background {
+    /// Both with their names in `hookrun.toml` and in directives.
+    pub const NAMES: &[(Background, &str)] =
+        &[(Background::Kill, "kill"), (Background::Detach, "detach")];
+
+    /// The name of this choice.
+    pub fn name(self) -> &'static str {
+        match self {
+            Background::Kill => "kill",
+            Background::Detach => "detach",
+        }
+    }
+}
+
+/// A duration as people read it: `5s`, `200ms`, `1m 30s`.
+pub fn duration_text(duration: Duration) -> String {
+    humantime::format_duration(duration).to_string()
+}
+
+/// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
+///
+/// # Errors
+/// When there is no number, no unit, an unknown unit, or nothing but zero: a hook without any
+/// time could only fail.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wanted = "write a number and a unit, for example `10s` or `500ms`";
+    match humantime::parse_duration(text.trim()) {
+        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time at all; {wanted}")),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_and_written_as_people_do() {
+        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse_duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration_text(Duration::from_millis(200)), "200ms");
+        for wrong in ["10", "", "0s", "fast", "-1s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What happened when a plan was run: one [`HookRun`] for every hook, and the outcome.
+//!
+//! Plain data. Every way in which a hook's run can end is a variant of [`Ending`].
+
+use std::time::Duration;
+
+use crate::event::{Event, OnFailure};
+use crate::hook::{Hook, Mismatch, Source, duration_text};
+use crate::outcome::Outcome;
+use crate::outcome::{Verdict, merge::Heard};
+
+/// Everything about one decided event.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The event, as the rewrites left it.
+    pub event: Event,
+    /// Every hook bound to the event, in plan order, those that did not run included.
+    pub hooks: Vec<HookRun>,
+    /// What all said.
+    pub outcome: Outcome,
+    /// How long deciding took.
+    pub took: Duration,
+}
+
+/// What became of one hook.
+#[derive(Debug, Clone)]
+pub struct HookRun {
+    /// Its name.
+    pub hook: String,
+    /// Where it was found.
+    pub source: Source,
+    /// Its matcher in words.
+    pub wants: String,
+    /// What a failure of it means here: its own choice or the event's.
+    pub on_failure: OnFailure,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl HookRun {
+    /// What became of `hook`, which is bound to `event`.
+    pub fn new(hook: &Hook, event: &Event, fate: Fate) -> HookRun {
+        HookRun {
+            hook: hook.name.clone(),
+            source: hook.source.clone(),
+            wants: hook.matcher.to_string(),
+            on_failure: hook.on_failure.unwrap_or(event.spec().on_failure),
+            fate,
+        }
+    }
+}
+
+/// What became of one hook.
+#[derive(Debug, Clone)]
+pub enum Fate {
+    /// Its spec says `enabled = false`.
+    Disabled,
+    /// Its matcher did not want the event.
+    Unwanted(Mismatch),
+    /// The event was settled before its turn came.
+    Unreached,
+    /// It was started and is not waited for.
+    Detached,
+    /// It was run.
+    Ran(Box<Trace>),
+}
+
+/// What is known about a hook that was run.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// How it ended.
+    pub ending: Ending,
+    /// How its process ended, if it ever ran and ended.
+    pub exit: Option<Exit>,
+    /// From its start to its end, the draining of its output included.
+    pub took: Duration,
+    /// What it wrote to stdout.
+    pub stdout: Captured,
+    /// What it wrote to stderr.
+    pub stderr: Captured,
+    /// What the person who wrote the hook should know: ignored keys, processes left behind.
+    pub notes: Vec<String>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this status.
+    Status(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// How one hook's run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// It answered.
+    Answered(Verdict),
+    /// It exited with 0 and an answer that cannot be used.
+    Malformed { problem: String },
+    /// A signal killed it.
+    Killed { signal: i32 },
+    /// It was still running at its timeout; its process tree was killed.
+    TimedOut { after: Duration },
+    /// The whole budget was used up while it was running; its process tree was killed.
+    OutOfBudget { budget: Duration },
+    /// hookrun was told to stop while it was running; its process tree was killed.
+    Aborted,
+    /// An earlier hook settled the event while this one ran beside it.
+    Voided,
+    /// It never started.
+    NotStarted(StartError),
+    /// Its exit status is not known: somebody else took it.
+    Lost { problem: String },
+}
+
+/// Why a hook never started, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("never ran: {problem}; {cure}")]
+pub struct StartError {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub cure: String,
+}
+
+/// A row of [`FAILURES`].
+#[derive(Debug)]
+pub struct FailureRow {
+    /// Its name in `--format json`.
+    pub name: &'static str,
+    /// What went wrong.
+    pub what: &'static str,
+    /// How the reason reads.
+    pub reason: &'static str,
+}
+
+/// Every way in which a hook can fail to answer: the table in the README and in
+/// `man hookrun-hook`. The names are those of [`Ending::name`].
+pub const FAILURES: &[FailureRow] = &[
+    FailureRow {
+        name: "timed-out",
+        what: "still running at its timeout; its process tree is killed",
+        reason: "timed out after 5s",
+    },
+    FailureRow {
+        name: "not-started",
+        what: "could not be started",
+        reason: "never ran: `guard.sh` is not executable; run `chmod +x guard.sh`",
+    },
+    FailureRow {
+        name: "killed",
+        what: "killed by a signal",
+        reason: "killed by SIGSEGV",
+    },
+    FailureRow {
+        name: "malformed",
+        what: "exited 0 with an answer that cannot be used",
+        reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
+    },
+    FailureRow {
+        name: "out-of-budget",
+        what: "still running when the whole budget (`--budget`) was used up",
+        reason: "was still running when the budget of 10s was used up",
+    },
+    FailureRow {
+        name: "aborted",
+        what: "still running when hookrun was told to stop",
+        reason: "was still running when hookrun was told to stop",
+    },
+    FailureRow {
+        name: "lost",
+        what: "its exit status was taken by somebody else",
+        reason: "its exit status is not known: …",
+    },
+];
+
+impl Ending {
+    /// Its name in `--format json` and in traces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Ending::Answered(_) => "answered",
+            Ending::Malformed { .. } => "malformed",
+            Ending::Killed { .. } => "killed",
+            Ending::TimedOut { .. } => "timed-out",
+            Ending::OutOfBudget { .. } => "out-of-budget",
+            Ending::Aborted => "aborted",
+            Ending::Voided => "voided",
+            Ending::NotStarted(_) => "not-started",
+            Ending::Lost { .. } => "lost",
+        }
+    }
+
+    /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Ending::Answered(_) | Ending::Voided => None,
+            Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
+            Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
+            Ending::TimedOut { after } => {
+                Some(format!("timed out after {}", duration_text(*after)))
+            }
+            Ending::OutOfBudget { budget } => Some(format!(
+                "was still running when the budget of {} was used up",
+                duration_text(*budget)
+            )),
+            Ending::Aborted => Some("was still running when hookrun was told to stop".to_string()),
+            Ending::NotStarted(error) => Some(error.to_string()),
+            Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
+        }
+    }
+
+    /// What the merge hears; `None` for a hook that no longer mattered.
+    pub fn heard(&self) -> Option<Heard> {
+        match self {
+            Ending::Answered(verdict) => Some(Heard::Verdict(verdict.clone())),
+            other => other.failure().map(Heard::Failure),
+        }
+    }
+}
+
+/// The name of a signal: `SIGTERM`, or `signal 64` where it has none.
+pub fn signal_name(signal: i32) -> String {
+    match signal_hook::low_level::signal_name(signal) {
+        Some(name) => name.to_string(),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// A stream as it was kept: whole, or its head and its tail.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// The beginning.
+    pub head: Vec<u8>,
+    /// The end of what did not fit into the head.
+    pub tail: Vec<u8>,
+    /// How many bytes there were.
+    pub total_bytes: u64,
+}
+
+impl Captured {
+    /// Whether bytes are missing.
+    pub fn is_cut(&self) -> bool {
+        self.total_bytes > (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The text, invalid UTF-8 replaced, with a line that says what is missing.
+    pub fn text(&self) -> String {
+        let mut text = String::from_utf8_lossy(&self.head).into_owned();
+        if self.is_cut() {
+            let missing = self.total_bytes - (self.head.len() + self.tail.len()) as u64;
+            text.push_str(&format!("\n[… {missing} bytes left out …]\n"));
+        }
+        text.push_str(&String::from_utf8_lossy(&self.tail));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_a_row_and_every_row_a_failure() {
+        let endings = [
+            Ending::TimedOut {
+                after: Duration::from_secs(5),
+            },
+            Ending::NotStarted(StartError {
+                problem: "x".into(),
+                cure: "y".into(),
+            }),
+            Ending::Killed { signal: 11 },
+            Ending::Malformed {
+                problem: "x".into(),
+            },
+            Ending::OutOfBudget {
+                budget: Duration::from_secs(10),
+            },
+            Ending::Aborted,
+            Ending::Lost {
+                problem: "x".into(),
+            },
+        ];
+        let named: Vec<&str> = endings.iter().map(Ending::name).collect();
+        let rows: Vec<&str> = FAILURES.iter().map(|row| row.name).collect();
+        assert_eq!(named, rows);
+        assert!(endings.iter().all(|ending| ending.failure().is_some()));
+        assert_eq!(endings[2].failure().unwrap(), "killed by SIGSEGV");
+    }
+
+    #[test]
+    fn a_cut_stream_says_how_much_is_missing() {
+        let captured = Captured {
+            head: b"abc".to_vec(),
+            tail: b"xyz".to_vec(),
+            total_bytes: 10,
+        };
+        assert_eq!(captured.text(), "abc\n[… 4 bytes left out …]\nxyz");
+    }
+}

@@ -1,0 +1,147 @@
+//! The front door: give it an event, get back what happened.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::chain::{self, Surroundings};
+use crate::event::{Event, Schedule};
+use crate::exec::{Abort, Budget, Engine, Grounds};
+use crate::outcome::Outcome;
+use crate::plan::{Plan, Wish};
+use crate::registry::Registry;
+use crate::run::{Fate, HookRun, Run};
+
+/// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
+#[derive(Debug)]
+pub struct Runner {
+    registry: Registry,
+    engine: Engine,
+    surroundings: Arc<Surroundings>,
+    broken: Option<String>,
+}
+
+impl Runner {
+    /// A runner for `registry`.
+    pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
+        Runner {
+            registry,
+            engine: Engine::new(default_jobs(), None, None),
+            surroundings: Arc::new(surroundings),
+            broken: None,
+        }
+    }
+
+    /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Runner {
+        self.engine.jobs = jobs.max(1);
+        self
+    }
+
+    /// Ends what is running when `abort` is raised.
+    #[must_use]
+    pub fn abort(mut self, abort: Abort) -> Runner {
+        self.engine.abort = Some(abort);
+        self
+    }
+
+    /// Also ends what leaves a hook's process group. Only for a program that exists to run
+    /// hooks; see [`Grounds::take`].
+    #[must_use]
+    pub fn grounds(mut self, grounds: Option<Grounds>) -> Runner {
+        self.engine.grounds = grounds;
+        self
+    }
+
+    /// Says that the configuration has errors: events that can be refused are, with `reason`,
+    /// because the hook that would refuse may be the one that could not be read.
+    #[must_use]
+    pub fn broken(mut self, reason: Option<String>) -> Runner {
+        self.broken = reason;
+        self
+    }
+
+    /// The hooks that it has.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// What would be run for `event`.
+    pub fn plan(&self, event: &Event) -> Plan {
+        let bound = self.registry.bound(&event.spec().name);
+        if bound.is_empty() {
+            return Plan::default();
+        }
+        Plan::build(bound, event, &self.surroundings.place(event))
+    }
+
+    /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
+    /// supervises them to their timeouts, as long as this process lives.
+    pub fn handle(&self, event: &Event) -> Run {
+        if event.spec().schedule == Schedule::Detached && !self.refuses_all(event) {
+            return self.detach(event);
+        }
+        self.handle_within(event, None)
+    }
+
+    /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
+    pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        if let Some(reason) = self.broken.as_ref().filter(|_| event.spec().blocks) {
+            let outcome = Outcome::own_failure(reason.clone());
+            let took = std::time::Duration::ZERO;
+            return Run {
+                event: event.clone(),
+                hooks: Vec::new(),
+                outcome,
+                took,
+            };
+        }
+        let plan = self.plan(event);
+        chain::run(plan, event, &self.engine, &self.surroundings, budget)
+    }
+
+    fn refuses_all(&self, event: &Event) -> bool {
+        self.broken.is_some() && event.spec().blocks
+    }
+
+    fn detach(&self, event: &Event) -> Run {
+        let started = Instant::now();
+        let plan = self.plan(event);
+        let hooks: Vec<HookRun> = plan
+            .hooks()
+            .map(|planned| {
+                let fate = match &planned.wish {
+                    Wish::Wanted => Fate::Detached,
+                    Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+                    Wish::Disabled => Fate::Disabled,
+                };
+                HookRun::new(&planned.hook, event, fate)
+            })
+            .collect();
+        if !plan.is_idle() {
+            let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
+            let (jobs, abort) = (self.engine.jobs, self.engine.abort.clone());
+            let supervise = move || {
+                let engine = Engine::new(jobs, abort, None);
+                chain::run(plan, &own, &engine, &surroundings, None);
+            };
+            let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
+            if let Err(error) = thread.spawn(supervise) {
+                tracing::warn!(%error, "no thread for detached hooks; they are waited for");
+                return self.handle_within(event, None);
+            }
+        }
+        Run {
+            event: event.clone(),
+            hooks,
+            outcome: Outcome::default(),
+            took: started.elapsed(),
+        }
+    }
+}
+
+/// Spawning is what costs, so a second spawner per processor is all that helps; the limit keeps
+/// the descriptors of as many hooks within the usual 1,024.
+fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, |count| (2 * count.get()).min(16))
+}
