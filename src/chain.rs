@@ -35,54 +35,21 @@ pub struct VariableRow {
 
 /// The variables that a hook finds in its environment beside hookrun's own.
 pub const VARIABLES: &[VariableRow] = &[
-    VariableRow {
-        name: "HOOKRUN_EVENT",
-        about: "the event's canonical name",
-    },
-    VariableRow {
-        name: "HOOKRUN_HOOK",
-        about: "the hook's name",
-    },
-    VariableRow {
-        name: "HOOKRUN_HOST",
-        about: "who asks: `native`, or a dialect",
-    },
-    VariableRow {
-        name: "HOOKRUN_SESSION_ID",
-        about: "the context's `sessionId`",
-    },
-    VariableRow {
-        name: "HOOKRUN_PROJECT_DIR",
-        about: "the project's root",
-    },
-    VariableRow {
-        name: "HOOKRUN_TIMEOUT_MS",
-        about: "how long the hook may run",
-    },
+    VariableRow { name: "HOOKRUN_EVENT", about: "the event's canonical name" },
+    VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
+    VariableRow { name: "HOOKRUN_HOST", about: "who asks: `native`, or a dialect" },
+    VariableRow { name: "HOOKRUN_SESSION_ID", about: "the context's `sessionId`" },
+    VariableRow { name: "HOOKRUN_PROJECT_DIR", about: "the project's root" },
+    VariableRow { name: "HOOKRUN_TIMEOUT_MS", about: "how long the hook may run" },
     VariableRow {
         name: "HOOKRUN_STATE_DIR",
         about: "a private folder of its own, for each session and hook name",
     },
-    VariableRow {
-        name: "HOOKRUN_TOOL_NAME",
-        about: "the context's `toolName`",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_KIND",
-        about: "`action.kind`: shell, read, write, …",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_COMMAND",
-        about: "`action.command`",
-    },
-    VariableRow {
-        name: "HOOKRUN_ACTION_PATHS",
-        about: "`action.paths`, one a line",
-    },
-    VariableRow {
-        name: "HOOKRUN_PROMPT",
-        about: "the context's `prompt`",
-    },
+    VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
+    VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
+    VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
+    VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
+    VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
     VariableRow {
         name: "HOOKRUN_TRUNCATED",
         about: "names of the variables above that were left out: over 32 KiB, or with a NUL",
@@ -106,13 +73,8 @@ impl Surroundings {
     /// What relative paths of this event are relative to.
     pub fn place(&self, event: &Event) -> Place {
         let cwd = event.context().string("cwd").map(PathBuf::from);
-        let cwd = cwd
-            .filter(|cwd| cwd.is_absolute())
-            .unwrap_or_else(|| self.cwd.clone());
-        Place {
-            cwd,
-            project: self.project.clone(),
-        }
+        let cwd = cwd.filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| self.cwd.clone());
+        Place { cwd, project: self.project.clone() }
     }
 }
 
@@ -143,19 +105,9 @@ pub fn run(
     for step in plan.steps {
         chain.step(step);
     }
-    let Chain {
-        event,
-        merger,
-        runs,
-        ..
-    } = chain;
+    let Chain { event, merger, runs, .. } = chain;
     let outcome = merger.finish();
-    Run {
-        event,
-        hooks: runs,
-        outcome,
-        took: started.elapsed(),
-    }
+    Run { event, hooks: runs, outcome, took: started.elapsed() }
 }
 
 struct Chain<'c> {
@@ -197,11 +149,7 @@ impl Chain<'_> {
     /// The fate of a hook before it runs; `Unreached` if its turn has now come.
     fn first_fate(&self, planned: Planned) -> Fate {
         let wish = if self.is_rewritten {
-            Wish::of(
-                &planned.hook,
-                &self.event,
-                &self.surroundings.place(&self.event),
-            )
+            Wish::of(&planned.hook, &self.event, &self.surroundings.place(&self.event))
         } else {
             planned.wish
         };
@@ -221,10 +169,8 @@ impl Chain<'_> {
         let spec = self.event.spec();
         let facts = facts(&self.event, self.surroundings);
         let (cwd, cwd_note) = working_directory(&self.event, self.surroundings);
-        let variables: Vec<Vec<(String, String)>> = hooks
-            .iter()
-            .map(|hook| variables(hook, &facts, self.surroundings))
-            .collect();
+        let variables: Vec<Vec<(String, String)>> =
+            hooks.iter().map(|hook| variables(hook, &facts, self.surroundings)).collect();
         let absent: Vec<Vec<&str>> = variables.iter().map(|set| absent(set)).collect();
         let jobs: Vec<Job<'_>> = hooks
             .iter()
@@ -237,18 +183,13 @@ impl Chain<'_> {
                 variables,
                 without,
                 cwd: cwd.clone(),
-                permit: Permit {
-                    spec,
-                    rewrite: hook.rewrite,
-                },
+                permit: Permit { spec, rewrite: hook.rewrite },
             })
             .collect();
         let blocks = spec.blocks;
         let on_failure = |hook: &Hook| hook.on_failure.unwrap_or(spec.on_failure);
         // Only a refusal whatever the hook's spec says may end its neighbours early.
-        let all_close = hooks
-            .iter()
-            .all(|hook| on_failure(hook) == crate::event::OnFailure::Block);
+        let all_close = hooks.iter().all(|hook| on_failure(hook) == crate::event::OnFailure::Block);
         let settles = |trace: &Trace| blocks && refuses(&trace.ending, all_close);
         let mut traces = self.engine.step(&jobs, self.budget, &settles);
         if let Some(note) = cwd_note {
@@ -282,13 +223,7 @@ impl Chain<'_> {
                 continue;
             };
             let rule = rule.merge;
-            let old = self
-                .event
-                .context()
-                .value(field)
-                .ok()
-                .flatten()
-                .unwrap_or(Value::Null);
+            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
             let already = self.merger.has_rewritten(field);
             let result = merge::rewrite(rule, &old, value, already).and_then(|new| {
                 let applied = self.event.rewrite(field, &new);
@@ -303,13 +238,7 @@ impl Chain<'_> {
                 self.is_rewritten = true;
             }
             let (hook, field) = (hook.name.clone(), field.clone());
-            self.merger.rewritten(Rewritten {
-                hook,
-                field,
-                old,
-                new,
-                rejected,
-            });
+            self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
         }
     }
 }
@@ -340,12 +269,7 @@ fn working_directory(
         }
         _ => {
             let own = surroundings.cwd.display();
-            (
-                None,
-                Some(format!(
-                    "its `cwd` {named} is not a folder; it ran in {own}"
-                )),
-            )
+            (None, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))
         }
     }
 }
@@ -356,10 +280,7 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     let mut facts = vec![
         ("HOOKRUN_EVENT", event.spec().name.to_string()),
         ("HOOKRUN_HOST", event.host().to_string()),
-        (
-            "HOOKRUN_PROJECT_DIR",
-            surroundings.project.to_string_lossy().into_owned(),
-        ),
+        ("HOOKRUN_PROJECT_DIR", surroundings.project.to_string_lossy().into_owned()),
     ];
     let mut fact = |name, value: Option<String>| {
         if let Some(value) = value {
@@ -387,10 +308,7 @@ fn variables(
 ) -> Vec<(String, String)> {
     let mut variables = vec![
         ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
-        (
-            "HOOKRUN_TIMEOUT_MS".to_string(),
-            hook.limits.timeout.as_millis().to_string(),
-        ),
+        ("HOOKRUN_TIMEOUT_MS".to_string(), hook.limits.timeout.as_millis().to_string()),
     ];
     let mut left_out = Vec::new();
     for (name, value) in facts {
@@ -415,25 +333,13 @@ fn variables(
 /// when a hook runs hookrun, and would tell of another event.
 fn absent(variables: &[(String, String)]) -> Vec<&'static str> {
     let set: HashSet<&str> = variables.iter().map(|(name, _)| name.as_str()).collect();
-    VARIABLES
-        .iter()
-        .map(|row| row.name)
-        .filter(|name| !set.contains(name))
-        .collect()
+    VARIABLES.iter().map(|row| row.name).filter(|name| !set.contains(name)).collect()
 }
 
 /// Makes the state folder of a session and hook, for its owner only.
 fn state_folder(root: Option<&Path>, session: &str, hook: &str) -> Option<String> {
-    let folder = root?
-        .join("sessions")
-        .join(file_name(session))
-        .join(file_name(hook));
-    let make = |recursive: bool| {
-        DirBuilder::new()
-            .mode(0o700)
-            .recursive(recursive)
-            .create(&folder)
-    };
+    let folder = root?.join("sessions").join(file_name(session)).join(file_name(hook));
+    let make = |recursive: bool| DirBuilder::new().mode(0o700).recursive(recursive).create(&folder);
     match make(false) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

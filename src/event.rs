@@ -39,10 +39,7 @@ impl EventSpec {
     /// Whether `name` is this event's name or one of its aliases, in any case.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
-            || self
-                .aliases
-                .iter()
-                .any(|alias| alias.eq_ignore_ascii_case(name))
+            || self.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
     }
 
     /// The rewrite rule of `field`, if hooks may rewrite it.
@@ -211,10 +208,7 @@ impl Schedule {
 
 /// The name that `table` gives `value`.
 fn named<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static str {
-    table
-        .iter()
-        .find(|(row, _)| *row == value)
-        .map_or("", |(_, name)| name)
+    table.iter().find(|(row, _)| *row == value).map_or("", |(_, name)| name)
 }
 
 /// One occurrence: the rules of its name, who asks, and the facts.
@@ -237,25 +231,14 @@ impl Event {
         host: impl Into<Cow<'static, str>>,
         mut context: Context,
     ) -> Result<Event, ContextError> {
-        match context
-            .raw("event")
-            .map(|raw| context::scalar_text(raw).unwrap_or_default())
-        {
+        match context.raw("event").map(|raw| context::scalar_text(raw).unwrap_or_default()) {
             Some(name) if spec.is_called(&name) => {}
             Some(name) => {
-                return Err(ContextError::OtherEvent {
-                    asked: spec.name.to_string(),
-                    found: name,
-                });
+                return Err(ContextError::OtherEvent { asked: spec.name.to_string(), found: name });
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut event = Event {
-            spec,
-            host: host.into(),
-            context,
-            action: None,
-        };
+        let mut event = Event { spec, host: host.into(), context, action: None };
         event.normalise_action()?;
         Ok(event)
     }

@@ -90,12 +90,7 @@ pub struct Engine {
 impl Engine {
     /// An engine that runs up to `jobs` hooks at once.
     pub fn new(jobs: usize, abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
-        Engine {
-            jobs: jobs.max(1),
-            abort,
-            grounds,
-            spared: RefCell::default(),
-        }
+        Engine { jobs: jobs.max(1), abort, grounds, spared: RefCell::default() }
     }
 
     /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
@@ -106,10 +101,7 @@ impl Engine {
         budget: Option<Budget>,
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
-        for job in jobs
-            .iter()
-            .filter(|job| job.hook.background == Background::Detach)
-        {
+        for job in jobs.iter().filter(|job| job.hook.background == Background::Detach) {
             self.spared.borrow_mut().insert(job.hook.name.clone());
         }
         let mut traces = Step::new(self, jobs, budget, settles).run();
@@ -124,9 +116,7 @@ impl Engine {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);
             if let Some(trace) = traces.get_mut(place) {
-                trace
-                    .notes
-                    .push(format!("it left {} running; killed", left.words));
+                trace.notes.push(format!("it left {} running; killed", left.words));
             }
         }
         if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {

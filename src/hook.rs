@@ -102,9 +102,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            timeout: DEFAULT_TIMEOUT,
-        }
+        Limits { timeout: DEFAULT_TIMEOUT }
     }
 }
 

@@ -2,6 +2,8 @@
 //! and may refuse it.
 
 pub mod chain;
+pub mod config;
+pub mod dialect;
 pub mod event;
 pub mod exec;
 pub mod hook;
@@ -9,6 +11,7 @@ pub mod outcome;
 pub mod plan;
 pub mod registry;
 pub mod reminder;
+pub mod report;
 pub mod run;
 pub mod runner;
 pub mod spelling;

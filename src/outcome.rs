@@ -24,13 +24,7 @@ pub struct Verdict {
 impl Verdict {
     /// A verdict that says `decision` and nothing else.
     pub fn new(decision: Decision, rule: Rule) -> Verdict {
-        Verdict {
-            decision,
-            output: None,
-            additional_context: None,
-            update: Vec::new(),
-            rule,
-        }
+        Verdict { decision, output: None, additional_context: None, update: Vec::new(), rule }
     }
 }
 
@@ -126,10 +120,7 @@ pub const RULES: &[RuleRow] = &[
 impl Rule {
     /// The row of this rule.
     pub fn row(self) -> &'static RuleRow {
-        RULES
-            .iter()
-            .find(|row| row.rule == self)
-            .expect("every rule has a row: tested below")
+        RULES.iter().find(|row| row.rule == self).expect("every rule has a row: tested below")
     }
 }
 
@@ -266,30 +257,18 @@ impl Outcome {
 
     /// All outputs in plan order, one after another on lines of their own.
     pub fn output(&self) -> Option<String> {
-        join(
-            self.said.iter().filter_map(|said| said.output.as_deref()),
-            "\n",
-        )
+        join(self.said.iter().filter_map(|said| said.output.as_deref()), "\n")
     }
 
     /// All contexts in plan order, with an empty line between them.
     pub fn additional_context(&self) -> Option<String> {
-        join(
-            self.said
-                .iter()
-                .filter_map(|said| said.additional_context.as_deref()),
-            "\n\n",
-        )
+        join(self.said.iter().filter_map(|said| said.additional_context.as_deref()), "\n\n")
     }
 
     /// The fields that stand rewritten, each with its last value.
     pub fn update(&self) -> serde_json::Map<String, Value> {
         let mut update = serde_json::Map::new();
-        for rewrite in self
-            .rewrites
-            .iter()
-            .filter(|rewrite| rewrite.rejected.is_none())
-        {
+        for rewrite in self.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none()) {
             update.insert(rewrite.field.clone(), rewrite.new.clone());
         }
         update
@@ -305,9 +284,7 @@ impl Outcome {
             self.settled = Settled::Allowed;
             return self;
         }
-        let asked = questions
-            .first()
-            .map_or("", |first| first.question.as_str());
+        let asked = questions.first().map_or("", |first| first.question.as_str());
         let refusal = Refusal {
             hook: questions.first().map(|first| first.hook.clone()),
             reason: if why_not.is_empty() {
@@ -325,11 +302,7 @@ impl Outcome {
 
     /// Takes back every rewrite: a refused event leaves nothing changed.
     fn void_rewrites(&mut self) {
-        for rewrite in self
-            .rewrites
-            .iter_mut()
-            .filter(|rewrite| rewrite.rejected.is_none())
-        {
+        for rewrite in self.rewrites.iter_mut().filter(|rewrite| rewrite.rejected.is_none()) {
             rewrite.rejected = Some("the event was refused".to_string());
         }
     }
@@ -337,11 +310,7 @@ impl Outcome {
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<String> {
     let texts: Vec<&str> = texts.collect();
-    if texts.is_empty() {
-        None
-    } else {
-        Some(texts.join(between))
-    }
+    if texts.is_empty() { None } else { Some(texts.join(between)) }
 }
 
 #[cfg(test)]
@@ -360,11 +329,7 @@ mod tests {
             Rule::NonZeroExit,
         ];
         for rule in all {
-            assert_eq!(
-                RULES.iter().filter(|row| row.rule == rule).count(),
-                1,
-                "{rule:?}"
-            );
+            assert_eq!(RULES.iter().filter(|row| row.rule == rule).count(), 1, "{rule:?}");
         }
         assert_eq!(RULES.len(), all.len());
     }

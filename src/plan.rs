@@ -56,20 +56,11 @@ impl Plan {
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
         let mut steps: Vec<Step> = Vec::new();
         for hook in bound {
-            let wish = if hook.enabled {
-                Wish::Wanted
-            } else {
-                Wish::Disabled
-            };
-            let planned = Planned {
-                hook: Arc::clone(hook),
-                wish,
-            };
+            let wish = if hook.enabled { Wish::Wanted } else { Wish::Disabled };
+            let planned = Planned { hook: Arc::clone(hook), wish };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
-                _ => steps.push(Step {
-                    hooks: vec![planned],
-                }),
+                _ => steps.push(Step { hooks: vec![planned] }),
             }
         }
         Plan { steps }

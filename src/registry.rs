@@ -17,10 +17,7 @@ impl Registry {
     pub fn new(hooks: impl IntoIterator<Item = Hook>) -> Registry {
         let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
         for hook in hooks {
-            by_event
-                .entry(hook.event.clone())
-                .or_default()
-                .push(Arc::new(hook));
+            by_event.entry(hook.event.clone()).or_default().push(Arc::new(hook));
         }
         for hooks in by_event.values_mut() {
             hooks.sort_by_key(|hook| (hook.priority, hook.source.layer));

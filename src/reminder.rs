@@ -42,18 +42,11 @@ impl ReminderKind {
 /// or the refusal alone.
 pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
     let mut reminders = Vec::new();
-    for notice in outcome
-        .notices
-        .iter()
-        .filter(|notice| notice.kind == NoticeKind::Refusal)
-    {
+    for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal) {
         reminders.push(blocked(&notice.hook, &notice.text));
     }
     if let Some(refusal) = outcome.refusal() {
-        reminders.push(blocked(
-            refusal.hook.as_deref().unwrap_or("hookrun"),
-            &refusal.reason,
-        ));
+        reminders.push(blocked(refusal.hook.as_deref().unwrap_or("hookrun"), &refusal.reason));
     }
     for said in &outcome.said {
         if let Some(output) = &said.output {
@@ -62,15 +55,9 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             let body = format!("Hook \"{}\" completed.{gap}{output}", said.hook);
             reminders.push(reminder(ReminderKind::Output, &said.hook, &body));
         }
-        let context = said
-            .additional_context
-            .as_deref()
-            .filter(|text| !text.trim().is_empty());
+        let context = said.additional_context.as_deref().filter(|text| !text.trim().is_empty());
         if let Some(context) = context {
-            let body = format!(
-                "Additional context from hook \"{}\":\n\n{context}",
-                said.hook
-            );
+            let body = format!("Additional context from hook \"{}\":\n\n{context}", said.hook);
             reminders.push(reminder(ReminderKind::Context, &said.hook, &body));
         }
     }
@@ -87,11 +74,7 @@ fn blocked(hook: &str, reason: &str) -> Reminder {
 
 fn reminder(kind: ReminderKind, hook: &str, body: &str) -> Reminder {
     let text = format!("<system-reminder>\n{}\n</system-reminder>", body.trim());
-    Reminder {
-        kind,
-        hook: hook.to_string(),
-        text,
-    }
+    Reminder { kind, hook: hook.to_string(), text }
 }
 
 #[cfg(test)]
@@ -124,16 +107,10 @@ mod tests {
             additional_context: context.map(str::to_string),
         };
         let outcome = Outcome {
-            said: vec![
-                said("a", Some(" ran \n"), Some("ctx")),
-                said("b", Some(""), Some("  ")),
-            ],
+            said: vec![said("a", Some(" ran \n"), Some("ctx")), said("b", Some(""), Some("  "))],
             ..Outcome::default()
         };
-        let texts: Vec<String> = reminders(&outcome)
-            .into_iter()
-            .map(|one| one.text)
-            .collect();
+        let texts: Vec<String> = reminders(&outcome).into_iter().map(|one| one.text).collect();
         assert_eq!(
             texts,
             [

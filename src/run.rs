@@ -148,11 +148,7 @@ pub const FAILURES: &[FailureRow] = &[
         what: "could not be started",
         reason: "never ran: `guard.sh` is not executable; run `chmod +x guard.sh`",
     },
-    FailureRow {
-        name: "killed",
-        what: "killed by a signal",
-        reason: "killed by SIGSEGV",
-    },
+    FailureRow { name: "killed", what: "killed by a signal", reason: "killed by SIGSEGV" },
     FailureRow {
         name: "malformed",
         what: "exited 0 with an answer that cannot be used",
@@ -263,24 +259,13 @@ mod tests {
     #[test]
     fn every_failure_has_a_row_and_every_row_a_failure() {
         let endings = [
-            Ending::TimedOut {
-                after: Duration::from_secs(5),
-            },
-            Ending::NotStarted(StartError {
-                problem: "x".into(),
-                cure: "y".into(),
-            }),
+            Ending::TimedOut { after: Duration::from_secs(5) },
+            Ending::NotStarted(StartError { problem: "x".into(), cure: "y".into() }),
             Ending::Killed { signal: 11 },
-            Ending::Malformed {
-                problem: "x".into(),
-            },
-            Ending::OutOfBudget {
-                budget: Duration::from_secs(10),
-            },
+            Ending::Malformed { problem: "x".into() },
+            Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,
-            Ending::Lost {
-                problem: "x".into(),
-            },
+            Ending::Lost { problem: "x".into() },
         ];
         let named: Vec<&str> = endings.iter().map(Ending::name).collect();
         let rows: Vec<&str> = FAILURES.iter().map(|row| row.name).collect();
@@ -291,11 +276,7 @@ mod tests {
 
     #[test]
     fn a_cut_stream_says_how_much_is_missing() {
-        let captured = Captured {
-            head: b"abc".to_vec(),
-            tail: b"xyz".to_vec(),
-            total_bytes: 10,
-        };
+        let captured = Captured { head: b"abc".to_vec(), tail: b"xyz".to_vec(), total_bytes: 10 };
         assert_eq!(captured.text(), "abc\n[… 4 bytes left out …]\nxyz");
     }
 }

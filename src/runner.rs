@@ -89,12 +89,7 @@ impl Runner {
         if let Some(reason) = self.broken.as_ref().filter(|_| event.spec().blocks) {
             let outcome = Outcome::own_failure(reason.clone());
             let took = std::time::Duration::ZERO;
-            return Run {
-                event: event.clone(),
-                hooks: Vec::new(),
-                outcome,
-                took,
-            };
+            return Run { event: event.clone(), hooks: Vec::new(), outcome, took };
         }
         let plan = self.plan(event);
         chain::run(plan, event, &self.engine, &self.surroundings, budget)
@@ -131,12 +126,7 @@ impl Runner {
                 return self.handle_within(event, None);
             }
         }
-        Run {
-            event: event.clone(),
-            hooks,
-            outcome: Outcome::default(),
-            took: started.elapsed(),
-        }
+        Run { event: event.clone(), hooks, outcome: Outcome::default(), took: started.elapsed() }
     }
 }
 

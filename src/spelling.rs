@@ -20,10 +20,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// `word` as it is compared: lower case, without separators.
 fn plain(word: &str) -> String {
-    word.chars()
-        .filter(|c| !matches!(c, '_' | '-' | '.'))
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
 }
 
 fn allowed_edits(candidate: &str) -> usize {
@@ -42,10 +39,7 @@ mod tests {
     fn a_slip_finds_the_word_that_was_meant() {
         let keys = ["continue", "reason", "ask", "additionalContext"];
         assert_eq!(nearest("contine", keys), Some("continue"));
-        assert_eq!(
-            nearest("additional_context", keys),
-            Some("additionalContext")
-        );
+        assert_eq!(nearest("additional_context", keys), Some("additionalContext"));
         assert_eq!(nearest("Reason", keys), Some("reason"));
         assert_eq!(nearest("resaon", keys), Some("reason"));
     }

@@ -64,13 +64,7 @@ pub const TOOLS: &[ToolClass] = &[
     ToolClass {
         kind: ActionKind::Read,
         word: "read",
-        names: &[
-            "read_file",
-            "read_many_files",
-            "view",
-            "notebookread",
-            "view_image",
-        ],
+        names: &["read_file", "read_many_files", "view", "notebookread", "view_image"],
     },
     ToolClass {
         kind: ActionKind::Write,
@@ -124,30 +118,19 @@ pub const TOOLS: &[ToolClass] = &[
             "fetch_url",
         ],
     },
-    ToolClass {
-        kind: ActionKind::Mcp,
-        word: "mcp",
-        names: &[],
-    },
+    ToolClass { kind: ActionKind::Mcp, word: "mcp", names: &[] },
     ToolClass {
         kind: ActionKind::Agent,
         word: "agent",
         names: &["task", "spawn_agent", "delegate_to_agent", "subagent"],
     },
-    ToolClass {
-        kind: ActionKind::Other,
-        word: "other",
-        names: &[],
-    },
+    ToolClass { kind: ActionKind::Other, word: "other", names: &[] },
 ];
 
 impl ActionKind {
     /// The row of this sort.
     fn class(self) -> &'static ToolClass {
-        TOOLS
-            .iter()
-            .find(|class| class.kind == self)
-            .unwrap_or(&TOOLS[TOOLS.len() - 1])
+        TOOLS.iter().find(|class| class.kind == self).unwrap_or(&TOOLS[TOOLS.len() - 1])
     }
 
     /// The word for it: `shell`, `write`, …
@@ -157,10 +140,7 @@ impl ActionKind {
 
     /// The sort that `word` names.
     pub fn from_word(word: &str) -> Option<ActionKind> {
-        TOOLS
-            .iter()
-            .find(|class| class.word.eq_ignore_ascii_case(word))
-            .map(|class| class.kind)
+        TOOLS.iter().find(|class| class.word.eq_ignore_ascii_case(word)).map(|class| class.kind)
     }
 
     /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
@@ -168,10 +148,7 @@ impl ActionKind {
     pub fn of_tool(name: &str) -> ActionKind {
         let known = TOOLS.iter().find(|class| {
             class.word.eq_ignore_ascii_case(name)
-                || class
-                    .names
-                    .iter()
-                    .any(|known| known.eq_ignore_ascii_case(name))
+                || class.names.iter().any(|known| known.eq_ignore_ascii_case(name))
         });
         match known {
             Some(class) => class.kind,
@@ -206,12 +183,8 @@ const PATH_KEYS: &[&str] = &[
 const PATCH_KEYS: &[&str] = &["patch", "input", "command"];
 
 /// The lines of a patch that name a file (Codex `apply_patch`).
-const PATCH_FILE_LINES: &[&str] = &[
-    "*** Add File: ",
-    "*** Update File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-];
+const PATCH_FILE_LINES: &[&str] =
+    &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
 impl Action {
     /// Reads the `action` that a host gave.
@@ -247,11 +220,7 @@ impl Action {
                 );
             }
         }
-        Ok(Action {
-            kind,
-            command,
-            paths,
-        })
+        Ok(Action { kind, command, paths })
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -268,29 +237,13 @@ impl Action {
         })?;
         let kind = ActionKind::of_tool(&name);
         let Some(input) = context.raw("toolInput") else {
-            return Ok(Some(Action {
-                kind,
-                command: None,
-                paths: Vec::new(),
-            }));
+            return Ok(Some(Action { kind, command: None, paths: Vec::new() }));
         };
-        let patched = if kind == ActionKind::Edit {
-            patched_paths(input)
-        } else {
-            Vec::new()
-        };
-        let command = if patched.is_empty() {
-            find_command(input)
-        } else {
-            None
-        };
+        let patched = if kind == ActionKind::Edit { patched_paths(input) } else { Vec::new() };
+        let command = if patched.is_empty() { find_command(input) } else { None };
         let mut paths = find_paths(input);
         paths.extend(patched);
-        Ok(Some(Action {
-            kind,
-            command,
-            paths,
-        }))
+        Ok(Some(Action { kind, command, paths }))
     }
 
     /// The action as it stands in a context.
@@ -313,10 +266,7 @@ fn find_command(input: &str) -> Option<String> {
     let Some(words) = elements(raw) else {
         return string_text(raw);
     };
-    let words: Vec<String> = words
-        .iter()
-        .filter_map(|word| scalar_text(word.get()))
-        .collect();
+    let words: Vec<String> = words.iter().filter_map(|word| scalar_text(word.get())).collect();
     match words.as_slice() {
         [_shell, flag, text] if flag == "-c" || flag == "-lc" => Some(text.clone()),
         words => Some(shell_words::join(words)),
@@ -347,9 +297,7 @@ fn patched_paths(input: &str) -> Vec<String> {
     let lines = texts.iter().flat_map(|text| text.lines());
     lines
         .filter_map(|line| {
-            PATCH_FILE_LINES
-                .iter()
-                .find_map(|start| line.trim().strip_prefix(start))
+            PATCH_FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start))
         })
         .map(|path| path.trim().to_string())
         .collect()
@@ -360,17 +308,14 @@ mod tests {
     use super::*;
 
     fn derive(json: &str) -> Action {
-        Action::derive(&Context::parse(json).unwrap())
-            .unwrap()
-            .unwrap()
+        Action::derive(&Context::parse(json).unwrap()).unwrap().unwrap()
     }
 
     #[test]
     fn every_host_s_shell_tool_is_shell() {
         for name in ["Bash", "Shell", "run_shell_command", "bash", "exec_command"] {
-            let action = derive(&format!(
-                r#"{{"toolName":"{name}","toolInput":{{"command":"ls -l"}}}}"#
-            ));
+            let action =
+                derive(&format!(r#"{{"toolName":"{name}","toolInput":{{"command":"ls -l"}}}}"#));
             assert_eq!(action.kind, ActionKind::Shell, "{name}");
             assert_eq!(action.command.as_deref(), Some("ls -l"));
         }
@@ -390,9 +335,8 @@ mod tests {
     #[test]
     fn the_paths_of_a_patch_are_taken_out_of_it() {
         let patch = r"*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: src/b.rs\n*** Delete File: .env\n*** End Patch";
-        let action = derive(&format!(
-            r#"{{"toolName":"apply_patch","toolInput":{{"command":"{patch}"}}}}"#
-        ));
+        let action =
+            derive(&format!(r#"{{"toolName":"apply_patch","toolInput":{{"command":"{patch}"}}}}"#));
         assert_eq!(action.kind, ActionKind::Edit);
         assert_eq!(action.paths, ["src/a.rs", "src/b.rs", ".env"]);
         assert_eq!(action.command, None);
@@ -403,10 +347,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for class in TOOLS {
             for name in class.names.iter().chain([&class.word]) {
-                assert!(
-                    seen.insert(name.to_ascii_lowercase()),
-                    "{name} stands twice"
-                );
+                assert!(seen.insert(name.to_ascii_lowercase()), "{name} stands twice");
             }
         }
     }

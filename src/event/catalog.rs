@@ -54,26 +54,16 @@ struct Row {
 }
 
 /// May refuse what is about to happen, and refuses if it fails.
-const GATE: Row = Row {
-    blocks: true,
-    on_failure: OnFailure::Block,
-    schedule: Schedule::Sequential,
-    ..OBSERVER
-};
+const GATE: Row =
+    Row { blocks: true, on_failure: OnFailure::Block, schedule: Schedule::Sequential, ..OBSERVER };
 
 /// May refuse; if it fails, the event goes on. For a refusal that a failing hook would turn
 /// into a trap: "not done yet" keeps an agent working for ever, and a session that cannot be
 /// compacted, or a message that never arrives, is lost.
-const OPEN_GATE: Row = Row {
-    on_failure: OnFailure::Allow,
-    ..GATE
-};
+const OPEN_GATE: Row = Row { on_failure: OnFailure::Allow, ..GATE };
 
 /// May rewrite, cannot refuse.
-const TRANSFORM: Row = Row {
-    schedule: Schedule::Sequential,
-    ..OBSERVER
-};
+const TRANSFORM: Row = Row { schedule: Schedule::Sequential, ..OBSERVER };
 
 /// Is only told, and waited for: its output and context still reach the model.
 const OBSERVER: Row = Row {
@@ -88,16 +78,10 @@ const OBSERVER: Row = Row {
 };
 
 /// Is only told, and nobody waits: there is no model that could hear an answer.
-const NOTICE: Row = Row {
-    schedule: Schedule::Detached,
-    ..OBSERVER
-};
+const NOTICE: Row = Row { schedule: Schedule::Detached, ..OBSERVER };
 
 const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite {
-        field: Borrowed(field),
-        merge,
-    }
+    Rewrite { field: Borrowed(field), merge }
 }
 
 const fn chain(field: &'static str) -> Rewrite {
@@ -196,9 +180,7 @@ pub struct UnknownEvent {
 impl Catalog {
     /// The catalog with `own` events beside the built-in ones.
     pub fn with(own: Vec<EventSpec>) -> Catalog {
-        Catalog {
-            own: own.into_iter().map(Arc::new).collect(),
-        }
+        Catalog { own: own.into_iter().map(Arc::new).collect() }
     }
 
     /// Every event, the built-in ones first.
@@ -212,11 +194,7 @@ impl Catalog {
     /// # Errors
     /// When nothing is called so; the error names the nearest name or alias, if one is near.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
-        if let Some(own) = self
-            .own
-            .iter()
-            .find(|spec| spec.name.eq_ignore_ascii_case(name))
-        {
+        if let Some(own) = self.own.iter().find(|spec| spec.name.eq_ignore_ascii_case(name)) {
             return Ok(Arc::clone(own));
         }
         if let Some(spec) = find(name) {
@@ -226,10 +204,7 @@ impl Catalog {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
         let nearest = spelling::nearest(name, names).map(str::to_string);
-        Err(UnknownEvent {
-            name: name.to_string(),
-            nearest,
-        })
+        Err(UnknownEvent { name: name.to_string(), nearest })
     }
 }
 

@@ -78,7 +78,16 @@ impl Context {
     /// # Errors
     /// Whatever else the bytes are; see [`ContextError`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, ContextError> {
-        let end = match Scanner::default().scan(&bytes) {
+        let framed = Scanner::default().scan(&bytes);
+        Self::from_scanned(bytes, framed)
+    }
+
+    /// As [`Context::from_bytes`], for bytes of which a [`Scanner`] has said `framed`.
+    ///
+    /// # Errors
+    /// As [`Context::from_bytes`].
+    pub fn from_scanned(bytes: Vec<u8>, framed: Framed) -> Result<Context, ContextError> {
+        let end = match framed {
             Framed::Complete { end } => end,
             Framed::Empty => return Err(ContextError::Empty),
             Framed::Open => return Err(ContextError::Incomplete),
@@ -88,9 +97,8 @@ impl Context {
         if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
             return Err(ContextError::Trailing);
         }
-        let text = String::from_utf8(bytes).map_err(|error| ContextError::NotUtf8 {
-            offset: error.utf8_error().valid_up_to(),
-        })?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| ContextError::NotUtf8 { offset: error.utf8_error().valid_up_to() })?;
         Self::index(text)
     }
 
@@ -117,15 +125,9 @@ impl Context {
             }
             let start = raw.get().as_ptr() as usize - base;
             let value = Slot::Kept(start..start + raw.get().len());
-            fields.push(Field {
-                key: key.into_owned(),
-                value,
-            });
+            fields.push(Field { key: key.into_owned(), value });
         }
-        Ok(Context {
-            text: Arc::new(text),
-            fields,
-        })
+        Ok(Context { text: Arc::new(text), fields })
     }
 
     /// The keys, in order.
@@ -135,10 +137,7 @@ impl Context {
 
     /// The JSON text of a top-level value.
     pub fn raw(&self, key: &str) -> Option<&str> {
-        self.fields
-            .iter()
-            .find(|field| field.key == key)
-            .map(|field| self.slot(&field.value))
+        self.fields.iter().find(|field| field.key == key).map(|field| self.slot(&field.value))
     }
 
     /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
@@ -170,12 +169,10 @@ impl Context {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
-        serde_json::from_str(raw)
-            .map(Some)
-            .map_err(|error| ContextError::Field {
-                field: key.to_string(),
-                problem: error.to_string(),
-            })
+        serde_json::from_str(raw).map(Some).map_err(|error| ContextError::Field {
+            field: key.to_string(),
+            problem: error.to_string(),
+        })
     }
 
     /// Sets a field; a new one goes to the end.
@@ -183,23 +180,14 @@ impl Context {
         let value = Slot::Set(value.to_string().into());
         match self.fields.iter_mut().find(|field| field.key == key) {
             Some(field) => field.value = value,
-            None => self.fields.push(Field {
-                key: key.to_string(),
-                value,
-            }),
+            None => self.fields.push(Field { key: key.to_string(), value }),
         }
     }
 
     /// Sets a field that is not there yet, before all others.
     pub(super) fn set_first(&mut self, key: &str, value: &Value) {
         let value = Slot::Set(value.to_string().into());
-        self.fields.insert(
-            0,
-            Field {
-                key: key.to_string(),
-                value,
-            },
-        );
+        self.fields.insert(0, Field { key: key.to_string(), value });
     }
 
     /// Takes a field out.
@@ -260,9 +248,7 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
     if !raw.starts_with('"') {
         return None;
     }
-    serde_json::Deserializer::from_str(raw)
-        .deserialize_bytes(Text)
-        .ok()
+    serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
 }
 
 /// Appends valid JSON without the white space between its tokens. Numbers and strings keep
@@ -306,11 +292,7 @@ fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
 pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
-            let found = entries(raw)
-                .ok()?
-                .into_iter()
-                .rev()
-                .find(|(name, _)| name == key)?;
+            let found = entries(raw).ok()?.into_iter().rev().find(|(name, _)| name == key)?;
             Some(found.1.get())
         }
         b'[' => Some(elements(raw)?.get(key.parse::<usize>().ok()?)?.get()),
@@ -334,9 +316,7 @@ pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
             Ok(found)
         }
     }
-    serde_json::Deserializer::from_str(raw)
-        .deserialize_seq(Elements)
-        .ok()
+    serde_json::Deserializer::from_str(raw).deserialize_seq(Elements).ok()
 }
 
 /// The entries of a JSON object, keys decoded and values as text.
@@ -402,10 +382,7 @@ mod tests {
     #[test]
     fn a_lone_surrogate_does_not_hide_the_text_around_it() {
         let context = Context::parse(r#"{"a":"rm \ud800 -rf \u00e9"}"#).unwrap();
-        assert_eq!(
-            context.string("a").as_deref(),
-            Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}")
-        );
+        assert_eq!(context.string("a").as_deref(), Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}"));
     }
 
     #[test]
@@ -416,10 +393,7 @@ mod tests {
         .unwrap();
         assert_eq!(context.text("toolInput.command").as_deref(), Some("l\ns"));
         assert_eq!(context.text("toolInput.list.0.x").as_deref(), Some("7"));
-        assert_eq!(
-            context.text("toolInput.dotted.key").as_deref(),
-            Some("true")
-        );
+        assert_eq!(context.text("toolInput.dotted.key").as_deref(), Some("true"));
         assert_eq!(context.text("a.b").as_deref(), Some("1"));
         assert_eq!(context.text("toolInput.nothing"), None);
     }
@@ -432,17 +406,11 @@ mod tests {
         assert_eq!(problem("[1]"), ContextError::NotAnObject);
         assert_eq!(problem("{\"a\":1"), ContextError::Incomplete);
         assert_eq!(problem("{} {}"), ContextError::Trailing);
-        assert_eq!(
-            problem(r#"{"a":1,"a":2}"#),
-            ContextError::Duplicate("a".into())
-        );
+        assert_eq!(problem(r#"{"a":1,"a":2}"#), ContextError::Duplicate("a".into()));
         assert!(matches!(problem("{\"a\":tru}"), ContextError::Syntax(_)));
         assert_eq!(problem(&"[".repeat(200)), ContextError::TooDeep);
         let bytes = b"{\"a\":\"\xff\"}".to_vec();
-        assert_eq!(
-            Context::from_bytes(bytes).unwrap_err(),
-            ContextError::NotUtf8 { offset: 6 }
-        );
+        assert_eq!(Context::from_bytes(bytes).unwrap_err(), ContextError::NotUtf8 { offset: 6 });
     }
 
     #[test]

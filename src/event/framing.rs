@@ -47,21 +47,13 @@ impl Scanner {
             return done;
         }
         while self.scanned < buffer.len() {
-            let step = if self.in_string {
-                self.string(buffer)
-            } else {
-                self.structure(buffer)
-            };
+            let step = if self.in_string { self.string(buffer) } else { self.structure(buffer) };
             if let Some(done) = step {
                 self.done = Some(done);
                 return done;
             }
         }
-        if self.depth > 0 {
-            Framed::Open
-        } else {
-            Framed::Empty
-        }
+        if self.depth > 0 { Framed::Open } else { Framed::Empty }
     }
 
     /// Skips to the end of a string, or of what has arrived of it.
@@ -117,34 +109,21 @@ mod tests {
         for cut in 0..document.len() {
             let mut scanner = Scanner::default();
             scanner.scan(&document[..cut]);
-            assert_eq!(
-                scanner.scan(document),
-                Framed::Complete { end: 34 },
-                "cut at {cut}"
-            );
+            assert_eq!(scanner.scan(document), Framed::Complete { end: 34 }, "cut at {cut}");
         }
     }
 
     #[test]
     fn text_can_never_become_a_document() {
-        assert_eq!(
-            Scanner::default().scan(b"yes"),
-            Framed::Hopeless(Hopeless::NotJson)
-        );
-        assert_eq!(
-            Scanner::default().scan(b"}"),
-            Framed::Hopeless(Hopeless::NotJson)
-        );
+        assert_eq!(Scanner::default().scan(b"yes"), Framed::Hopeless(Hopeless::NotJson));
+        assert_eq!(Scanner::default().scan(b"}"), Framed::Hopeless(Hopeless::NotJson));
     }
 
     #[test]
     fn an_open_document_is_waited_for() {
         assert_eq!(Scanner::default().scan(b"\n "), Framed::Empty);
         assert_eq!(Scanner::default().scan(b"{\"a\":\"}"), Framed::Open);
-        assert_eq!(
-            Scanner::default().scan(b"\xEF\xBB\xBF{}"),
-            Framed::Complete { end: 5 }
-        );
+        assert_eq!(Scanner::default().scan(b"\xEF\xBB\xBF{}"), Framed::Complete { end: 5 });
     }
 
     #[test]
@@ -152,9 +131,6 @@ mod tests {
         let deep = "[".repeat(MAX_DEPTH);
         assert_eq!(Scanner::default().scan(deep.as_bytes()), Framed::Open);
         let deeper = "[".repeat(MAX_DEPTH + 1);
-        assert_eq!(
-            Scanner::default().scan(deeper.as_bytes()),
-            Framed::Hopeless(Hopeless::TooDeep)
-        );
+        assert_eq!(Scanner::default().scan(deeper.as_bytes()), Framed::Hopeless(Hopeless::TooDeep));
     }
 }

@@ -33,36 +33,12 @@ pub struct ResultKey {
 
 /// The keys of a structured result.
 pub const RESULT_KEYS: &[ResultKey] = &[
-    ResultKey {
-        name: "continue",
-        kind: "boolean",
-        about: "false refuses the event",
-    },
-    ResultKey {
-        name: "reason",
-        kind: "string",
-        about: "why, for the person and the model",
-    },
-    ResultKey {
-        name: "ask",
-        kind: "string",
-        about: "a question for a person, who decides",
-    },
-    ResultKey {
-        name: "output",
-        kind: "string",
-        about: "text to show",
-    },
-    ResultKey {
-        name: "additionalContext",
-        kind: "string",
-        about: "text for the model",
-    },
-    ResultKey {
-        name: "update",
-        kind: "object",
-        about: "new values for context fields",
-    },
+    ResultKey { name: "continue", kind: "boolean", about: "false refuses the event" },
+    ResultKey { name: "reason", kind: "string", about: "why, for the person and the model" },
+    ResultKey { name: "ask", kind: "string", about: "a question for a person, who decides" },
+    ResultKey { name: "output", kind: "string", about: "text to show" },
+    ResultKey { name: "additionalContext", kind: "string", about: "text for the model" },
+    ResultKey { name: "update", kind: "object", about: "new values for context fields" },
 ];
 
 /// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
@@ -104,18 +80,12 @@ pub fn judge(
     }
     if stdout.is_cut() {
         return (
-            malformed(format!(
-                "stdout has {} bytes, more than 1 MiB",
-                stdout.total_bytes
-            )),
+            malformed(format!("stdout has {} bytes, more than 1 MiB", stdout.total_bytes)),
             Vec::new(),
         );
     }
     if text.is_empty() {
-        return (
-            Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)),
-            Vec::new(),
-        );
+        return (Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)), Vec::new());
     }
     if text.starts_with('{') {
         let document = read_object(text).map_err(|problem| problem.to_string());
@@ -151,17 +121,11 @@ fn refused_by_status(
 ) -> (Ending, Vec<String>) {
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
-    let object = if is_cut {
-        None
-    } else {
-        read_object(stdout).ok()
-    };
-    let said = object
-        .as_deref()
-        .and_then(|entries| match last(entries, "reason") {
-            Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
-            _ => None,
-        });
+    let object = if is_cut { None } else { read_object(stdout).ok() };
+    let said = object.as_deref().and_then(|entries| match last(entries, "reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
+        _ => None,
+    });
     let reason = if !stderr.is_empty() {
         stderr.to_string()
     } else if let Some(reason) = said {
@@ -176,31 +140,19 @@ fn refused_by_status(
         };
         format!("exited with status {status}{hint}")
     };
-    if let Some(Value::Bool(true)) = object
-        .as_deref()
-        .and_then(|entries| last(entries, "continue"))
+    if let Some(Value::Bool(true)) = object.as_deref().and_then(|entries| last(entries, "continue"))
     {
         notes.push("`continue: true` is void: a non-zero exit status refuses".to_string());
     }
-    if let Some(signal) = status
-        .checked_sub(128)
-        .filter(|signal| (1..=31).contains(signal))
-    {
-        notes.push(format!(
-            "status {status} is what a shell reports for {}",
-            signal_name(signal)
-        ));
+    if let Some(signal) = status.checked_sub(128).filter(|signal| (1..=31).contains(signal)) {
+        notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
     }
     let verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
     (Ending::Answered(verdict), notes)
 }
 
 fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
-    entries
-        .iter()
-        .rev()
-        .find(|(name, _)| name == key)
-        .map(|(_, value)| value)
+    entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
 /// A refusal or question that was found among other text.
@@ -214,9 +166,7 @@ fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
 /// A note for text in which a JSON object stands that was meant as an answer.
 fn surrounded_note(text: &str) -> Vec<String> {
     let meant = objects_in(text).iter().any(|entries| {
-        entries
-            .iter()
-            .any(|(key, _)| RESULT_KEYS.iter().any(|known| known.name == key))
+        entries.iter().any(|(key, _)| RESULT_KEYS.iter().any(|known| known.name == key))
     });
     if !meant {
         return Vec::new();
@@ -228,13 +178,8 @@ fn surrounded_note(text: &str) -> Vec<String> {
 fn refusal_in(text: &str) -> Option<Decision> {
     let mut question = None;
     for entries in objects_in(text) {
-        if entries
-            .iter()
-            .any(|(key, value)| key == "continue" && *value == Value::Bool(false))
-        {
-            return Some(Decision::Block {
-                reason: reason_of(&entries),
-            });
+        if entries.iter().any(|(key, value)| key == "continue" && *value == Value::Bool(false)) {
+            return Some(Decision::Block { reason: reason_of(&entries) });
         }
         if let Some(Value::String(ask)) = last(&entries, "ask") {
             question.get_or_insert_with(|| ask.clone());
@@ -348,31 +293,20 @@ fn ignored(key: &str) -> Result<String, String> {
 fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
     let event = &permit.spec.name;
     let Some(rule) = permit.spec.rewrite(field) else {
-        let fields: Vec<&str> = permit
-            .spec
-            .rewrites
-            .iter()
-            .map(|rewrite| rewrite.field.as_ref())
-            .collect();
+        let fields: Vec<&str> =
+            permit.spec.rewrites.iter().map(|rewrite| rewrite.field.as_ref()).collect();
         let may = match fields.as_slice() {
             [] => "nothing".to_string(),
             some => format!("`{}`", some.join("`, `")),
         };
-        return Err(format!(
-            "`update` names `{field}`; of `{event}` hooks may rewrite {may}"
-        ));
+        return Err(format!("`update` names `{field}`; of `{event}` hooks may rewrite {may}"));
     };
     if !permit.rewrite {
         return Err(format!(
             "`update` names `{field}`, but the hook's spec does not say `rewrite = true`"
         ));
     }
-    let kind = permit
-        .spec
-        .context
-        .iter()
-        .find(|key| key.name == field)
-        .map(|key| key.kind);
+    let kind = permit.spec.context.iter().find(|key| key.name == field).map(|key| key.kind);
     if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
         return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
     }
@@ -409,21 +343,13 @@ impl Answer {
     }
 
     fn verdict(self) -> Verdict {
-        let has_reason = self
-            .reason
-            .as_deref()
-            .is_some_and(|text| !text.trim().is_empty());
+        let has_reason = self.reason.as_deref().is_some_and(|text| !text.trim().is_empty());
         let (decision, rule) = match (self.goes_on, self.ask) {
-            (Some(false), _) if has_reason => (
-                Decision::Block {
-                    reason: self.reason.unwrap_or_default(),
-                },
-                Rule::ContinueFalse,
-            ),
+            (Some(false), _) if has_reason => {
+                (Decision::Block { reason: self.reason.unwrap_or_default() }, Rule::ContinueFalse)
+            }
             (Some(false), _) => (
-                Decision::Block {
-                    reason: "refused without a reason".to_string(),
-                },
+                Decision::Block { reason: "refused without a reason".to_string() },
                 Rule::ContinueFalse,
             ),
             (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
@@ -445,24 +371,12 @@ mod tests {
     use crate::event::catalog;
 
     fn captured(bytes: &[u8]) -> Captured {
-        Captured {
-            head: bytes.to_vec(),
-            tail: Vec::new(),
-            total_bytes: bytes.len() as u64,
-        }
+        Captured { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
     }
 
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
-        let permit = Permit {
-            spec: catalog::find("tool.pre").unwrap(),
-            rewrite: true,
-        };
-        judge(
-            Exit::Status(status),
-            &captured(stdout),
-            &captured(stderr),
-            permit,
-        )
+        let permit = Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: true };
+        judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
     fn verdict(stdout: &str) -> Verdict {
@@ -480,9 +394,7 @@ mod tests {
     }
 
     fn block(reason: &str) -> Decision {
-        Decision::Block {
-            reason: reason.to_string(),
-        }
+        Decision::Block { reason: reason.to_string() }
     }
 
     #[test]
@@ -503,10 +415,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_never_lost() {
-        assert_eq!(
-            verdict(r#"{"continue":false,"reason":"no"}"#).decision,
-            block("no")
-        );
+        assert_eq!(verdict(r#"{"continue":false,"reason":"no"}"#).decision, block("no"));
         for noisy in [
             "profile says hi\n{\"continue\":false,\"reason\":\"no\"}",
             "{\"continue\":false,\"reason\":\"no\"}\nbye",
@@ -518,17 +427,11 @@ mod tests {
             "{\"continue\":true,\"continue\":false,\"reason\":\"no\"}",
         ] {
             let found = verdict(noisy);
-            assert_eq!(
-                (found.decision, found.rule),
-                (block("no"), Rule::RefusalInText),
-                "{noisy}"
-            );
+            assert_eq!((found.decision, found.rule), (block("no"), Rule::RefusalInText), "{noisy}");
         }
         assert_eq!(
             verdict("hi\n{\"ask\":\"ok?\"}").decision,
-            Decision::Ask {
-                question: "ok?".into()
-            }
+            Decision::Ask { question: "ok?".into() }
         );
         assert_eq!(
             verdict(r#"{"ask":"ok?","continue":false}"#).decision,
@@ -540,10 +443,7 @@ mod tests {
     fn no_stdout_undoes_a_non_zero_exit() {
         let reason =
             |stdout: &str, stderr: &str| match answer(1, stdout.as_bytes(), stderr.as_bytes()).0 {
-                Ending::Answered(Verdict {
-                    decision: Decision::Block { reason },
-                    ..
-                }) => reason,
+                Ending::Answered(Verdict { decision: Decision::Block { reason }, .. }) => reason,
                 other => panic!("{other:?}"),
             };
         assert_eq!(reason("{}", "no\n"), "no");
@@ -570,19 +470,9 @@ mod tests {
     fn an_update_needs_leave() {
         let spec = catalog::find("tool.pre").unwrap();
         let stdout = captured(br#"{"update":{"toolInput":{}}}"#);
-        let (ending, _) = judge(
-            Exit::Status(0),
-            &stdout,
-            &captured(b""),
-            Permit {
-                spec,
-                rewrite: false,
-            },
-        );
-        assert!(
-            ending.failure().unwrap().contains("rewrite = true"),
-            "{ending:?}"
-        );
+        let (ending, _) =
+            judge(Exit::Status(0), &stdout, &captured(b""), Permit { spec, rewrite: false });
+        assert!(ending.failure().unwrap().contains("rewrite = true"), "{ending:?}");
     }
 
     #[test]
@@ -596,20 +486,11 @@ mod tests {
     fn a_prefix_of_a_long_answer_is_never_parsed() {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
-        let permit = Permit {
-            spec: catalog::find("tool.pre").unwrap(),
-            rewrite: false,
-        };
+        let permit = Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: false };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
-        assert!(matches!(
-            ending,
-            Ending::Answered(Verdict {
-                rule: Rule::NonZeroExit,
-                ..
-            })
-        ));
+        assert!(matches!(ending, Ending::Answered(Verdict { rule: Rule::NonZeroExit, .. })));
     }
 
     proptest::proptest! {

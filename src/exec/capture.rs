@@ -30,12 +30,7 @@ pub(super) struct Capture {
 impl Capture {
     /// A capture that keeps the first `head_limit` and the last `tail_limit` bytes.
     pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
-        Capture {
-            fd: Some(fd),
-            kept: Captured::default(),
-            head_limit,
-            tail_limit,
-        }
+        Capture { fd: Some(fd), kept: Captured::default(), head_limit, tail_limit }
     }
 
     /// The descriptor to wait for, while the stream is open.

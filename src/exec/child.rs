@@ -72,14 +72,8 @@ impl Child {
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let mut command = Command::new(&spawn.program.path);
-        command
-            .arg0(&spawn.program.name)
-            .args(&spawn.program.arguments)
-            .process_group(0);
-        command
-            .stdin(stdin_reader)
-            .stdout(stdout_writer)
-            .stderr(stderr_writer);
+        command.arg0(&spawn.program.name).args(&spawn.program.arguments).process_group(0);
+        command.stdin(stdin_reader).stdout(stdout_writer).stderr(stderr_writer);
         for name in spawn.without {
             command.env_remove(name);
         }
@@ -170,11 +164,7 @@ impl Feed {
     /// Writes what fits; `None` when that was all, and the hook will see the end of its input.
     fn begin(fd: OwnedFd, payload: &Arc<Vec<u8>>) -> io::Result<Option<Feed>> {
         rustix::io::ioctl_fionbio(&fd, true)?;
-        let mut feed = Feed {
-            fd,
-            payload: Arc::clone(payload),
-            written: 0,
-        };
+        let mut feed = Feed { fd, payload: Arc::clone(payload), written: 0 };
         Ok(if feed.write_some() { None } else { Some(feed) })
     }
 
@@ -222,10 +212,7 @@ pub fn probe(program: &Path, arguments: &[&str], limit: Duration) -> io::Result<
     use wait_timeout::ChildExt;
     let mut command = Command::new(program);
     command.args(arguments).process_group(0);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if child.wait_timeout(limit)?.is_some() {
         return child.wait_with_output().map(Some);

@@ -36,11 +36,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
     match handler {
         Handler::File(file) => {
             let path = check(file, true)?;
-            Ok(Program {
-                path,
-                name: file.into(),
-                arguments: Vec::new(),
-            })
+            Ok(Program { path, name: file.into(), arguments: Vec::new() })
         }
         Handler::Words { words, base } => {
             let (program, arguments) = words.split_first().ok_or_else(|| StartError {
@@ -71,19 +67,16 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
     let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
     let mut candidates = folders.map(|folder| folder.join(program));
-    candidates
-        .find(|file| is_runnable(file))
-        .ok_or_else(|| StartError {
-            problem: format!("no program `{program}` in PATH"),
-            cure: format!(
-                "install it, or write its path; a script beside hookrun.toml is `./{program}`"
-            ),
-        })
+    candidates.find(|file| is_runnable(file)).ok_or_else(|| StartError {
+        problem: format!("no program `{program}` in PATH"),
+        cure: format!(
+            "install it, or write its path; a script beside hookrun.toml is `./{program}`"
+        ),
+    })
 }
 
 fn is_runnable(file: &Path) -> bool {
-    file.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
 }
 
 /// The canonical path of a file that may be started.
@@ -162,9 +155,7 @@ fn quoted(path: &Path) -> String {
 pub(super) fn explain(program: &Program, error: &io::Error) -> StartError {
     let shown = program.path.display();
     let interpreter = interpreter_of(&program.path);
-    let raw = error
-        .raw_os_error()
-        .map(rustix::io::Errno::from_raw_os_error);
+    let raw = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
     match (raw, interpreter) {
         (Some(rustix::io::Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError {
             problem: format!(
@@ -173,10 +164,7 @@ pub(super) fn explain(program: &Program, error: &io::Error) -> StartError {
             cure: format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
         },
         (Some(rustix::io::Errno::NOENT), Some(line)) => StartError {
-            problem: format!(
-                "the interpreter of `{shown}` does not exist: `{}`",
-                line.trim()
-            ),
+            problem: format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
             cure: "install it, or correct the first line".to_string(),
         },
         (Some(rustix::io::Errno::NOEXEC), _) => StartError {
@@ -215,15 +203,8 @@ pub(super) fn explain(program: &Program, error: &io::Error) -> StartError {
 fn interpreter_of(path: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = Vec::new();
-    std::fs::File::open(path)
-        .ok()?
-        .take(256)
-        .read_to_end(&mut start)
-        .ok()?;
-    let line = start
-        .split(|byte| *byte == b'\n')
-        .next()?
-        .strip_prefix(b"#!")?;
+    std::fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let line = start.split(|byte| *byte == b'\n').next()?.strip_prefix(b"#!")?;
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
@@ -240,9 +221,7 @@ mod tests {
     }
 
     fn problem(handler: &Handler) -> String {
-        resolve(handler, Some(OsStr::new("/usr/bin:/bin")))
-            .unwrap_err()
-            .to_string()
+        resolve(handler, Some(OsStr::new("/usr/bin:/bin"))).unwrap_err().to_string()
     }
 
     #[test]

@@ -35,14 +35,8 @@ impl Abort {
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
         let signal = Arc::new(AtomicUsize::new(0));
-        let shared = Shared {
-            reader: reader.into(),
-            writer: writer.into(),
-            signal,
-        };
-        Ok(Abort {
-            shared: Arc::new(shared),
-        })
+        let shared = Shared { reader: reader.into(), writer: writer.into(), signal };
+        Ok(Abort { shared: Arc::new(shared) })
     }
 
     /// One that SIGINT, SIGTERM, SIGHUP and SIGQUIT raise as well. It also takes back an

@@ -38,10 +38,7 @@ struct Slot<'e> {
 
 enum State {
     /// To be started, at the earliest at `not_before`.
-    Waiting {
-        attempt: u32,
-        not_before: Option<Instant>,
-    },
+    Waiting { attempt: u32, not_before: Option<Instant> },
     /// Started.
     Live(Box<Live>),
     /// Over.
@@ -84,19 +81,10 @@ impl<'e> Step<'e> {
         budget: Option<Budget>,
         settles: &'e dyn Fn(&Trace) -> bool,
     ) -> Step<'e> {
-        let first = || State::Waiting {
-            attempt: 0,
-            not_before: None,
-        };
+        let first = || State::Waiting { attempt: 0, not_before: None };
         Step {
             engine,
-            slots: jobs
-                .iter()
-                .map(|job| Slot {
-                    job,
-                    state: first(),
-                })
-                .collect(),
+            slots: jobs.iter().map(|job| Slot { job, state: first() }).collect(),
             budget,
             settles,
             times_aborted: 0,
@@ -108,11 +96,7 @@ impl<'e> Step<'e> {
     pub(super) fn run(mut self) -> Vec<Trace> {
         loop {
             self.start_what_may();
-            if self
-                .slots
-                .iter()
-                .all(|slot| matches!(slot.state, State::Done(_)))
-            {
+            if self.slots.iter().all(|slot| matches!(slot.state, State::Done(_))) {
                 break;
             }
             self.wait_and_serve();
@@ -132,16 +116,9 @@ impl<'e> Step<'e> {
 
     fn start_what_may(&mut self) {
         let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
-        let mut room = self
-            .engine
-            .jobs
-            .saturating_sub(self.slots.iter().filter(live).count());
+        let mut room = self.engine.jobs.saturating_sub(self.slots.iter().filter(live).count());
         for place in 0..self.slots.len() {
-            let State::Waiting {
-                attempt,
-                not_before,
-            } = self.slots[place].state
-            else {
+            let State::Waiting { attempt, not_before } = self.slots[place].state else {
                 continue;
             };
             if room == 0 {
@@ -160,21 +137,11 @@ impl<'e> Step<'e> {
     fn start(&mut self, place: usize, attempt: u32) {
         let job = self.slots[place].job;
         let now = Instant::now();
-        if self
-            .engine
-            .abort
-            .as_ref()
-            .is_some_and(|abort| abort.times_raised() > 0)
-        {
+        if self.engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0) {
             return self.done(place, not_run(Ending::Aborted));
         }
         if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
-            return self.done(
-                place,
-                not_run(Ending::OutOfBudget {
-                    budget: budget.whole,
-                }),
-            );
+            return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
         }
         let program = match &job.program {
             Ok(program) => program,
@@ -195,19 +162,12 @@ impl<'e> Step<'e> {
                     "started"
                 );
                 let phase = self.first_phase(job.hook.limits.timeout, now);
-                self.slots[place].state = State::Live(Box::new(Live {
-                    child,
-                    started: now,
-                    phase,
-                    has_news: false,
-                }));
+                self.slots[place].state =
+                    State::Live(Box::new(Live { child, started: now, phase, has_news: false }));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
                 let not_before = Some(now + RETRY_FIRST * 2u32.pow(attempt));
-                self.slots[place].state = State::Waiting {
-                    attempt: attempt + 1,
-                    not_before,
-                };
+                self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
                 let error = command::explain(program, &error);
@@ -219,20 +179,13 @@ impl<'e> Step<'e> {
     /// A hook's own timeout, or the end of the budget where that comes first.
     fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
         // A timeout beyond what the clock can express never comes.
-        let own = now
-            .checked_add(timeout)
-            .unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         match self.budget.filter(|budget| budget.until < own) {
             Some(budget) => Phase::Running {
                 deadline: budget.until,
-                why: Ending::OutOfBudget {
-                    budget: budget.whole,
-                },
+                why: Ending::OutOfBudget { budget: budget.whole },
             },
-            None => Phase::Running {
-                deadline: own,
-                why: Ending::TimedOut { after: timeout },
-            },
+            None => Phase::Running { deadline: own, why: Ending::TimedOut { after: timeout } },
         }
     }
 
@@ -242,10 +195,8 @@ impl<'e> Step<'e> {
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {
-                let happened = watched
-                    .into_iter()
-                    .zip(&fds)
-                    .filter(|(_, fd)| !fd.revents().is_empty());
+                let happened =
+                    watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
                 happened.map(|(what, _)| what).collect()
             }
             // A signal arrived; or memory is short, and the deadlines are looked at all the same.
@@ -260,12 +211,7 @@ impl<'e> Step<'e> {
         let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
         let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
         // Once raised it stays readable: from then on it is looked at every tick instead.
-        if let Some(abort) = self
-            .engine
-            .abort
-            .as_ref()
-            .filter(|_| self.times_aborted == 0)
-        {
+        if let Some(abort) = self.engine.abort.as_ref().filter(|_| self.times_aborted == 0) {
             watched.push(Watched::Abort);
             fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
         }
@@ -319,8 +265,12 @@ impl<'e> Step<'e> {
 
     fn serve(&mut self, what: Watched) {
         let buffer = &mut self.buffer;
-        let (Watched::Stdin(place) | Watched::Stdout(place) | Watched::Stderr(place)) = what else {
-            return;
+        let place = match what {
+            Watched::Abort => return,
+            Watched::Exit(place)
+            | Watched::Stdin(place)
+            | Watched::Stdout(place)
+            | Watched::Stderr(place) => place,
         };
         let State::Live(live) = &mut self.slots[place].state else {
             return;
@@ -337,11 +287,7 @@ impl<'e> Step<'e> {
 
     /// Looks whether we were told to stop, once or again.
     fn note_abort(&mut self) {
-        let times = self
-            .engine
-            .abort
-            .as_ref()
-            .map_or(0, super::Abort::times_raised);
+        let times = self.engine.abort.as_ref().map_or(0, super::Abort::times_raised);
         if times == self.times_aborted {
             return;
         }
@@ -445,10 +391,7 @@ impl Live {
     /// It exited: its output is complete, or is waited for. True if it is complete.
     fn drain(&mut self, exit: Option<Exit>, now: Instant) -> bool {
         self.child.close_stdin();
-        self.phase = Phase::Draining {
-            exit,
-            until: now + DRAIN,
-        };
+        self.phase = Phase::Draining { exit, until: now + DRAIN };
         self.is_drained()
     }
 
@@ -460,10 +403,7 @@ impl Live {
     fn stop(&mut self, why: Ending) {
         if matches!(self.phase, Phase::Running { .. }) {
             self.child.terminate();
-            self.phase = Phase::Stopping {
-                why,
-                kill_at: Instant::now() + GRACE,
-            };
+            self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
         }
     }
 
@@ -475,10 +415,7 @@ impl Live {
             Phase::Running { .. } => why,
         };
         self.child.kill();
-        self.phase = Phase::Killed {
-            why,
-            give_up_at: Instant::now() + GIVE_UP,
-        };
+        self.phase = Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP };
     }
 
     /// The end: what is left of its group is killed, then the leader is reaped, in this order.
@@ -511,20 +448,13 @@ impl Live {
                     notes.extend(more);
                     ending
                 }
-                None => Ending::Lost {
-                    problem: "somebody else waited for its process".to_string(),
-                },
+                None => {
+                    Ending::Lost { problem: "somebody else waited for its process".to_string() }
+                }
             },
         };
         let took = now.saturating_duration_since(self.started);
-        Trace {
-            ending,
-            exit,
-            took,
-            stdout,
-            stderr,
-            notes,
-        }
+        Trace { ending, exit, took, stdout, stderr, notes }
     }
 }
 

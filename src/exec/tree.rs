@@ -29,11 +29,8 @@ impl Grounds {
     pub fn take() -> Option<Grounds> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
         // A shell may have left children to us by `exec`.
-        let strangers = if has_children() {
-            children().into_iter().collect()
-        } else {
-            HashSet::new()
-        };
+        let strangers =
+            if has_children() { children().into_iter().collect() } else { HashSet::new() };
         Some(Grounds { strangers })
     }
 
@@ -48,10 +45,7 @@ impl Grounds {
     ///
     /// The names of what was still running, and whether all of it is gone.
     pub(super) fn sweep(&self, spared: &HashSet<String>) -> Swept {
-        let mut swept = Swept {
-            left: Vec::new(),
-            is_clean: true,
-        };
+        let mut swept = Swept { left: Vec::new(), is_clean: true };
         if !has_children() {
             return swept;
         }
@@ -69,10 +63,7 @@ impl Grounds {
             for pid in ours {
                 if seen.insert(pid) && !is_zombie(pid) {
                     let words = format!("{} (pid {pid})", name_of(pid));
-                    swept.left.push(Leftover {
-                        hook: hook_of(pid),
-                        words,
-                    });
+                    swept.left.push(Leftover { hook: hook_of(pid), words });
                 }
                 end(pid);
             }
@@ -106,25 +97,16 @@ pub(super) struct Leftover {
 /// Whether this process has any child, in one system call.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        rustix::process::waitid(WaitId::All, options),
-        Err(Errno::CHILD)
-    )
+    !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
 /// The children of every thread of this process.
 fn children() -> Vec<i32> {
     let mut pids = Vec::new();
-    let tasks = std::fs::read_dir("/proc/self/task")
-        .into_iter()
-        .flatten()
-        .flatten();
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     for task in tasks {
         let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        pids.extend(
-            list.split_ascii_whitespace()
-                .filter_map(|pid| pid.parse::<i32>().ok()),
-        );
+        pids.extend(list.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
     }
     pids
 }
@@ -135,10 +117,8 @@ fn end(pid: i32) {
         return;
     };
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let _ = rustix::process::waitid(
-        WaitId::Pid(pid),
-        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
-    );
+    let _ =
+        rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
 
 fn name_of(pid: i32) -> String {
@@ -148,10 +128,7 @@ fn name_of(pid: i32) -> String {
 
 fn is_zombie(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status
-        .rsplit(')')
-        .next()
-        .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+    status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
 /// The hook whose environment a process still has.

@@ -39,23 +39,13 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
     /// The event carries no tool, or another one.
-    Tool {
-        wanted: String,
-        found: Option<String>,
-    },
+    Tool { wanted: String, found: Option<String> },
     /// None of the paths match.
     Path { wanted: String, found: Vec<String> },
     /// The action has no command, or another one.
-    Command {
-        wanted: String,
-        found: Option<String>,
-    },
+    Command { wanted: String, found: Option<String> },
     /// The field is missing, or says something else.
-    Field {
-        field: String,
-        wanted: String,
-        found: Option<String>,
-    },
+    Field { field: String, wanted: String, found: Option<String> },
 }
 
 #[derive(Debug, Clone)]
@@ -110,10 +100,7 @@ impl Matcher {
         for word in written.split('|').map(str::trim) {
             alternatives.push(tool_word(word)?);
         }
-        self.tool = Some(ToolMatch {
-            written: written.to_string(),
-            alternatives,
-        });
+        self.tool = Some(ToolMatch { written: written.to_string(), alternatives });
         Ok(self)
     }
 
@@ -135,15 +122,9 @@ impl Matcher {
             Some(_) => PathScope::Relative,
         };
         let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-        let glob = glob.map_err(|error| MatcherError {
-            problem: error.to_string(),
-        })?;
+        let glob = glob.map_err(|error| MatcherError { problem: error.to_string() })?;
         let glob = glob.compile_matcher();
-        self.paths.push(PathMatch {
-            written: written.to_string(),
-            glob,
-            scope,
-        });
+        self.paths.push(PathMatch { written: written.to_string(), glob, scope });
         Ok(self)
     }
 
@@ -162,10 +143,7 @@ impl Matcher {
     /// # Errors
     /// When the expression is not valid.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
-        self.fields.push(FieldMatch {
-            field: field.to_string(),
-            form: expression(written)?,
-        });
+        self.fields.push(FieldMatch { field: field.to_string(), form: expression(written)? });
         Ok(self)
     }
 
@@ -176,13 +154,10 @@ impl Matcher {
 
     /// The words of the tool matcher that name no sort of tool and are no glob.
     pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
-        self.tool
-            .iter()
-            .flat_map(|tool| &tool.alternatives)
-            .filter_map(|word| match word {
-                ToolWord::Name(name) => Some(name.as_str()),
-                ToolWord::Class(_) | ToolWord::Form(_) => None,
-            })
+        self.tool.iter().flat_map(|tool| &tool.alternatives).filter_map(|word| match word {
+            ToolWord::Name(name) => Some(name.as_str()),
+            ToolWord::Class(_) | ToolWord::Form(_) => None,
+        })
     }
 
     /// Whether the hook wants `event`.
@@ -199,18 +174,12 @@ impl Matcher {
         if let Some(form) = &self.command {
             let command = event.action().and_then(|action| action.command.clone());
             if !command.as_deref().is_some_and(|text| form.is_match(text)) {
-                return Err(Mismatch::Command {
-                    wanted: form.to_string(),
-                    found: command,
-                });
+                return Err(Mismatch::Command { wanted: form.to_string(), found: command });
             }
         }
         for wanted in &self.fields {
             let text = event.context().text(&wanted.field);
-            if !text
-                .as_deref()
-                .is_some_and(|text| wanted.form.is_match(text))
-            {
+            if !text.as_deref().is_some_and(|text| wanted.form.is_match(text)) {
                 return Err(Mismatch::Field {
                     field: wanted.field.clone(),
                     wanted: wanted.form.to_string(),
@@ -228,32 +197,23 @@ impl ToolMatch {
         let kind = event.action().map(|action| action.kind);
         let fits = self.alternatives.iter().any(|word| match word {
             ToolWord::Class(class) => kind == Some(*class),
-            ToolWord::Name(known) => name
-                .as_deref()
-                .is_some_and(|n| n.eq_ignore_ascii_case(known)),
+            ToolWord::Name(known) => name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(known)),
             ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
         });
         if fits {
             return Ok(());
         }
         let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
-        Err(Mismatch::Tool {
-            wanted: self.written.clone(),
-            found,
-        })
+        Err(Mismatch::Tool { wanted: self.written.clone(), found })
     }
 }
 
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     if word.is_empty() {
-        return Err(MatcherError {
-            problem: "an alternative is empty".to_string(),
-        });
+        return Err(MatcherError { problem: "an alternative is empty".to_string() });
     }
     if word.contains(['*', '?', '[']) {
-        let form = Glob::new(word).map_err(|error| MatcherError {
-            problem: error.to_string(),
-        })?;
+        let form = Glob::new(word).map_err(|error| MatcherError { problem: error.to_string() })?;
         return Ok(ToolWord::Form(form.compile_matcher()));
     }
     if let Some(kind) = ActionKind::from_word(word) {
@@ -268,22 +228,13 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
 fn expression(written: &str) -> Result<Regex, MatcherError> {
     Regex::new(written).map_err(|error| {
         let text = error.to_string();
-        let problem = text
-            .lines()
-            .last()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        MatcherError {
-            problem: problem.to_string(),
-        }
+        let problem = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        MatcherError { problem: problem.to_string() }
     })
 }
 
 fn decide_paths(wanted: &[PathMatch], event: &Event, place: &Place) -> Result<(), Mismatch> {
-    let found = event
-        .action()
-        .map(|action| action.paths.clone())
-        .unwrap_or_default();
+    let found = event.action().map(|action| action.paths.clone()).unwrap_or_default();
     for path in &found {
         let absolute = tidy(&place.cwd.join(path));
         if wanted.iter().any(|one| one.fits(&absolute, place)) {
@@ -291,18 +242,15 @@ fn decide_paths(wanted: &[PathMatch], event: &Event, place: &Place) -> Result<()
         }
     }
     let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    Err(Mismatch::Path {
-        wanted: written.join(", "),
-        found,
-    })
+    Err(Mismatch::Path { wanted: written.join(", "), found })
 }
 
 impl PathMatch {
     fn fits(&self, absolute: &Path, place: &Place) -> bool {
         match self.scope {
-            PathScope::Component => absolute
-                .components()
-                .any(|part| self.glob.is_match(part.as_os_str())),
+            PathScope::Component => {
+                absolute.components().any(|part| self.glob.is_match(part.as_os_str()))
+            }
             PathScope::Absolute => self.glob.is_match(absolute),
             PathScope::Relative => [&place.cwd, &place.project]
                 .iter()
@@ -343,11 +291,7 @@ impl fmt::Display for Matcher {
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
-        if parts.is_empty() {
-            f.write_str("every one")
-        } else {
-            f.write_str(&parts.join(", "))
-        }
+        if parts.is_empty() { f.write_str("every one") } else { f.write_str(&parts.join(", ")) }
     }
 }
 
@@ -365,29 +309,13 @@ impl fmt::Display for Mismatch {
                 write!(f, "it wants path `{wanted}`; this event names none")
             }
             Mismatch::Path { wanted, found } => {
-                write!(
-                    f,
-                    "it wants path `{wanted}`; this event names `{}`",
-                    found.join("`, `")
-                )
+                write!(f, "it wants path `{wanted}`; this event names `{}`", found.join("`, `"))
             }
             Mismatch::Command { wanted, found } => {
-                write!(
-                    f,
-                    "it wants command /{wanted}/; this event's {}",
-                    or_none(found)
-                )
+                write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
             }
-            Mismatch::Field {
-                field,
-                wanted,
-                found,
-            } => {
-                write!(
-                    f,
-                    "it wants `{field}` /{wanted}/; this event's {}",
-                    or_none(found)
-                )
+            Mismatch::Field { field, wanted, found } => {
+                write!(f, "it wants `{field}` /{wanted}/; this event's {}", or_none(found))
             }
         }
     }
@@ -404,10 +332,7 @@ mod tests {
     }
 
     fn wants(matcher: &Matcher, context: &str) -> bool {
-        let place = Place {
-            cwd: "/repo/sub".into(),
-            project: "/repo".into(),
-        };
+        let place = Place { cwd: "/repo/sub".into(), project: "/repo".into() };
         matcher.decide(&event(context), &place).is_ok()
     }
 
@@ -415,10 +340,7 @@ mod tests {
     fn a_tool_word_means_that_sort_of_tool_in_every_host() {
         let matcher = Matcher::default().tool("bash|Write").unwrap();
         for name in ["Bash", "run_shell_command", "Shell", "write_file", "create"] {
-            assert!(
-                wants(&matcher, &format!(r#"{{"toolName":"{name}"}}"#)),
-                "{name}"
-            );
+            assert!(wants(&matcher, &format!(r#"{{"toolName":"{name}"}}"#)), "{name}");
         }
         assert!(!wants(&matcher, r#"{"toolName":"Read"}"#));
         assert!(!wants(&matcher, "{}"));
@@ -437,13 +359,7 @@ mod tests {
         let write =
             |path: &str| format!(r#"{{"toolName":"write","toolInput":{{"path":"{path}"}}}}"#);
         let env = Matcher::default().path(".env").unwrap();
-        for path in [
-            ".env",
-            "src/../.env",
-            "/repo/.env",
-            "./a/../../.env",
-            "deep/.env/x",
-        ] {
+        for path in [".env", "src/../.env", "/repo/.env", "./a/../../.env", "deep/.env/x"] {
             assert!(wants(&env, &write(path)), "{path}");
         }
         assert!(!wants(&env, &write(".env.example")));
@@ -451,19 +367,13 @@ mod tests {
         assert!(wants(&source, &write("/repo/src/a/b.rs")));
         assert!(wants(&source, &write("src/a.rs")));
         assert!(!wants(&source, &write("src/../lib/a.rs")));
-        assert!(wants(
-            &Matcher::default().path("/etc/").unwrap(),
-            &write("/etc/a/b")
-        ));
+        assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
     }
 
     #[test]
     fn a_command_and_fields_are_searched() {
-        let matcher = Matcher::default()
-            .command("rm .*-rf")
-            .unwrap()
-            .field("turnIndex", "^3$")
-            .unwrap();
+        let matcher =
+            Matcher::default().command("rm .*-rf").unwrap().field("turnIndex", "^3$").unwrap();
         let context = |turn: u8| {
             format!(
                 r#"{{"toolName":"Bash","turnIndex":{turn},"toolInput":{{"command":"sudo rm -rf /"}}}}"#

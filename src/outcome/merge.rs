@@ -44,10 +44,7 @@ pub struct Merger<'s> {
 impl<'s> Merger<'s> {
     /// A merger for one event, with nothing heard yet.
     pub fn new(spec: &'s EventSpec) -> Merger<'s> {
-        Merger {
-            spec,
-            outcome: Outcome::default(),
-        }
+        Merger { spec, outcome: Outcome::default() }
     }
 
     /// Hears the next hook in plan order. `on_failure` is its own choice or the event's.
@@ -63,11 +60,7 @@ impl<'s> Merger<'s> {
 
     /// Refuses for a reason of hookrun's own, for example a budget that is used up.
     pub fn refuse(&mut self, reason: String) {
-        self.settle(Refusal {
-            hook: None,
-            reason,
-            cause: Cause::Failure,
-        });
+        self.settle(Refusal { hook: None, reason, cause: Cause::Failure });
     }
 
     /// Notes a rewrite that the chain applied or rejected.
@@ -77,10 +70,7 @@ impl<'s> Merger<'s> {
 
     /// Whether a rewrite of `field` already stands.
     pub fn has_rewritten(&self, field: &str) -> bool {
-        self.outcome
-            .rewrites
-            .iter()
-            .any(|done| done.field == field && done.rejected.is_none())
+        self.outcome.rewrites.iter().any(|done| done.field == field && done.rejected.is_none())
     }
 
     /// What all said.
@@ -99,11 +89,7 @@ impl<'s> Merger<'s> {
             });
         }
         let consequence = if self.spec.blocks { " (fail open)" } else { "" };
-        self.notice(
-            hook,
-            NoticeKind::Failure,
-            format!("failed: {words}{consequence}"),
-        );
+        self.notice(hook, NoticeKind::Failure, format!("failed: {words}{consequence}"));
         Flow::GoesOn
     }
 
@@ -137,16 +123,11 @@ impl<'s> Merger<'s> {
     }
 
     fn ask(&mut self, hook: &str, question: &str) {
-        let question = Question {
-            hook: hook.to_string(),
-            question: question.to_string(),
-        };
+        let question = Question { hook: hook.to_string(), question: question.to_string() };
         match &mut self.outcome.settled {
             Settled::Asked { questions } => questions.push(question),
             Settled::Allowed | Settled::Refused(_) => {
-                self.outcome.settled = Settled::Asked {
-                    questions: vec![question],
-                };
+                self.outcome.settled = Settled::Asked { questions: vec![question] };
             }
         }
     }
@@ -159,11 +140,7 @@ impl<'s> Merger<'s> {
     }
 
     fn notice(&mut self, hook: &str, kind: NoticeKind, text: String) {
-        self.outcome.notices.push(Notice {
-            hook: hook.to_string(),
-            kind,
-            text,
-        });
+        self.outcome.notices.push(Notice { hook: hook.to_string(), kind, text });
     }
 }
 
@@ -194,8 +171,7 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
         Merge::SameRole => Err(format!(
             "its role must stay {}",
-            old.get("role")
-                .map_or_else(|| "unset".to_string(), Value::to_string)
+            old.get("role").map_or_else(|| "unset".to_string(), Value::to_string)
         )),
     }
 }
@@ -212,11 +188,7 @@ mod tests {
     }
 
     fn observer() -> EventSpec {
-        EventSpec {
-            blocks: false,
-            on_failure: OnFailure::Allow,
-            ..gate()
-        }
+        EventSpec { blocks: false, on_failure: OnFailure::Allow, ..gate() }
     }
 
     fn says(decision: Decision) -> Heard {
@@ -226,15 +198,11 @@ mod tests {
     }
 
     fn block(reason: &str) -> Heard {
-        says(Decision::Block {
-            reason: reason.to_string(),
-        })
+        says(Decision::Block { reason: reason.to_string() })
     }
 
     fn ask(question: &str) -> Heard {
-        says(Decision::Ask {
-            question: question.to_string(),
-        })
+        says(Decision::Ask { question: question.to_string() })
     }
 
     fn outcome(spec: &EventSpec, heard: &[Heard]) -> Outcome {
@@ -247,52 +215,28 @@ mod tests {
 
     #[test]
     fn the_first_refusal_in_plan_order_gives_the_reason_and_voids_the_rest() {
-        let merged = outcome(
-            &gate(),
-            &[says(Decision::Allow), ask("sure?"), block("a"), block("b")],
-        );
+        let merged =
+            outcome(&gate(), &[says(Decision::Allow), ask("sure?"), block("a"), block("b")]);
         let refusal = merged.refusal().unwrap();
-        assert_eq!(
-            (refusal.hook.as_deref(), refusal.reason.as_str()),
-            (Some("h2"), "a")
-        );
+        assert_eq!((refusal.hook.as_deref(), refusal.reason.as_str()), (Some("h2"), "a"));
         assert_eq!(merged.said, []);
     }
 
     #[test]
     fn a_question_is_stricter_than_consent() {
         let merged = outcome(&gate(), &[ask("one?"), says(Decision::Allow), ask("two?")]);
-        let Settled::Asked { questions } = &merged.settled else {
-            panic!("{merged:?}")
-        };
+        let Settled::Asked { questions } = &merged.settled else { panic!("{merged:?}") };
         assert_eq!(questions.len(), 2);
         assert!(merged.clone().answered(true, "").is_allowed());
-        assert_eq!(
-            merged
-                .answered(false, "no terminal")
-                .refusal()
-                .unwrap()
-                .cause,
-            Cause::Person
-        );
+        assert_eq!(merged.answered(false, "no terminal").refusal().unwrap().cause, Cause::Person);
     }
 
     #[test]
     fn what_cannot_be_refused_goes_on_and_says_so() {
-        let merged = outcome(
-            &observer(),
-            &[block("no"), Heard::Failure("died".into()), ask("?")],
-        );
+        let merged = outcome(&observer(), &[block("no"), Heard::Failure("died".into()), ask("?")]);
         assert!(merged.is_allowed());
         let kinds: Vec<NoticeKind> = merged.notices.iter().map(|notice| notice.kind).collect();
-        assert_eq!(
-            kinds,
-            [
-                NoticeKind::Refusal,
-                NoticeKind::Failure,
-                NoticeKind::Question
-            ]
-        );
+        assert_eq!(kinds, [NoticeKind::Refusal, NoticeKind::Failure, NoticeKind::Question]);
     }
 
     #[test]
@@ -300,45 +244,28 @@ mod tests {
         let spec = gate();
         let mut merger = Merger::new(&spec);
         let failure = Heard::Failure("timed out after 5s".into());
-        assert_eq!(
-            merger.hear("open", OnFailure::Allow, &failure),
-            Flow::GoesOn
-        );
+        assert_eq!(merger.hear("open", OnFailure::Allow, &failure), Flow::GoesOn);
         assert_eq!(merger.hear("shut", OnFailure::Block, &failure), Flow::Ends);
         let refusal = merger.finish().refusal().unwrap().clone();
-        assert_eq!(
-            refusal.reason,
-            "hook `shut` failed: timed out after 5s (fail closed)"
-        );
+        assert_eq!(refusal.reason, "hook `shut` failed: timed out after 5s (fail closed)");
         assert_eq!(refusal.cause, Cause::Failure);
     }
 
     #[test]
     fn rewrites_follow_their_rule() {
-        assert_eq!(
-            rewrite(Merge::Chain, &json!(1), &json!(2), true),
-            Ok(json!(2))
-        );
+        assert_eq!(rewrite(Merge::Chain, &json!(1), &json!(2), true), Ok(json!(2)));
         assert!(rewrite(Merge::First, &json!(1), &json!(2), true).is_err());
         assert_eq!(
             rewrite(Merge::Append, &json!([1]), &json!([2, 3]), false),
             Ok(json!([1, 2, 3]))
         );
-        assert_eq!(
-            rewrite(Merge::Append, &json!(null), &json!("x"), false),
-            Ok(json!(["x"]))
-        );
+        assert_eq!(rewrite(Merge::Append, &json!(null), &json!("x"), false), Ok(json!(["x"])));
         assert!(rewrite(Merge::Append, &json!("text"), &json!("x"), false).is_err());
         let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
         assert!(rewrite(Merge::SameRole, &user, &model, false).is_err());
         assert!(
-            rewrite(
-                Merge::SameRole,
-                &user,
-                &json!({"role": "user", "content": "x"}),
-                false
-            )
-            .is_ok()
+            rewrite(Merge::SameRole, &user, &json!({"role": "user", "content": "x"}), false)
+                .is_ok()
         );
     }
 

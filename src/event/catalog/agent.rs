@@ -20,26 +20,14 @@ pub(super) const ROWS: &[Row] = &[
             "before_prompt",
             "chat.message",
         ],
-        context: &[
-            TURN_INDEX,
-            PROMPT,
-            HANDLED,
-            SESSION_ID,
-            CWD,
-            TRANSCRIPT_PATH,
-            PERMISSION_MODE,
-        ],
+        context: &[TURN_INDEX, PROMPT, HANDLED, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
         rewrites: &[chain("prompt"), first("handled")],
         ..GATE
     },
     Row {
         name: "prompt.expand",
         summary: "a command has become a prompt",
-        aliases: &[
-            "UserPromptExpansion",
-            "userPromptTransformed",
-            "command.execute.before",
-        ],
+        aliases: &["UserPromptExpansion", "userPromptTransformed", "command.execute.before"],
         context: &[PROMPT, COMMAND_NAME, COMMAND_ARGS, SESSION_ID, CWD],
         rewrites: &[chain("prompt")],
         ..GATE
@@ -124,12 +112,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "subagent.start",
         summary: "a subagent is about to start",
-        aliases: &[
-            "SubagentStart",
-            "subagent_start",
-            "subagent_spawning",
-            "subagent_spawned",
-        ],
+        aliases: &["SubagentStart", "subagent_start", "subagent_spawning", "subagent_spawned"],
         context: &[AGENT_ID, AGENT_TYPE, PROMPT, SESSION_ID, CWD],
         ..GATE
     },

@@ -10,12 +10,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "message.in",
         summary: "a message for the agent has arrived",
-        aliases: &[
-            "inbound_claim",
-            "before_dispatch",
-            "message_received",
-            "message-received",
-        ],
+        aliases: &["inbound_claim", "before_dispatch", "message_received", "message-received"],
         context: &[CONTENT, CHANNEL, SENDER_ID, HANDLED, REPLY, SESSION_ID],
         rewrites: &[first("handled"), first("reply")],
         ..OPEN_GATE
@@ -39,11 +34,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "message.out",
         summary: "a message to somebody is about to be sent",
-        aliases: &[
-            "message_sending",
-            "message-sending",
-            "reply_payload_sending",
-        ],
+        aliases: &["message_sending", "message-sending", "reply_payload_sending"],
         context: &[CONTENT, CHANNEL, RECIPIENT, SESSION_ID],
         rewrites: &[chain("content")],
         ..GATE

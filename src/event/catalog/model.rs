@@ -39,11 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "model.tools",
         summary: "the tools that the model may call are chosen",
-        aliases: &[
-            "BeforeToolSelection",
-            "before_tool_selection",
-            "tool.definition",
-        ],
+        aliases: &["BeforeToolSelection", "before_tool_selection", "tool.definition"],
         context: &[TURN_INDEX, MODEL, TOOLS, SESSION_ID, CWD],
         rewrites: &[last("tools")],
         ..TRANSFORM
@@ -135,11 +131,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "message.end",
         summary: "a message is complete",
-        aliases: &[
-            "message_end",
-            "afterAgentResponse",
-            "experimental.text.complete",
-        ],
+        aliases: &["message_end", "afterAgentResponse", "experimental.text.complete"],
         context: &[MESSAGE, SESSION_ID, CWD],
         rewrites: &[same_role("message")],
         ..TRANSFORM

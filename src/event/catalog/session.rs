@@ -10,34 +10,14 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "session.start",
         summary: "a session begins",
-        aliases: &[
-            "SessionStart",
-            "session_start",
-            "session-start",
-            "session.created",
-            "onStart",
-        ],
-        context: &[
-            TURN_INDEX,
-            SESSION_ID,
-            MODEL,
-            SOURCE,
-            CWD,
-            TRANSCRIPT_PATH,
-            PERMISSION_MODE,
-        ],
+        aliases: &["SessionStart", "session_start", "session-start", "session.created", "onStart"],
+        context: &[TURN_INDEX, SESSION_ID, MODEL, SOURCE, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
         ..OBSERVER
     },
     Row {
         name: "session.end",
         summary: "the session is over",
-        aliases: &[
-            "SessionEnd",
-            "session_end",
-            "session-end",
-            "session_shutdown",
-            "onComplete",
-        ],
+        aliases: &["SessionEnd", "session_end", "session-end", "session_shutdown", "onComplete"],
         context: &[TURN_INDEX, SESSION_ID, REASON, CWD, TRANSCRIPT_PATH],
         ..OBSERVER
     },
@@ -67,13 +47,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "session.branch",
         summary: "the session has been branched",
         aliases: &["session_branch", "session_fork"],
-        context: &[
-            TARGET_TURN_INDEX,
-            ENTRY_ID,
-            PREVIOUS_SESSION,
-            SESSION_ID,
-            CWD,
-        ],
+        context: &[TARGET_TURN_INDEX, ENTRY_ID, PREVIOUS_SESSION, SESSION_ID, CWD],
         ..OBSERVER
     },
     Row {
@@ -139,13 +113,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "error",
         summary: "the run has failed beyond repair",
-        aliases: &[
-            "errorOccurred",
-            "error_occurred",
-            "session.error",
-            "StopFailure",
-            "onError",
-        ],
+        aliases: &["errorOccurred", "error_occurred", "session.error", "StopFailure", "onError"],
         context: &[TURN_INDEX, CODE, MESSAGE_TEXT, SESSION_ID, CWD],
         ..OBSERVER
     },

@@ -125,10 +125,7 @@ fn assert_names(spec: &EventSpec) {
     assert!(is_dotted_lower_case, "{name}");
 
     let summary = spec.summary.as_ref();
-    assert!(
-        !summary.is_empty() && summary.len() <= 60,
-        "{name}: {summary}"
-    );
+    assert!(!summary.is_empty() && summary.len() <= 60, "{name}: {summary}");
     assert!(!summary.ends_with('.'), "{name}: {summary}");
     assert!(summary.starts_with(char::is_lowercase), "{name}: {summary}");
 }
@@ -144,10 +141,7 @@ fn assert_rules(spec: &EventSpec) {
     );
     for rewrite in spec.rewrites.iter() {
         let field = &rewrite.field;
-        assert!(
-            spec.carries(field),
-            "{name} rewrites `{field}` and lacks it"
-        );
+        assert!(spec.carries(field), "{name} rewrites `{field}` and lacks it");
     }
 }
 
@@ -170,12 +164,7 @@ fn assert_sample(spec: &EventSpec) {
         assert!(is_of(key.kind, &sample[key.name.as_ref()]), "{label}");
     }
     for rewrite in spec.rewrites.iter() {
-        let kind = spec
-            .context
-            .iter()
-            .find(|key| key.name == rewrite.field)
-            .unwrap()
-            .kind;
+        let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
         match rewrite.merge {
             Merge::Append => assert_eq!(kind, Kind::Array, "{name}: {}", rewrite.field),
             Merge::SameRole => assert_eq!(kind, Kind::Object, "{name}: {}", rewrite.field),
@@ -238,10 +227,7 @@ fn loom_s_contexts_come_in_loom_s_order() {
         ("tool.pre", "turnIndex toolName toolInput"),
         ("tool.post", "turnIndex toolName toolInput result isError"),
         ("model.pre", "turnIndex model messageCount"),
-        (
-            "model.post",
-            "turnIndex model stopReason inputTokens outputTokens costUsd toolCallCount",
-        ),
+        ("model.post", "turnIndex model stopReason inputTokens outputTokens costUsd toolCallCount"),
         ("session.end", "turnIndex sessionId reason"),
         ("error", "turnIndex code message"),
     ];
@@ -255,14 +241,7 @@ fn loom_s_contexts_come_in_loom_s_order() {
 
 #[test]
 fn loom_s_informational_events_cannot_be_refused() {
-    for name in [
-        "session.start",
-        "tool.post",
-        "model.pre",
-        "model.post",
-        "session.end",
-        "error",
-    ] {
+    for name in ["session.start", "tool.post", "model.pre", "model.post", "session.end", "error"] {
         assert!(!find(name).unwrap().blocks, "{name}");
     }
 }
@@ -275,10 +254,7 @@ fn loom_s_name_of_a_prompt_is_accepted() {
 #[test]
 fn a_misspelt_event_gets_the_one_that_was_meant() {
     let error = Catalog::default().find("tool.per").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "unknown event `tool.per`; did you mean `tool.pre`?"
-    );
+    assert_eq!(error.to_string(), "unknown event `tool.per`; did you mean `tool.pre`?");
 }
 
 #[test]

@@ -38,14 +38,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "permission.request",
         summary: "the user is about to be asked to permit a tool",
         aliases: &["PermissionRequest", "permission_request", "permission.ask"],
-        context: &[
-            TOOL_NAME,
-            TOOL_INPUT,
-            SESSION_ID,
-            CWD,
-            TRANSCRIPT_PATH,
-            PERMISSION_MODE,
-        ],
+        context: &[TOOL_NAME, TOOL_INPUT, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
         rewrites: &[chain("toolInput")],
         ..GATE
     },
@@ -67,14 +60,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "tool.update",
         summary: "a running tool has more to show",
         aliases: &["tool_execution_update"],
-        context: &[
-            TOOL_NAME,
-            TOOL_INPUT,
-            PARTIAL_RESULT,
-            SESSION_ID,
-            CWD,
-            TOOL_USE_ID,
-        ],
+        context: &[TOOL_NAME, TOOL_INPUT, PARTIAL_RESULT, SESSION_ID, CWD, TOOL_USE_ID],
         ..OBSERVER
     },
     Row {
@@ -171,14 +157,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "elicitation",
         summary: "an MCP server asks the user for input",
         aliases: &[],
-        context: &[
-            MCP_SERVER,
-            MESSAGE_TEXT,
-            REQUESTED_SCHEMA,
-            OWN_ANSWER,
-            SESSION_ID,
-            CWD,
-        ],
+        context: &[MCP_SERVER, MESSAGE_TEXT, REQUESTED_SCHEMA, OWN_ANSWER, SESSION_ID, CWD],
         rewrites: &[first("answer")],
         ..GATE
     },

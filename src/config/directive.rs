@@ -1,0 +1,181 @@
+//! Settings in the script itself: `# hookrun: timeout=10s tool=bash`, in its leading comments.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::draft::{Draft, Given, Pattern};
+use super::keys::{HOOK_KEYS, KeyRow, MATCH_KEYS, Takes};
+use super::problem::{Fault, Position, Problem};
+use crate::spelling;
+
+/// How much of a script is searched for its leading comments.
+const HEAD_BYTES: u64 = 16 * 1024;
+
+/// How lines of comment begin, in the languages that hooks are written in.
+const COMMENTS: &[&str] = &["#", "//", "--", ";"];
+
+/// Reads the directives of a script into `draft`, and returns what is wrong with them.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
+    let mut head = Vec::new();
+    File::open(file)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    // A program in machine code has no comments.
+    if head.iter().take(512).any(|byte| *byte == 0) {
+        return Ok(Vec::new());
+    }
+    let head = String::from_utf8_lossy(&head);
+    let mut problems = Vec::new();
+    for (number, line) in (1..).zip(head.lines()) {
+        let text = line.trim();
+        if number == 1 && text.starts_with("#!") || text.is_empty() {
+            continue;
+        }
+        let Some(comment) = COMMENTS.iter().find_map(|start| text.strip_prefix(start)) else {
+            break;
+        };
+        let comment = comment.trim_start_matches(['#', '/']).trim_start();
+        let Some(rest) = comment.strip_prefix("hookrun") else { continue };
+        let column = line.find(rest).map_or(1, |at| line[..at].chars().count() + 1);
+        let at = Position { line: number, column };
+        let faults = match rest.strip_prefix(':') {
+            Some(directive) => take_directive(directive, at, draft),
+            None if looks_like_directive(rest) => vec![Fault::new(
+                "this comment looks like a directive and has no colon",
+                format!("write `# hookrun:{rest}`"),
+            )],
+            None => continue,
+        };
+        problems.extend(faults.into_iter().map(|fault| fault.in_file(file, Some(at))));
+    }
+    Ok(problems)
+}
+
+/// ` timeout=10s` and not ` calls this with two arguments`.
+fn looks_like_directive(rest: &str) -> bool {
+    let first = rest.split_whitespace().next().unwrap_or_default();
+    let name = first.split('=').next().unwrap_or_default();
+    rest.starts_with([' ', '\t']) && first.contains('=') && find(name).is_some()
+}
+
+fn take_directive(text: &str, at: Position, draft: &mut Draft) -> Vec<Fault> {
+    let words = match shell_words::split(text) {
+        Ok(words) => words,
+        Err(_) => return vec![Fault::new("a quote is not closed", "close it")],
+    };
+    if words.is_empty() {
+        return vec![Fault::new(
+            "the directive is empty",
+            "write settings, for example `timeout=10s`",
+        )];
+    }
+    words.iter().filter_map(|word| take_word(word, at, draft).err()).collect()
+}
+
+fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (word, None),
+    };
+    if let Some(field) = name.strip_prefix("where.") {
+        let value = needed(name, value)?;
+        draft.pattern(Pattern::Field(field.to_string()), value.to_string(), Some(at));
+        return Ok(());
+    }
+    let row = find(name).ok_or_else(|| unknown(name))?;
+    let pattern = match row.name {
+        "tool" => Some(Pattern::Tool),
+        "path" => Some(Pattern::Path),
+        "command" => Some(Pattern::Command),
+        _ => None,
+    };
+    if let Some(pattern) = pattern {
+        draft.pattern(pattern, needed(name, value)?.to_string(), Some(at));
+        return Ok(());
+    }
+    draft.set(row.name, row.takes, given(row, value)?)
+}
+
+/// The row of a key that can stand in a directive.
+fn find(name: &str) -> Option<&'static KeyRow> {
+    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
+    rows.filter(|row| row.in_directive).find(|row| row.name == name)
+}
+
+fn unknown(name: &str) -> Fault {
+    let known: Vec<&str> = HOOK_KEYS
+        .iter()
+        .chain(MATCH_KEYS)
+        .filter(|row| row.in_directive)
+        .map(|row| row.name)
+        .collect();
+    let cure = match spelling::nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if name == "event" => "the folder names the event: hooks.d/<event>/".to_string(),
+        None => format!("a directive knows {}", known.join(", ")),
+    };
+    Fault::new(format!("unknown setting `{name}`"), cure)
+}
+
+fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Fault> {
+    value
+        .filter(|value| !value.is_empty())
+        .ok_or_else(|| Fault::new(format!("`{name}` has no value"), format!("write `{name}=…`")))
+}
+
+/// The value of a word: `rewrite` alone is `rewrite=true`.
+fn given(row: &KeyRow, value: Option<&str>) -> Result<Given, Fault> {
+    if matches!(row.takes, Takes::Flag) {
+        return match value {
+            None | Some("true") => Ok(Given::Flag(true)),
+            Some("false") => Ok(Given::Flag(false)),
+            Some(other) => Ok(Given::Text(other.to_string())),
+        };
+    }
+    let value = needed(row.name, value)?;
+    if matches!(row.takes, Takes::Number) {
+        return Ok(value.parse().map_or_else(|_| Given::Text(value.to_string()), Given::Number));
+    }
+    Ok(Given::Text(value.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(script: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hook");
+        std::fs::write(&file, script).unwrap();
+        let found = read(&file, &mut Draft::default()).unwrap();
+        found
+            .iter()
+            .map(|problem| format!("{}: {}", problem.at.unwrap().line, problem.cause))
+            .collect()
+    }
+
+    #[test]
+    fn directives_stand_in_the_leading_comments() {
+        let script = "#!/bin/sh\n# Guards.\n#\n# hookrun: timeout=10s tool='bash|write' priority=-5 rewrite\n\n# hookrun: command='rm .*-rf' where.toolInput.x=^a$ on_failure=allow\nexit 0\n# hookrun: nonsense\n";
+        assert_eq!(problems(script), Vec::<String>::new());
+        assert_eq!(problems("// hookrun: parallel\nmain()"), Vec::<String>::new());
+        assert_eq!(problems("# hookrun passes the event on stdin\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_mistake_is_named_with_its_line() {
+        let script = "#!/bin/sh\n# hookrun: timout=10s priority=high parallel=maybe tool\n# hookrun timeout=3s\n";
+        assert_eq!(
+            problems(script),
+            [
+                "2: unknown setting `timout`",
+                "2: `priority` takes a whole number, not \"high\"",
+                "2: `parallel` takes true or false, not \"maybe\"",
+                "2: `tool` has no value",
+                "3: this comment looks like a directive and has no colon",
+            ]
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! Where configuration lies: the layers and their files.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::env::Environment;
+use super::problem::{Fault, Problem};
+use crate::hook::LayerKind;
+
+/// The file of a layer.
+pub const MANIFEST: &str = "hookrun.toml";
+
+/// The folder of drop-ins.
+pub const DROP_INS: &str = "hooks.d";
+
+/// A folder for both, for projects that keep their root clean.
+pub const HIDDEN: &str = ".hookrun";
+
+/// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
+/// that hooks share.
+const RESERVED: &[&str] = &["tests", "lib"];
+
+/// Endings of files that editors leave behind.
+const LEFTOVERS: &[&str] = &["~", ".bak", ".swp", ".orig", ".md"];
+
+/// Which layers are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Folders named by the person or program that runs hookrun (`--hooks`).
+    pub explicit: Vec<PathBuf>,
+    /// Look for the other layers too, although folders were named (`--discover`).
+    pub discover: bool,
+}
+
+/// A layer: where it was found, and its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Which one.
+    pub kind: LayerKind,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its `hookrun.toml` files.
+    pub manifests: Vec<PathBuf>,
+    /// Its `hooks.d` folders.
+    pub drop_ins: Vec<PathBuf>,
+}
+
+/// The layers that `choice` asks for, the system first, and folders that are not there.
+pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Vec<Problem>) {
+    let mut layers = Vec::new();
+    let mut problems = Vec::new();
+    if choice.explicit.is_empty() || choice.discover {
+        layers.extend(layer(LayerKind::System, &env.system));
+        let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
+        layers.extend(user.and_then(|folder| layer(LayerKind::User, &folder)));
+        let project = find_project(&env.cwd);
+        layers.extend(project.and_then(|folder| layer(LayerKind::Project, &folder)));
+    }
+    for named in &choice.explicit {
+        match explicit_layer(&env.cwd.join(named)) {
+            Ok(layer) => layers.push(layer),
+            Err(fault) => problems.push(fault.in_file(named, None)),
+        }
+    }
+    (layers, problems)
+}
+
+/// The nearest folder upwards that configures hooks.
+fn find_project(from: &Path) -> Option<PathBuf> {
+    let has_any =
+        |folder: &&Path| [MANIFEST, DROP_INS, HIDDEN].iter().any(|name| folder.join(name).exists());
+    from.ancestors().find(has_any).map(Path::to_path_buf)
+}
+
+/// The project's root: the nearest folder upwards that configures hooks, else the one of a git
+/// repository, else `from` itself.
+pub(super) fn project_root(from: &Path) -> PathBuf {
+    find_project(from)
+        .or_else(|| {
+            from.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
+        })
+        .unwrap_or_else(|| from.to_path_buf())
+}
+
+/// The layer in `folder`, if there is anything.
+fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
+    let mut layer =
+        Layer { kind, folder: folder.to_path_buf(), manifests: Vec::new(), drop_ins: Vec::new() };
+    let hidden = folder.join(HIDDEN);
+    for place in [folder, &hidden] {
+        let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
+        if manifest.exists() {
+            layer.manifests.push(manifest);
+        }
+        if drop_ins.exists() {
+            layer.drop_ins.push(drop_ins);
+        }
+    }
+    if layer.manifests.is_empty() && layer.drop_ins.is_empty() { None } else { Some(layer) }
+}
+
+/// A layer that somebody named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
+/// drop-ins itself, or a `hookrun.toml`.
+fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
+    let meta = named.metadata().map_err(|error| {
+        let cause = match error.kind() {
+            io::ErrorKind::NotFound => "no such folder".to_string(),
+            _ => format!("cannot look at it: {error}"),
+        };
+        Fault::new(cause, "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself")
+    })?;
+    let kind = LayerKind::Explicit;
+    if meta.is_file() {
+        let folder = named.parent().unwrap_or(named).to_path_buf();
+        return Ok(Layer {
+            kind,
+            folder,
+            manifests: vec![named.to_path_buf()],
+            drop_ins: Vec::new(),
+        });
+    }
+    let found = layer(kind, named);
+    let is_drop_ins = named.file_name() == Some(OsStr::new(DROP_INS));
+    match found {
+        Some(mut layer) => {
+            if is_drop_ins && layer.drop_ins.is_empty() {
+                layer.drop_ins.push(named.to_path_buf());
+            }
+            Ok(layer)
+        }
+        None => Ok(Layer {
+            kind,
+            folder: named.to_path_buf(),
+            manifests: Vec::new(),
+            drop_ins: vec![named.to_path_buf()],
+        }),
+    }
+}
+
+/// An entry of a drop-in folder.
+#[derive(Debug)]
+pub(super) struct DropIn {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) is_folder: bool,
+}
+
+/// The entries of a folder that mean something, in byte order of their names. Hidden files,
+/// what editors leave behind and read-me files are passed over.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if is_passed_over(&name) {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        let is_folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
+        let name = name.to_string_lossy().into_owned();
+        found.push(DropIn { path: entry.path(), name, is_folder });
+    }
+    found.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
+    Ok(found)
+}
+
+fn is_passed_over(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.')
+        || name.starts_with("README")
+        || LEFTOVERS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a folder in `hooks.d` is not named after an event on purpose.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}

@@ -1,0 +1,188 @@
+//! A hook as it is being read: settings from `hookrun.toml` or from a script's comments.
+//!
+//! Both kinds of file go through [`Draft::set`], so a key means the same in both.
+
+use std::time::Duration;
+
+use super::keys::Takes;
+use super::problem::{Fault, Position};
+use crate::event::OnFailure;
+use crate::hook::{
+    Background, DEFAULT_PRIORITY, Handler, Hook, Limits, Matcher, Source, parse_duration,
+};
+
+/// A value as it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given {
+    Text(String),
+    Texts(Vec<String>),
+    Flag(bool),
+    Number(i64),
+    /// Something that no key takes, by its name.
+    Other(&'static str),
+}
+
+/// A hook's settings so far.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    timeout: Option<Duration>,
+    priority: i64,
+    parallel: bool,
+    on_failure: Option<OnFailure>,
+    background: Background,
+    rewrite: bool,
+    dialect: String,
+    pub(super) enabled: bool,
+    patterns: Vec<(Pattern, String, Option<Position>)>,
+}
+
+/// What a pattern is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Pattern {
+    Tool,
+    Path,
+    Command,
+    Field(String),
+}
+
+impl Default for Draft {
+    fn default() -> Draft {
+        Draft {
+            timeout: None,
+            priority: DEFAULT_PRIORITY,
+            parallel: false,
+            on_failure: None,
+            background: Background::Kill,
+            rewrite: false,
+            dialect: "native".to_string(),
+            enabled: true,
+            patterns: Vec::new(),
+        }
+    }
+}
+
+impl Draft {
+    /// Takes one of the keys that are the same in `hookrun.toml` and in directives.
+    ///
+    /// # Errors
+    /// When the value is not what the key takes.
+    pub(super) fn set(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
+        let wrong = |given: &Given| {
+            Fault::new(
+                format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
+                "correct the value",
+            )
+        };
+        match (key, given) {
+            ("timeout", Given::Text(text)) => {
+                let fault =
+                    |problem: String| Fault { cause: format!("`timeout`: {problem}"), cure: None };
+                self.timeout = Some(parse_duration(&text).map_err(fault)?);
+            }
+            ("priority", Given::Number(number)) => self.priority = number,
+            ("parallel", Given::Flag(flag)) => self.parallel = flag,
+            ("rewrite", Given::Flag(flag)) => self.rewrite = flag,
+            ("enabled", Given::Flag(flag)) => self.enabled = flag,
+            ("on_failure", given) => {
+                let chosen = one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?;
+                self.on_failure = Some(chosen);
+            }
+            ("background", given) => {
+                self.background = one_of(Background::NAMES, &given).ok_or_else(|| wrong(&given))?;
+            }
+            ("dialect", Given::Text(text))
+                if super::keys::DIALECT_NAMES.contains(&text.as_str()) =>
+            {
+                self.dialect = text;
+            }
+            (_, given) => return Err(wrong(&given)),
+        }
+        Ok(())
+    }
+
+    /// Takes a pattern, to be compiled when the hook is needed.
+    pub(super) fn pattern(&mut self, pattern: Pattern, written: String, at: Option<Position>) {
+        self.patterns.push((pattern, written, at));
+    }
+
+    /// The matcher.
+    ///
+    /// # Errors
+    /// Every pattern that cannot be used, with its place.
+    pub(super) fn matcher(&self) -> Result<Matcher, Vec<(Fault, Option<Position>)>> {
+        let mut matcher = Matcher::default();
+        let mut faults = Vec::new();
+        for (pattern, written, at) in &self.patterns {
+            let added = match pattern {
+                Pattern::Tool => matcher.clone().tool(written),
+                Pattern::Path => matcher.clone().path(written),
+                Pattern::Command => matcher.clone().command(written),
+                Pattern::Field(field) => matcher.clone().field(field, written),
+            };
+            match added {
+                Ok(added) => matcher = added,
+                Err(error) => {
+                    let cause = format!("`{written}` cannot be used to match: {error}");
+                    faults.push((Fault::new(cause, pattern.cure()), *at));
+                }
+            }
+        }
+        if faults.is_empty() { Ok(matcher) } else { Err(faults) }
+    }
+
+    /// The hook, for one event.
+    pub(super) fn hook(
+        &self,
+        name: &str,
+        event: &str,
+        handler: Handler,
+        source: Source,
+        matcher: Matcher,
+    ) -> Hook {
+        Hook {
+            name: name.to_string(),
+            event: event.to_string(),
+            source,
+            handler,
+            matcher,
+            priority: self.priority,
+            parallel: self.parallel,
+            on_failure: self.on_failure,
+            limits: self.timeout.map_or_else(Limits::default, |timeout| Limits { timeout }),
+            background: self.background,
+            rewrite: self.rewrite,
+            dialect: self.dialect.clone(),
+            enabled: self.enabled,
+        }
+    }
+}
+
+impl Pattern {
+    fn cure(&self) -> &'static str {
+        match self {
+            Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
+            Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
+            Pattern::Command | Pattern::Field(_) => {
+                "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
+            }
+        }
+    }
+}
+
+impl Given {
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Given::Text(text) => format!("\"{text}\""),
+            Given::Texts(_) => "a list".to_string(),
+            Given::Flag(flag) => flag.to_string(),
+            Given::Number(number) => number.to_string(),
+            Given::Other(name) => format!("a {name}"),
+        }
+    }
+}
+
+/// The value that a word names in `table`.
+pub(super) fn one_of<T: Copy>(table: &[(T, &str)], given: &Given) -> Option<T> {
+    let Given::Text(text) = given else { return None };
+    table.iter().find(|(_, name)| name == text).map(|(value, _)| *value)
+}

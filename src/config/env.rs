@@ -1,0 +1,72 @@
+//! The environment, read here and nowhere else.
+
+use std::ffi::OsString;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// What hookrun takes from its environment.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// `PATH`.
+    pub search: Option<OsString>,
+    /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
+    pub config_home: Option<PathBuf>,
+    /// `$XDG_STATE_HOME`, or `$HOME/.local/state`.
+    pub state_home: Option<PathBuf>,
+    /// The folder of the system layer.
+    pub system: PathBuf,
+    /// `$HOOKRUN_LOG`: what is logged to stderr.
+    pub log: Option<String>,
+}
+
+impl Environment {
+    /// The environment of this process. Variables that are empty or not absolute where they
+    /// must be (XDG Base Directory Specification) count as not set.
+    #[must_use]
+    pub fn capture() -> Environment {
+        let home = folder("HOME");
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        Environment {
+            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            search: variable("PATH"),
+            config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+            state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
+            system: PathBuf::from("/etc/hookrun"),
+            log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
+        }
+    }
+
+    /// Where state folders are made: below the state home, or in a private folder of the
+    /// system's temporary one where there is no home.
+    pub fn state_root(&self) -> Option<PathBuf> {
+        match &self.state_home {
+            Some(home) => Some(home.join("hookrun")),
+            None => private_temporary(),
+        }
+    }
+}
+
+/// A folder in the temporary one that nobody else can have made or can look into.
+fn private_temporary() -> Option<PathBuf> {
+    let own = rustix::process::getuid().as_raw();
+    let folder = std::env::temp_dir().join(format!("hookrun-{own}"));
+    let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);
+    if made.is_ok() || is_private(&folder, own) { Some(folder) } else { None }
+}
+
+fn is_private(folder: &Path, own: u32) -> bool {
+    folder.symlink_metadata().is_ok_and(|meta| {
+        meta.is_dir() && meta.uid() == own && meta.permissions().mode() & 0o077 == 0
+    })
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

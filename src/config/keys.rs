@@ -1,0 +1,127 @@
+//! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
+
+use crate::event::{Merge, OnFailure, Schedule};
+use crate::hook::Background;
+
+/// A key that users may write.
+#[derive(Debug)]
+pub struct KeyRow {
+    /// The key.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// Its default, as written.
+    pub default: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether it can stand in a script's comment directive as well.
+    pub in_directive: bool,
+}
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Takes {
+    Text,
+    /// A string or a list of strings.
+    Texts,
+    Flag,
+    Number,
+    Duration,
+    /// One of these words.
+    OneOf(fn() -> Vec<&'static str>),
+    Table,
+}
+
+impl Takes {
+    /// What is expected, for messages and docs.
+    pub fn describe(self) -> String {
+        match self {
+            Takes::Text => "a string".to_string(),
+            Takes::Texts => "a string or a list of strings".to_string(),
+            Takes::Flag => "true or false".to_string(),
+            Takes::Number => "a whole number".to_string(),
+            Takes::Duration => "a duration like \"10s\"".to_string(),
+            Takes::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
+            Takes::Table => "a table".to_string(),
+        }
+    }
+}
+
+const fn key(
+    name: &'static str,
+    takes: Takes,
+    default: &'static str,
+    about: &'static str,
+    in_directive: bool,
+) -> KeyRow {
+    KeyRow { name, takes, default, about, in_directive }
+}
+
+/// The keys of a `[[hook]]` table; those marked can stand in a directive.
+#[rustfmt::skip]
+pub const HOOK_KEYS: &[KeyRow] = &[
+    key("name", Takes::Text, "required", "what lists, reasons and logs call it", false),
+    key("event", Takes::Texts, "required", "the event, or a list of them; a host's own name will do", false),
+    key("command", Takes::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell", false),
+    key("shell", Takes::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables", false),
+    key("timeout", Takes::Duration, "\"5s\"", "how long it may run", true),
+    key("match", Takes::Table, "every event", "which events of that name it wants; all that is given must match", false),
+    key("priority", Takes::Number, "100", "lower runs earlier", true),
+    key("parallel", Takes::Flag, "false", "it may run beside its neighbours that say the same", true),
+    key("on_failure", Takes::OneOf(on_failures), "the event's", "what a failure of it means", true),
+    key("background", Takes::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
+    key("rewrite", Takes::Flag, "false", "it may rewrite the fields that the event lists", true),
+    key("dialect", Takes::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
+    key("enabled", Takes::Flag, "true", "false: it is listed and never run", true),
+];
+
+/// The keys of `match`, which stand in a directive by themselves.
+#[rustfmt::skip]
+pub const MATCH_KEYS: &[KeyRow] = &[
+    key("tool", Takes::Text, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
+    key("path", Takes::Texts, "any", "globs for the paths that the tool names", true),
+    key("command", Takes::Text, "any", "a regular expression for the command line", true),
+    key("where", Takes::Table, "any", "field = regular expression, for any field of the context", true),
+];
+
+/// The keys of an `[event."name"]` table: an event of your own.
+#[rustfmt::skip]
+pub const EVENT_KEYS: &[KeyRow] = &[
+    key("summary", Takes::Text, "required", "completes \"asked when …\"", false),
+    key("blocks", Takes::Flag, "true", "a hook may refuse it", false),
+    key("on_failure", Takes::OneOf(on_failures), "\"block\" if it can be refused", "what a failing hook means", false),
+    key("schedule", Takes::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
+    key("context", Takes::Table, "empty", "field = JSON type, for samples and schemas", false),
+    key("rewrites", Takes::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
+];
+
+/// The tables of a `hookrun.toml`.
+#[rustfmt::skip]
+pub const TOP_KEYS: &[KeyRow] = &[
+    key("hook", Takes::Table, "", "a hook", false),
+    key("event", Takes::Table, "", "an event of your own", false),
+];
+
+/// The conventions that a hook can be written for.
+pub const DIALECT_NAMES: &[&str] = &["native", "loom"];
+
+fn on_failures() -> Vec<&'static str> {
+    OnFailure::NAMES.iter().map(|(_, name)| *name).collect()
+}
+
+fn backgrounds() -> Vec<&'static str> {
+    Background::NAMES.iter().map(|(_, name)| *name).collect()
+}
+
+fn schedules() -> Vec<&'static str> {
+    Schedule::NAMES.iter().map(|(_, name)| *name).collect()
+}
+
+fn dialects() -> Vec<&'static str> {
+    DIALECT_NAMES.to_vec()
+}
+
+/// The names of the merge rules.
+pub(crate) fn merges() -> Vec<&'static str> {
+    Merge::NAMES.iter().map(|(_, name)| *name).collect()
+}

@@ -1,0 +1,522 @@
+//! `hookrun.toml`: hooks that are not a file of their own, and events of one's own.
+//!
+//! The document is walked as a tree with positions, so that every mistake in it is found at
+//! once and each names its line.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::draft::{Draft, Given, Pattern, one_of};
+use super::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, MATCH_KEYS, TOP_KEYS, Takes, merges};
+use super::problem::{Fault, Position, Problem};
+use super::words;
+use crate::event::{ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::hook::Handler;
+use crate::spelling;
+
+/// What a `hookrun.toml` says.
+#[derive(Debug, Default)]
+pub(super) struct Manifest {
+    pub(super) hooks: Vec<Entry>,
+    pub(super) events: Vec<(EventSpec, Position)>,
+}
+
+/// A `[[hook]]` table.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// The events as written, each with its place.
+    pub(super) events: Vec<(String, Position)>,
+    pub(super) handler: Handler,
+    pub(super) draft: Draft,
+    pub(super) at: Position,
+}
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Reads the text of `file`, and everything that is wrong with it.
+pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
+    let mut reader = Reader { text, file, problems: Vec::new(), first_lines: HashMap::new() };
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().map_or(0, |span| span.start);
+        let fault = Fault { cause: format!("not valid TOML: {}", error.message()), cure: None };
+        reader.fault(fault, at);
+    }
+    let mut manifest = Manifest::default();
+    for (key, value) in document.get_ref() {
+        let Some(row) = reader.row(TOP_KEYS, key) else { continue };
+        match (row.name, value.get_ref()) {
+            ("hook", DeValue::Array(tables)) => {
+                for table in tables.iter() {
+                    manifest.hooks.extend(reader.hook(table));
+                }
+            }
+            ("event", DeValue::Table(tables)) => {
+                for (name, table) in tables {
+                    manifest.events.extend(reader.event(name, table));
+                }
+            }
+            ("hook", _) => reader.fault(
+                Fault::new("`hook` is not a list of tables", "write `[[hook]]` with two brackets"),
+                value.span().start,
+            ),
+            _ => reader.fault(
+                Fault::new("`event` is not a table", "write `[event.\"deploy.pre\"]`"),
+                value.span().start,
+            ),
+        }
+    }
+    (manifest, reader.problems)
+}
+
+struct Reader<'r> {
+    text: &'r str,
+    file: &'r Path,
+    problems: Vec<Problem>,
+    /// Where each hook name stands first.
+    first_lines: HashMap<String, usize>,
+}
+
+impl Reader<'_> {
+    fn at(&self, offset: usize) -> Position {
+        Position::of(self.text, offset)
+    }
+
+    fn fault(&mut self, fault: Fault, offset: usize) {
+        let problem = fault.in_file(self.file, Some(self.at(offset)));
+        self.problems.push(problem);
+    }
+
+    /// The row of a key; an unknown key is a problem.
+    fn row<'t>(&mut self, rows: &'t [KeyRow], key: &Spanned<Cow<'_, str>>) -> Option<&'t KeyRow> {
+        let name = key.get_ref().as_ref();
+        let found = rows.iter().find(|row| row.name == name);
+        if found.is_none() {
+            let names = rows.iter().map(|row| row.name);
+            let cure = match spelling::nearest(name, names.clone()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None if MATCH_KEYS.iter().any(|row| row.name == name) => {
+                    format!("write `match = {{ {name} = … }}`")
+                }
+                None => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            self.fault(Fault::new(format!("unknown key `{name}`"), cure), key.span().start);
+        }
+        found
+    }
+
+    fn table<'v, 'i>(&mut self, value: &'v Value<'i>, what: &str) -> Option<&'v DeTable<'i>> {
+        let found = value.get_ref().as_table();
+        if found.is_none() {
+            let cause = format!("{what} is not a table");
+            self.fault(Fault { cause, cure: None }, value.span().start);
+        }
+        found
+    }
+
+    fn hook(&mut self, value: &Value<'_>) -> Option<Entry> {
+        let span = value.span();
+        let before = self.problems.len();
+        let mut parts = HookParts::default();
+        for (key, value) in self.table(value, "a hook")? {
+            let Some(row) = self.row(HOOK_KEYS, key) else { continue };
+            if let Err(fault) = self.hook_key(&mut parts, row, value) {
+                self.fault(fault, value.span().start);
+            }
+        }
+        let name = self.needed(parts.name.take(), "name", &span);
+        let command = self.needed(parts.command.take(), "command", &span);
+        if parts.events.is_empty() && self.problems.len() == before {
+            let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
+            self.fault(Fault::new("the hook has no `event`", cure), span.start);
+        }
+        let (name, (command, command_at)) = (name?, command?);
+        let handler = match self.handler(&command, parts.shell) {
+            Ok(handler) => handler,
+            Err(fault) => {
+                self.fault(fault, command_at);
+                return None;
+            }
+        };
+        self.check_name(&name.0, name.1);
+        let at = self.at(span.start);
+        if self.problems.len() > before {
+            return None;
+        }
+        Some(Entry { name: name.0, events: parts.events, handler, draft: parts.draft, at })
+    }
+
+    /// A hook's name: not empty, one line, and not used before in this file.
+    fn check_name(&mut self, name: &str, offset: usize) {
+        if name.trim().is_empty() || name.contains(|c: char| c.is_control()) {
+            let cause = "a hook's name must be text on one line";
+            self.fault(Fault::new(cause, "give it a short name"), offset);
+        }
+        let line = self.at(offset).line;
+        if let Some(first) = self.first_lines.insert(name.to_string(), line) {
+            let cause = format!("two hooks are called `{name}`; the first is at line {first}");
+            self.fault(Fault::new(cause, "give one of them another name"), offset);
+        }
+    }
+
+    fn needed<T>(&mut self, part: Option<T>, key: &str, span: &Range<usize>) -> Option<T> {
+        if part.is_none() {
+            let fault = Fault::new(format!("the hook has no `{key}`"), format!("add `{key} = …`"));
+            self.fault(fault, span.start);
+        }
+        part
+    }
+
+    fn handler(&self, command: &str, is_shell: bool) -> Result<Handler, Fault> {
+        if is_shell {
+            if command.trim().is_empty() {
+                return Err(Fault::new("the command is empty", "write the command line to run"));
+            }
+            return Ok(Handler::Shell(command.to_string()));
+        }
+        let base = self.file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        words::split(command).map(|words| Handler::Words { words, base })
+    }
+
+    fn hook_key(
+        &mut self,
+        parts: &mut HookParts,
+        row: &KeyRow,
+        value: &Value<'_>,
+    ) -> Result<(), Fault> {
+        let start = value.span().start;
+        if row.name == "match" {
+            let Some(table) = self.table(value, "`match`") else { return Ok(()) };
+            for (key, value) in table {
+                self.match_key(&mut parts.draft, key, value);
+            }
+            return Ok(());
+        }
+        match (row.name, given(value)) {
+            ("name", Given::Text(text)) => parts.name = Some((text, start)),
+            ("command", Given::Text(text)) => parts.command = Some((text, start)),
+            ("shell", Given::Flag(flag)) => parts.shell = flag,
+            ("event", Given::Text(text)) => parts.events.push((text, self.at(start))),
+            ("event", Given::Texts(texts)) if texts.is_empty() => {
+                return Err(Fault::new("`event` is an empty list", "name at least one event"));
+            }
+            ("event", Given::Texts(texts)) => {
+                let at = self.at(start);
+                parts.events.extend(texts.into_iter().map(|text| (text, at)));
+            }
+            (key, given) => parts.draft.set(key, row.takes, given)?,
+        }
+        Ok(())
+    }
+
+    fn match_key(&mut self, draft: &mut Draft, key: &Spanned<Cow<'_, str>>, value: &Value<'_>) {
+        let Some(row) = self.row(MATCH_KEYS, key) else { return };
+        let at = Some(self.at(value.span().start));
+        match (row.name, given(value)) {
+            ("tool", Given::Text(text)) => draft.pattern(Pattern::Tool, text, at),
+            ("command", Given::Text(text)) => draft.pattern(Pattern::Command, text, at),
+            ("path", Given::Text(text)) => draft.pattern(Pattern::Path, text, at),
+            ("path", Given::Texts(texts)) => {
+                for text in texts {
+                    draft.pattern(Pattern::Path, text, at);
+                }
+            }
+            ("where", _) => self.fields(draft, value),
+            (name, given) => {
+                let cause =
+                    format!("`{name}` takes {}, not {}", row.takes.describe(), given.describe());
+                self.fault(Fault::new(cause, "correct the value"), value.span().start);
+            }
+        }
+    }
+
+    fn fields(&mut self, draft: &mut Draft, value: &Value<'_>) {
+        let Some(table) = self.table(value, "`where`") else { return };
+        for (field, value) in table {
+            let at = self.at(value.span().start);
+            match given(value) {
+                Given::Text(text) => {
+                    draft.pattern(Pattern::Field(field.get_ref().to_string()), text, Some(at));
+                }
+                given => {
+                    let name = field.get_ref();
+                    let cause = format!("`where.{name}` takes a string, not {}", given.describe());
+                    let cure =
+                        "write a regular expression; quote a field with dots: \"toolInput.url\"";
+                    self.fault(Fault::new(cause, cure), value.span().start);
+                }
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Value<'_>,
+    ) -> Option<(EventSpec, Position)> {
+        let before = self.problems.len();
+        let start = name.span().start;
+        let mut parts = EventParts::default();
+        for (key, value) in self.table(value, "an event")? {
+            let Some(row) = self.row(EVENT_KEYS, key) else { continue };
+            if let Err(fault) = self.event_key(&mut parts, row, value) {
+                self.fault(fault, value.span().start);
+            }
+        }
+        let name = name.get_ref().to_string();
+        if let Some(fault) = bad_event_name(&name) {
+            self.fault(fault, start);
+        }
+        if parts.summary.is_none() {
+            let fault = Fault::new("the event has no `summary`", "complete \"asked when …\"");
+            self.fault(fault, start);
+        }
+        if self.problems.len() > before {
+            return None;
+        }
+        Some((parts.spec(name), self.at(start)))
+    }
+
+    fn event_key(
+        &mut self,
+        parts: &mut EventParts,
+        row: &KeyRow,
+        value: &Value<'_>,
+    ) -> Result<(), Fault> {
+        let wrong = |given: &Given| {
+            let cause =
+                format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
+            Fault::new(cause, "correct the value")
+        };
+        if matches!(row.takes, Takes::Table) {
+            let Some(table) = self.table(value, row.name) else { return Ok(()) };
+            for (field, value) in table {
+                let field_name = field.get_ref().to_string();
+                if let Err(fault) = parts.field(row.name, field_name, &given(value)) {
+                    self.fault(fault, value.span().start);
+                }
+            }
+            return Ok(());
+        }
+        match (row.name, given(value)) {
+            ("summary", Given::Text(text)) => parts.summary = Some(text),
+            ("blocks", Given::Flag(flag)) => parts.blocks = Some(flag),
+            ("on_failure", given) => {
+                parts.on_failure =
+                    Some(one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?);
+            }
+            ("schedule", given) => {
+                parts.schedule =
+                    Some(one_of(Schedule::NAMES, &given).ok_or_else(|| wrong(&given))?);
+            }
+            (_, given) => return Err(wrong(&given)),
+        }
+        Ok(())
+    }
+}
+
+/// The keys of a hook that are not settings.
+#[derive(Default)]
+struct HookParts {
+    name: Option<(String, usize)>,
+    command: Option<(String, usize)>,
+    shell: bool,
+    events: Vec<(String, Position)>,
+    draft: Draft,
+}
+
+#[derive(Default)]
+struct EventParts {
+    summary: Option<String>,
+    blocks: Option<bool>,
+    on_failure: Option<OnFailure>,
+    schedule: Option<Schedule>,
+    context: Vec<ContextKey>,
+    rewrites: Vec<Rewrite>,
+}
+
+impl EventParts {
+    /// Takes one entry of `context` or `rewrites`.
+    fn field(&mut self, table: &str, name: String, given: &Given) -> Result<(), Fault> {
+        if table == "context" {
+            let kind = one_of(Kind::NAMES.iter().as_slice(), given).ok_or_else(|| {
+                let names: Vec<&str> = Kind::NAMES.iter().map(|(_, name)| *name).collect();
+                Fault::new(
+                    format!("`context.{name}` takes a JSON type"),
+                    format!("one of {}", names.join(", ")),
+                )
+            })?;
+            self.context.push(ContextKey {
+                name: name.into(),
+                kind,
+                about: "declared in hookrun.toml".into(),
+                sample: catalog::sample_of(kind),
+            });
+            return Ok(());
+        }
+        let merge: Merge = one_of(Merge::NAMES, given).ok_or_else(|| {
+            let cause = format!("`rewrites.{name}` takes a merge rule");
+            Fault::new(cause, format!("one of {}", merges().join(", ")))
+        })?;
+        self.rewrites.push(Rewrite { field: name.into(), merge });
+        Ok(())
+    }
+
+    fn spec(self, name: String) -> EventSpec {
+        let blocks = self.blocks.unwrap_or(true);
+        let by_default = if blocks { OnFailure::Block } else { OnFailure::Allow };
+        EventSpec {
+            name: name.into(),
+            summary: self.summary.unwrap_or_default().into(),
+            aliases: &[],
+            context: self.context.into(),
+            blocks,
+            rewrites: self.rewrites.into(),
+            on_failure: self.on_failure.unwrap_or(by_default),
+            schedule: self.schedule.unwrap_or(Schedule::Sequential),
+        }
+    }
+}
+
+/// Why `name` cannot be the name of an event of one's own.
+fn bad_event_name(name: &str) -> Option<Fault> {
+    if let Some(known) = catalog::find(name) {
+        let cause = format!("`{name}` is already an event: {}", known.summary);
+        return Some(Fault::new(cause, "give yours another name"));
+    }
+    let part_is_good = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    if name.split('.').all(part_is_good) {
+        return None;
+    }
+    let cause = format!("`{name}` cannot be the name of an event");
+    Some(Fault::new(cause, "use letters, digits, `-` and dots between them: `deploy.pre`"))
+}
+
+/// A TOML value as settings take it.
+fn given(value: &Value<'_>) -> Given {
+    match value.get_ref() {
+        DeValue::String(text) => Given::Text(text.to_string()),
+        DeValue::Boolean(flag) => Given::Flag(*flag),
+        DeValue::Integer(number) => {
+            let digits = number.as_str().replace('_', "");
+            match i64::from_str_radix(&digits, number.radix()) {
+                Ok(number) => Given::Number(number),
+                Err(_) => Given::Other("number that is too large"),
+            }
+        }
+        DeValue::Array(list) => {
+            let texts: Option<Vec<String>> =
+                list.iter().map(|item| item.get_ref().as_str().map(str::to_string)).collect();
+            texts.map_or(Given::Other("list of something else than strings"), Given::Texts)
+        }
+        DeValue::Float(_) => Given::Other("fraction"),
+        DeValue::Datetime(_) => Given::Other("date"),
+        DeValue::Table(_) => Given::Other("table"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        let (_, problems) = read(text, Path::new("hookrun.toml"));
+        problems.iter().map(|problem| format!("{} {}", problem.place(), problem.cause)).collect()
+    }
+
+    #[test]
+    fn a_full_manifest_is_read() {
+        let text = r#"
+[[hook]]
+name = "policy"
+event = ["tool.pre", "PreToolUse"]
+command = "./check.sh --strict"
+timeout = "10s"
+match = { tool = "bash|write", path = ["src/**", ".env"], command = 'rm\s', where = { "a.b" = "^x" } }
+priority = -3
+parallel = true
+on_failure = "allow"
+background = "detach"
+rewrite = true
+dialect = "native"
+enabled = false
+
+[event."deploy.pre"]
+summary = "a deployment is about to start"
+context = { service = "string" }
+rewrites = { service = "last" }
+"#;
+        assert_eq!(problems(text), Vec::<String>::new());
+        let (manifest, _) = read(text, Path::new("hookrun.toml"));
+        assert_eq!(manifest.hooks[0].events.len(), 2);
+        assert_eq!(manifest.hooks[0].at.line, 2);
+        let event = &manifest.events[0].0;
+        assert!(event.blocks && event.on_failure == OnFailure::Block);
+        assert_eq!(event.sample(), r#"{"event":"deploy.pre","service":"text"}"#);
+    }
+
+    #[test]
+    fn every_mistake_is_found_at_once() {
+        let text = r#"
+[[hook]]
+name = "a"
+event = "tool.pre"
+command = "x | y"
+timout = "10s"
+
+[[hook]]
+name = "b"
+event = "tool.pre"
+command = "x"
+timeout = 10
+match = { tol = "bash", where = { a = 1 } }
+
+[[hook]]
+event = []
+priority = "high"
+
+[event."tool.pre"]
+summary = "mine"
+
+[event."bad name"]
+summary = "x"
+context = { a = "strng" }
+
+[hooks]
+"#;
+        let found = problems(text);
+        let mut wanted = [
+            "hookrun.toml:6:1 unknown key `timout`",
+            "hookrun.toml:5:11 `|` in a command needs a shell",
+            "hookrun.toml:12:11 `timeout` takes a duration like \"10s\", not 10",
+            "hookrun.toml:13:11 unknown key `tol`",
+            "hookrun.toml:13:39 `where.a` takes a string, not 1",
+            "hookrun.toml:16:9 `event` is an empty list",
+            "hookrun.toml:17:12 `priority` takes a whole number, not \"high\"",
+            "hookrun.toml:15:1 the hook has no `name`",
+            "hookrun.toml:15:1 the hook has no `command`",
+            "hookrun.toml:24:17 `context.a` takes a JSON type",
+            "hookrun.toml:19:8 `tool.pre` is already an event: a tool is about to run",
+            "hookrun.toml:22:8 `bad name` cannot be the name of an event",
+            "hookrun.toml:26:2 unknown key `hooks`",
+        ];
+        let mut found: Vec<&str> = found.iter().map(String::as_str).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_says_where() {
+        let found = problems("[[hook]\nname = \n");
+        assert!(!found.is_empty() && found[0].starts_with("hookrun.toml:1:"), "{found:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! A command string becomes the words of a command, as a shell would split it, without a shell.
+
+use super::problem::Fault;
+
+/// Characters that mean something to a shell outside quotes. A command that uses them needs
+/// `shell = true`; splitting it into words would silently pass them on as arguments.
+const SHELL_SYNTAX: &str = "|&;<>()$`*?[]{}~#\n";
+
+/// Characters that mean something to a shell even within double quotes.
+const QUOTED_SYNTAX: &str = "$`";
+
+/// Splits `command` into words.
+///
+/// # Errors
+/// When it is empty, a quote is not closed, or it needs a shell.
+pub(crate) fn split(command: &str) -> Result<Vec<String>, Fault> {
+    if let Some(found) = shell_syntax(command) {
+        return Err(Fault::new(
+            format!("`{found}` in a command needs a shell"),
+            "set `shell = true`, or quote it if it is meant as it stands",
+        ));
+    }
+    let words = shell_words::split(command).map_err(|_| {
+        Fault::new("a quote in the command is not closed", "close it, or escape it with `\\`")
+    })?;
+    let Some(program) = words.first() else {
+        return Err(Fault::new("the command is empty", "write the program to run"));
+    };
+    if program.contains('=') && !program.contains('/') {
+        return Err(Fault::new(
+            format!("`{program}` sets a variable, which needs a shell"),
+            "set `shell = true`, or use `env NAME=value program`",
+        ));
+    }
+    Ok(words)
+}
+
+/// The first piece of shell syntax in a command.
+fn shell_syntax(command: &str) -> Option<char> {
+    let mut quote: Option<char> = None;
+    let mut characters = command.trim().chars();
+    while let Some(c) = characters.next() {
+        match quote {
+            Some('\'') if c == '\'' => quote = None,
+            Some('\'') => {}
+            Some(_) if c == '"' => quote = None,
+            Some(_) if QUOTED_SYNTAX.contains(c) => return Some(c),
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if SHELL_SYNTAX.contains(c) => return Some(c),
+            // The character after a backslash is itself.
+            Some(_) | None if c == '\\' => drop(characters.next()),
+            Some(_) | None => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn a_command_is_split_as_a_shell_splits_words() {
+        assert_eq!(
+            split("./a.sh --x 'b c' d\\ e \"f g\"").unwrap(),
+            ["./a.sh", "--x", "b c", "d e", "f g"]
+        );
+        assert_eq!(split("grep 'a|b' '$HOME' \\*").unwrap(), ["grep", "a|b", "$HOME", "*"]);
+    }
+
+    #[test]
+    fn what_needs_a_shell_says_so() {
+        for command in
+            ["a | b", "a && b", "echo $HOME", "echo \"$HOME\"", "ls *", "a > b", "~/x", "a; b"]
+        {
+            assert!(
+                split(command).unwrap_err().cure.unwrap().contains("shell = true"),
+                "{command}"
+            );
+        }
+        assert!(split("FOO=1 ./x").unwrap_err().cause.contains("variable"));
+        assert!(split("  ").unwrap_err().cause.contains("empty"));
+        assert!(split("'a").unwrap_err().cause.contains("not closed"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The native dialect: exit 0 allows, exit 2 refuses, the structured result is on stdout and
+//! the reason on stderr.
+
+use serde_json::{Map, Value};
+
+use super::Reply;
+use crate::outcome::{NoticeKind, Outcome, Settled};
+
+/// The exit status of consent.
+pub const ALLOWED: u8 = 0;
+
+/// The exit status of every refusal: the one that refuses in every known host.
+pub const REFUSED: u8 = 2;
+
+/// The reply to an outcome. A question that nobody answered refuses, with the question as the
+/// reason.
+pub fn encode(outcome: &Outcome) -> Reply {
+    match &outcome.settled {
+        Settled::Refused(refusal) => refuse(&refusal.reason),
+        Settled::Asked { questions } => {
+            refuse(questions.first().map_or("a person must be asked", |first| &first.question))
+        }
+        Settled::Allowed => {
+            Reply { stdout: result(outcome), stderr: notices(outcome), status: ALLOWED }
+        }
+    }
+}
+
+/// The reply that refuses for `reason`.
+pub fn refuse(reason: &str) -> Reply {
+    let mut result = Map::new();
+    result.insert("continue".to_string(), Value::Bool(false));
+    result.insert("reason".to_string(), Value::from(reason));
+    Reply {
+        stdout: format!("{}\n", Value::Object(result)),
+        stderr: format!("{reason}\n"),
+        status: REFUSED,
+    }
+}
+
+/// The structured result of an event that goes on; empty when there is nothing to say.
+fn result(outcome: &Outcome) -> String {
+    let mut result = Map::new();
+    if let Some(output) = outcome.output() {
+        result.insert("output".to_string(), Value::from(output));
+    }
+    if let Some(context) = outcome.additional_context() {
+        result.insert("additionalContext".to_string(), Value::from(context));
+    }
+    let update = outcome.update();
+    if !update.is_empty() {
+        result.insert("update".to_string(), Value::Object(update));
+    }
+    if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
+}
+
+fn notices(outcome: &Outcome) -> String {
+    let line = |notice: &crate::outcome::Notice| {
+        let (hook, text) = (&notice.hook, &notice.text);
+        match notice.kind {
+            NoticeKind::Refusal => {
+                format!("hook `{hook}` objects (this event cannot be refused): {text}\n")
+            }
+            NoticeKind::Question => {
+                format!("hook `{hook}` asks (this event cannot be refused): {text}\n")
+            }
+            NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
+        }
+    };
+    outcome.notices.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Said;
+
+    #[test]
+    fn consent_without_words_is_silent() {
+        let reply = encode(&Outcome::default());
+        assert_eq!((reply.stdout.as_str(), reply.stderr.as_str(), reply.status), ("", "", 0));
+    }
+
+    #[test]
+    fn the_words_of_all_hooks_are_one_result() {
+        let said = |hook: &str, output: &str, context: Option<&str>| Said {
+            hook: hook.into(),
+            output: Some(output.into()),
+            additional_context: context.map(Into::into),
+        };
+        let outcome = Outcome {
+            said: vec![said("a", "1", Some("x")), said("b", "2", None)],
+            ..Outcome::default()
+        };
+        assert_eq!(encode(&outcome).stdout, "{\"output\":\"1\\n2\",\"additionalContext\":\"x\"}\n");
+    }
+
+    #[test]
+    fn a_refusal_is_stated_three_times() {
+        let reply = encode(&Outcome::own_failure("no"));
+        assert_eq!(reply.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
+        assert_eq!((reply.stderr.as_str(), reply.status), ("no\n", 2));
+    }
+}

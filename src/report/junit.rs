@@ -1,0 +1,39 @@
+//! JUnit XML, as CI systems read it. Every file is a test case with a name of its own: systems
+//! merge cases that share one.
+
+use std::io::{self, Write};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::Paths;
+use super::problems::{Check, problem_text};
+
+/// The state of a configuration.
+///
+/// # Errors
+/// When the writer fails.
+pub fn problems(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let mut suite = TestSuite::new("hookrun validate");
+    for check in checks {
+        let texts: Vec<String> =
+            check.problems.iter().map(|problem| problem_text(problem, paths)).collect();
+        let mut status = if check.passes() {
+            TestCaseStatus::success()
+        } else {
+            TestCaseStatus::non_success(NonSuccessKind::Failure)
+        };
+        if let Some(first) = check.problems.first().filter(|_| !check.passes()) {
+            status.set_message(first.cause.clone());
+            status.set_description(texts.join("\n"));
+        }
+        let mut case = TestCase::new(paths.show(&check.file), status);
+        if check.passes() && !texts.is_empty() {
+            case.set_system_out(texts.join("\n"));
+        }
+        suite.add_test_case(case);
+    }
+    let mut report = Report::new("hookrun validate");
+    report.add_test_suite(suite);
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
