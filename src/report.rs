@@ -5,6 +5,7 @@ pub mod json;
 #[cfg(feature = "cli")]
 pub mod junit;
 pub mod problems;
+pub mod schema;
 
 use std::path::{Path, PathBuf};
 

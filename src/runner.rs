@@ -7,7 +7,7 @@ use crate::chain::{self, Surroundings};
 use crate::event::{Event, Schedule};
 use crate::exec::{Abort, Budget, Engine, Grounds};
 use crate::outcome::Outcome;
-use crate::plan::{Plan, Wish};
+use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
 use crate::run::{Fate, HookRun, Run};
 
@@ -99,20 +99,26 @@ impl Runner {
         self.broken.is_some() && event.spec().blocks
     }
 
-    fn detach(&self, event: &Event) -> Run {
+    /// The run of a detached event whose hooks somebody else supervises.
+    pub fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
+        let fate = |planned: &Planned| match &planned.wish {
+            Wish::Wanted => Fate::Detached,
+            Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+            Wish::Disabled => Fate::Disabled,
+        };
         let plan = self.plan(event);
-        let hooks: Vec<HookRun> = plan
-            .hooks()
-            .map(|planned| {
-                let fate = match &planned.wish {
-                    Wish::Wanted => Fate::Detached,
-                    Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
-                    Wish::Disabled => Fate::Disabled,
-                };
-                HookRun::new(&planned.hook, event, fate)
-            })
-            .collect();
+        let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
+        Run {
+            event: event.clone(),
+            hooks: hooks.collect(),
+            outcome: Outcome::default(),
+            took: started.elapsed(),
+        }
+    }
+
+    fn detach(&self, event: &Event) -> Run {
+        let plan = self.plan(event);
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
             let (jobs, abort) = (self.engine.jobs, self.engine.abort.clone());
@@ -126,7 +132,7 @@ impl Runner {
                 return self.handle_within(event, None);
             }
         }
-        Run { event: event.clone(), hooks, outcome: Outcome::default(), took: started.elapsed() }
+        self.left_to_others(event)
     }
 }
 

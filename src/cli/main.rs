@@ -1,1 +1,79 @@
-fn main() {}
+//! The command line: parse, call one command, turn what comes back into an exit status.
+
+mod args;
+mod ask;
+mod completions;
+mod events;
+mod exit;
+mod field;
+mod input;
+mod list;
+mod log;
+mod man;
+mod run;
+mod schema;
+mod show;
+mod streams;
+mod test;
+mod validate;
+
+use std::io::{ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::Parser;
+use hookrun::config::Environment;
+
+use args::{Cli, Command};
+use exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // 2 refuses in every host; the 101 of a panic would let the action through in most.
+    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(&cli)));
+    let exit = match ended {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => {
+            say(&failure);
+            Exit::CouldNot
+        }
+        Err(_) => Exit::CouldNot,
+    };
+    exit.into()
+}
+
+fn dispatch(cli: &Cli) -> exit::Result {
+    let env = Environment::capture();
+    log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
+    let mut out = streams::stdout(cli.color);
+    let ended = command(cli, &env, &mut out);
+    match out.flush() {
+        // A reader that has seen enough is no failure; only `run` owes its reply, and says so.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => ended,
+    }
+}
+
+fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
+    match &cli.command {
+        Command::Run(args) => run::run(args, env, out),
+        Command::Test(args) => test::test(args, env, out),
+        Command::List(args) => list::list(args, env, out),
+        Command::Show(args) => show::show(args, env, out),
+        Command::Validate(args) => validate::validate(args, env, out),
+        Command::Events(args) => events::events(args, env, out),
+        Command::Schema(args) => schema::schema(args, env, out),
+        Command::Field(args) => field::field(args, out),
+        Command::Completions(args) => completions::completions(args, out),
+        Command::Man(args) => man::man(args, out),
+        Command::Supervise(args) => run::supervise(args, env),
+    }
+}
+
+fn say(failure: &Failure) {
+    let mut text = format!("error: {}\n", failure.message);
+    if let Some(help) = &failure.help {
+        text.push_str(&format!("  help: {help}\n"));
+    }
+    streams::stderr(&text);
+}

@@ -48,9 +48,11 @@ impl Severity {
 
 /// A cause and a cure, before it is known where they belong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) cause: String,
-    pub(crate) cure: Option<String>,
+pub struct Fault {
+    /// What is wrong.
+    pub cause: String,
+    /// What to do.
+    pub cure: Option<String>,
 }
 
 impl Fault {

@@ -13,7 +13,7 @@ const QUOTED_SYNTAX: &str = "$`";
 ///
 /// # Errors
 /// When it is empty, a quote is not closed, or it needs a shell.
-pub(crate) fn split(command: &str) -> Result<Vec<String>, Fault> {
+pub fn split(command: &str) -> Result<Vec<String>, Fault> {
     if let Some(found) = shell_syntax(command) {
         return Err(Fault::new(
             format!("`{found}` in a command needs a shell"),

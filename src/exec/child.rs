@@ -202,6 +202,20 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     }
 }
 
+/// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and
+/// returns once it has taken that.
+///
+/// # Errors
+/// When it cannot be started, or ends before it has read everything.
+pub fn hand_over(program: &Path, arguments: &[String], payload: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
+    stdin.write_all(payload)
+}
+
 /// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.
 /// For checks of configuration (`sh -n`), never for hooks: its streams are not drained, so a
 /// program that says more than a pipe holds runs into the limit.

@@ -199,8 +199,34 @@ pub(super) fn explain(program: &Program, error: &io::Error) -> StartError {
     }
 }
 
+/// Whether the system could start a program, as far as its first bytes tell. Nothing is run.
+///
+/// # Errors
+/// What would go wrong, in the words in which the failed start would be told.
+pub fn check_format(program: &Program) -> Result<(), StartError> {
+    use std::io::Read;
+    let mut magic = Vec::new();
+    let opened = std::fs::File::open(&program.path);
+    let read = opened.and_then(|file| file.take(4).read_to_end(&mut magic));
+    if read.is_err() || MACHINE_CODE.contains(&magic.as_slice()) {
+        return Ok(());
+    }
+    let failure = |errno: rustix::io::Errno| Err(explain(program, &errno.into()));
+    let Some(line) = interpreter_of(&program.path) else {
+        return failure(rustix::io::Errno::NOEXEC);
+    };
+    let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty()).unwrap_or_default();
+    if interpreter.is_empty() {
+        return failure(rustix::io::Errno::NOEXEC);
+    }
+    if Path::new(interpreter).exists() { Ok(()) } else { failure(rustix::io::Errno::NOENT) }
+}
+
+/// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
+const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+
 /// What stands after `#!` in a script's first line.
-fn interpreter_of(path: &Path) -> Option<String> {
+pub fn interpreter_of(path: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = Vec::new();
     std::fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;

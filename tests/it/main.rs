@@ -1,1 +1,12 @@
+//! Drives the binary as a user does: one file per command, and the rules of the house.
 
+mod sandbox;
+
+mod commands;
+mod config;
+mod generated;
+mod nasty;
+mod run;
+mod shipped;
+mod test;
+mod tidy;

@@ -1,0 +1,280 @@
+//! What was written on the command line. Nothing is looked at and nothing is done here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Runs hooks: small programs that are asked before and after something happens, and may
+/// refuse it.
+#[derive(Debug, Parser)]
+#[command(name = "hookrun", version, about, max_term_width = 80, disable_help_subcommand = false)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+
+    /// Log to stderr what hookrun does: error, warn, info, debug or trace; also by HOOKRUN_LOG
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decide an event: exit 0 allows, 2 refuses
+    Run(RunArgs),
+    /// Decide an event and show everything
+    Test(TestArgs),
+    /// Show the hooks of every event, in the order in which they run
+    List(ListArgs),
+    /// Show one hook with all its settings
+    Show(ShowArgs),
+    /// Check all hooks and their configuration
+    Validate(ValidateArgs),
+    /// Show the events, or one event in full
+    Events(EventsArgs),
+    /// Print the JSON Schema of an event's context and of the result
+    Schema(SchemaArgs),
+    /// Print one value of the JSON document on stdin
+    Field(FieldArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    Man(ManArgs),
+    /// Supervise the hooks of a detached event; started by `run`
+    #[command(hide = true)]
+    Supervise(SuperviseArgs),
+}
+
+/// Where hooks come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SourceArgs {
+    /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead
+    /// of those of the system, the user and the project; can be given several times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) hooks: Vec<PathBuf>,
+
+    /// With --hooks: use those of the system, the user and the project as well
+    #[arg(long, requires = "hooks")]
+    pub(crate) discover: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The event, by its name or a host's name for it
+    pub(crate) event: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// How long everything may take; then the event is refused
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+
+    /// How long to wait for the event on stdin
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(crate) stdin_timeout: Duration,
+
+    /// How many hooks may run at once [default: twice the processors, at most 16]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+
+    /// What to print: the reply for the host, or a full report
+    #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
+    pub(crate) format: RunFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunFormat {
+    /// The structured result, if there is anything to say
+    Reply,
+    /// One JSON document with everything that happened, reminders included
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The event, by its name or a host's name for it
+    pub(crate) event: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// Ask only this hook; can be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) hook: Vec<String>,
+
+    /// Ask this command instead of the hooks that are configured
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "hook"])]
+    pub(crate) command: Option<String>,
+
+    /// Run --command by `sh -c`
+    #[arg(long, requires = "command")]
+    pub(crate) shell: bool,
+
+    /// What must come out; the exit status then says whether it did
+    #[arg(long, value_enum, value_name = "DECISION")]
+    pub(crate) expect: Option<Expected>,
+
+    /// A regular expression that the reason or the question must match
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) expect_reason: Option<String>,
+
+    /// How long everything may take; then the event is refused
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+
+    /// How long to wait for the event on stdin
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(crate) stdin_timeout: Duration,
+
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Expected {
+    Allow,
+    Block,
+    Ask,
+}
+
+/// The formats of most commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only the hooks of this event
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The hook's name
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// How to report
+    #[arg(long, default_value = "human", value_parser = problem_format())]
+    pub(crate) format: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// Show this event in full, with a sample of its context
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The event, by its name or a host's name for it
+    pub(crate) event: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FieldArgs {
+    /// Where the value stands, with dots: toolInput.command, messages.0.role
+    pub(crate) path: String,
+
+    /// Print this when there is no such value
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) default: Option<String>,
+
+    /// Print the value as text, or as JSON
+    #[arg(long, value_enum, default_value_t = FieldFormat::Text)]
+    pub(crate) format: FieldFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FieldFormat {
+    /// Strings without quotes, everything else as compact JSON
+    Text,
+    /// Compact JSON
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The page: hookrun, hookrun-run, hookrun-hook, hookrun.toml, … [default: hookrun]
+    pub(crate) page: Option<String>,
+
+    /// Write all pages into this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuperviseArgs {
+    pub(crate) event: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    hookrun::hook::parse_duration(text)
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs) if (1..=256).contains(&jobs) => Ok(jobs),
+        _ => Err("write a number from 1 to 256".to_string()),
+    }
+}
+
+fn problem_format() -> clap::builder::PossibleValuesParser {
+    hookrun::report::problems::FORMATS.iter().map(|(name, _)| *name).into()
+}

@@ -1,0 +1,138 @@
+//! `hookrun events [NAME]`: the catalog as a table, or one row in full.
+
+use std::io::Write;
+
+use anstyle::Style;
+use hookrun::config::{Config, Environment, Scope};
+use hookrun::event::EventSpec;
+use serde_json::{Value, json};
+
+use crate::args::{EventsArgs, TextFormat};
+use crate::exit::{Exit, Result};
+use crate::run::{choice, find_event};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Shows the events.
+pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    // Only the declared events matter here; hooks of no event are looked at.
+    let config = Config::load(&choice(&args.source), env, Scope::Event(""));
+    let specs: Vec<EventSpec> = match &args.name {
+        Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
+        None => config.catalog.iter().cloned().collect(),
+    };
+    match (args.format, &args.name) {
+        (TextFormat::Json, Some(_)) => {
+            for spec in &specs {
+                writeln!(out, "{:#}", event_json(spec))?;
+            }
+        }
+        (TextFormat::Json, None) => {
+            let events: Vec<Value> = specs.iter().map(event_json).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "events": events }))?;
+        }
+        (TextFormat::Human, Some(_)) => {
+            for spec in &specs {
+                one(spec, out)?;
+            }
+        }
+        (TextFormat::Human, None) => table(&specs, out)?,
+    }
+    Ok(Exit::Yes)
+}
+
+fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
+    let widest = specs.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
+    for spec in specs {
+        let mark = if spec.blocks { "gate" } else { "    " };
+        writeln!(out, "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}", spec.name, spec.summary)?;
+    }
+    writeln!(
+        out,
+        "\n{DIM}gate: a hook may refuse it. `hookrun events NAME` shows one in full.{DIM:#}"
+    )?;
+    Ok(())
+}
+
+fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#}  asked when {}", spec.name, spec.summary)?;
+    let row = |out: &mut dyn Write, name: &str, text: &str| {
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
+    };
+    if !spec.aliases.is_empty() {
+        let mut name = "also called";
+        for line in lines_of(spec.aliases, 64) {
+            row(out, name, &line)?;
+            name = "";
+        }
+    }
+    row(
+        out,
+        "refusable",
+        if spec.blocks {
+            "yes: a hook may refuse it"
+        } else {
+            "no: refusals are reported, and it goes on"
+        },
+    )?;
+    row(out, "on failure", spec.on_failure.name())?;
+    row(out, "schedule", spec.schedule.name())?;
+    for rewrite in spec.rewrites.iter() {
+        row(out, "rewritable", &format!("{} ({})", rewrite.field, rewrite.merge.name()))?;
+    }
+    writeln!(out, "\n{BOLD}context{BOLD:#}")?;
+    let widest = spec.context.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    for key in spec.context.iter() {
+        writeln!(
+            out,
+            "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}",
+            key.name,
+            key.kind.name(),
+            key.about
+        )?;
+    }
+    writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
+    writeln!(out, "  {}", spec.sample())?;
+    Ok(())
+}
+
+/// Words joined with commas into lines of at most `width` characters.
+fn lines_of(words: &[&str], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() + 2 <= width => {
+                line.push_str(", ");
+                line.push_str(word);
+            }
+            _ => lines.push((*word).to_string()),
+        }
+    }
+    lines
+}
+
+fn event_json(spec: &EventSpec) -> Value {
+    let rewrites: Vec<Value> = spec
+        .rewrites
+        .iter()
+        .map(|rewrite| json!({ "field": rewrite.field, "merge": rewrite.merge.name() }))
+        .collect();
+    let context: Vec<Value> = spec
+        .context
+        .iter()
+        .map(|key| json!({ "name": key.name, "type": key.kind.name(), "about": key.about }))
+        .collect();
+    let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
+    json!({
+        "name": spec.name,
+        "summary": spec.summary,
+        "aliases": spec.aliases,
+        "blocks": spec.blocks,
+        "onFailure": spec.on_failure.name(),
+        "schedule": spec.schedule.name(),
+        "rewrites": rewrites,
+        "context": context,
+        "sample": sample,
+    })
+}

@@ -1,0 +1,36 @@
+//! `hookrun field PATH`: one value of the JSON document on stdin, so that a shell hook needs no
+//! JSON parser.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use hookrun::event::Context;
+
+use crate::args::{FieldArgs, FieldFormat};
+use crate::exit::{Exit, Failure, Result};
+use crate::input::{self, Deadline, Input};
+
+/// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
+pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
+    let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
+    let Input::Event { context, .. } = input::read(deadline, None)? else {
+        return Err(Failure::with_help("nothing on stdin", "pipe in a JSON object"));
+    };
+    let found = match args.format {
+        FieldFormat::Text => context.text(&args.path),
+        FieldFormat::Json => json(&context, &args.path),
+    };
+    match found.or_else(|| args.default.clone()) {
+        Some(text) => {
+            writeln!(out, "{text}")?;
+            Ok(Exit::Yes)
+        }
+        None => Ok(Exit::No),
+    }
+}
+
+fn json(context: &Context, path: &str) -> Option<String> {
+    let mut holder = Context::parse("{}").ok()?;
+    holder.set("value", &serde_json::from_str(context.lookup(path)?).ok()?);
+    holder.raw("value").map(str::to_string)
+}

@@ -1,0 +1,110 @@
+//! The event on stdin: one JSON document, read until it is complete, not until end of file.
+
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use hookrun::event::framing::{Framed, Scanner};
+use hookrun::event::{Context, ContextError};
+use hookrun::exec::Abort;
+use hookrun::hook::duration_text;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
+use crate::exit::Failure;
+
+/// The longest event that is read. An endless one would end us.
+const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
+
+/// How much is read at once at first; a large event is read in larger pieces.
+const FIRST_READ_BYTES: usize = 64 * 1024;
+
+/// What was found on stdin.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A context, and how many bytes it was.
+    Event { context: Context, bytes: usize },
+    /// Nothing: a terminal, or an empty file.
+    Nothing,
+}
+
+/// When reading stdin ends without an event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    pub(crate) until: Instant,
+    pub(crate) after: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn after(started: Instant, after: Duration) -> Deadline {
+        let far = Duration::from_secs(u32::MAX.into());
+        Deadline { until: started.checked_add(after).unwrap_or(started + far), after }
+    }
+}
+
+/// Reads one event.
+pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, Failure> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Ok(Input::Nothing);
+    }
+    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
+    let mut scanner = Scanner::default();
+    let framed = loop {
+        wait(&stdin, deadline, abort)?;
+        bytes.reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
+        match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
+            Ok(0) => break scanner.scan(&bytes),
+            Ok(_) => {}
+            Err(Errno::INTR | Errno::AGAIN) => continue,
+            Err(Errno::BADF) => return Err(no_event("stdin is closed")),
+            Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
+        }
+        match scanner.scan(&bytes) {
+            Framed::Empty | Framed::Open if bytes.len() > LONGEST_EVENT_BYTES => {
+                return Err(no_event("the event on stdin is longer than 256 MiB"));
+            }
+            Framed::Empty | Framed::Open => {}
+            done @ (Framed::Complete { .. } | Framed::Hopeless(_)) => break done,
+        }
+    };
+    let length = bytes.len();
+    match Context::from_scanned(bytes, framed) {
+        Ok(context) => Ok(Input::Event { context, bytes: length }),
+        Err(ContextError::Empty) => Ok(Input::Nothing),
+        Err(error) => Err(no_event(&error.to_string())),
+    }
+}
+
+fn no_event(problem: &str) -> Failure {
+    Failure::with_help(
+        problem.to_string(),
+        "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",
+    )
+}
+
+/// Waits until there is something to read, we are told to stop, or time is up.
+fn wait(stdin: &impl AsFd, deadline: Deadline, abort: Option<&Abort>) -> Result<(), Failure> {
+    loop {
+        if abort.is_some_and(|abort| abort.times_raised() > 0) {
+            return Err(Failure::new("hookrun was told to stop before the event was read"));
+        }
+        let left = deadline.until.saturating_duration_since(Instant::now());
+        let mut fds = vec![PollFd::new(stdin, PollFlags::IN)];
+        if let Some(abort) = abort {
+            fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
+        }
+        let timeout = Timespec::try_from(left).ok();
+        match rustix::event::poll(&mut fds, timeout.as_ref()) {
+            Ok(0) if left.is_zero() => {
+                let after = duration_text(deadline.after);
+                return Err(no_event(&format!(
+                    "no complete event arrived on stdin within {after}"
+                )));
+            }
+            Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(no_event(&format!("stdin cannot be waited for: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `hookrun list`: what is configured, from which file, in what order, and what will not run.
+
+use std::io::Write;
+
+use anstyle::Style;
+use hookrun::config::{Config, Environment, Scope};
+use hookrun::event::EventSpec;
+use hookrun::hook::Hook;
+use hookrun::plan::Plan;
+use hookrun::registry::Registry;
+use hookrun::report::{Paths, problems};
+use serde_json::{Value, json};
+
+use crate::args::{ListArgs, TextFormat};
+use crate::exit::{Exit, Result};
+use crate::run::{choice, find_event};
+use crate::streams;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Lists hooks in the order in which they run.
+pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let scope = args.event.as_deref().map_or(Scope::All, Scope::Event);
+    let config = Config::load(&choice(&args.source), env, scope);
+    if let Some(name) = &args.event {
+        find_event(&config, name)?;
+    }
+    let paths = Paths::from(&env.cwd);
+    for problem in &config.problems {
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
+    }
+    let registry = Registry::new(config.hooks.clone());
+    match args.format {
+        TextFormat::Human => human(&config, &registry, &paths, out)?,
+        TextFormat::Json => {
+            let hooks: Vec<Value> = registry.iter().map(|hook| hook_json(hook, &paths)).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
+        }
+    }
+    Ok(if config.has_errors() { Exit::No } else { Exit::Yes })
+}
+
+fn human(config: &Config, registry: &Registry, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    if registry.iter().next().is_none() {
+        writeln!(out, "No hooks found.")?;
+        for layer in &config.layers {
+            writeln!(
+                out,
+                "  looked into {} ({} layer)",
+                paths.show(&layer.folder),
+                layer.kind.name()
+            )?;
+        }
+        writeln!(
+            out,
+            "An executable file in hooks.d/tool.pre/ is a hook; `man hookrun-hook` tells more."
+        )?;
+    }
+    for spec in config.catalog.iter().filter(|spec| !registry.bound(&spec.name).is_empty()) {
+        event(spec, registry, paths, out)?;
+    }
+    Ok(())
+}
+
+fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    let may = if spec.blocks { "can be refused" } else { "cannot be refused" };
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#}  {} {DIM}({may}, {}){DIM:#}",
+        spec.name,
+        spec.summary,
+        spec.schedule.name()
+    )?;
+    let plan = Plan::in_order(registry.bound(&spec.name), spec);
+    let widest = plan.hooks().map(|planned| planned.hook.name.chars().count()).max().unwrap_or(0);
+    for (number, step) in (1..).zip(&plan.steps) {
+        for planned in &step.hooks {
+            let hook = &planned.hook;
+            let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let file = paths.show(&hook.source.file);
+            let width = widest.min(40);
+            write!(
+                out,
+                "  {number:>2}  {:<width$}  {DIM}{:>4}{DIM:#}  {}",
+                hook.name, hook.priority, hook.matcher
+            )?;
+            writeln!(out, "{}", if hook.enabled { "" } else { "  (disabled: enabled = false)" })?;
+            writeln!(out, "      {DIM}{file}{line} ({} layer){DIM:#}", hook.source.layer.name())?;
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// A hook with all its settings, for programs.
+pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
+    json!({
+        "name": hook.name,
+        "event": hook.event,
+        "layer": hook.source.layer.name(),
+        "file": paths.show(&hook.source.file),
+        "line": hook.source.line,
+        "wants": hook.matcher.to_string(),
+        "priority": hook.priority,
+        "timeoutMs": u64::try_from(hook.limits.timeout.as_millis()).unwrap_or(u64::MAX),
+        "parallel": hook.parallel,
+        "onFailure": hook.on_failure.map(hookrun::event::OnFailure::name),
+        "background": hook.background.name(),
+        "rewrite": hook.rewrite,
+        "dialect": hook.dialect,
+        "enabled": hook.enabled,
+    })
+}

@@ -1,0 +1,19 @@
+//! What hookrun does, on stderr. Built only when somebody asks for it.
+
+use tracing_subscriber::EnvFilter;
+
+use crate::exit::{Failure, Result};
+
+/// Logs at `level`, or by the directives of tracing's filters (`hookrun::exec=debug`).
+pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
+    let Some(level) = level else { return Ok(()) };
+    let filter = EnvFilter::builder().parse(level).map_err(|error| {
+        Failure::with_help(
+            format!("`{level}` is not a log level: {error}"),
+            "use error, warn, info, debug or trace",
+        )
+    })?;
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let ready = subscriber.with_ansi(false).try_init();
+    ready.map_err(|error| Failure::new(format!("cannot log: {error}")))
+}

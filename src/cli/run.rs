@@ -1,0 +1,168 @@
+//! `hookrun run EVENT`: decide. Exit 0 allows, 2 refuses; whatever goes wrong refuses.
+
+use std::io::Write;
+use std::time::Instant;
+
+use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::dialect::{Reply, native};
+use hookrun::event::{Event, Schedule};
+use hookrun::exec::{Abort, Budget, Grounds, child};
+use hookrun::plan::Plan;
+use hookrun::registry::Registry;
+use hookrun::report::{Paths, json};
+use hookrun::run::Run;
+use hookrun::runner::Runner;
+
+use crate::args::{RunArgs, RunFormat, SourceArgs, SuperviseArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::input::{self, Deadline, Input};
+use crate::{ask, streams};
+
+/// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
+pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let started = Instant::now();
+    let decided = decide(args, env, started);
+    let (reply, report) = match decided {
+        Ok(decided) => decided,
+        Err(failure) => (native::refuse(&failure.line()), None),
+    };
+    streams::stderr(&reply.stderr);
+    match (args.format, report) {
+        (RunFormat::Json, Some(report)) => {
+            serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        (RunFormat::Json | RunFormat::Reply, _) => out.write_all(reply.stdout.as_bytes())?,
+    }
+    out.flush()?;
+    Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
+}
+
+fn decide(
+    args: &RunArgs,
+    env: &Environment,
+    started: Instant,
+) -> Result<(Reply, Option<json::RunReport>)> {
+    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
+    let abort = Abort::on_signals()
+        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
+    let grounds = Grounds::take();
+    let budget = args.budget.map(|whole| Budget { until: started + whole, whole });
+    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
+    let input = input::read(Deadline::after(started, patience), Some(&abort))?;
+    let Input::Event { context, .. } = input else {
+        return Err(Failure::with_help(
+            "no event on stdin",
+            "pipe in its context as one JSON object, `{}` at the least",
+        ));
+    };
+    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
+    let spec = find_event(&config, &args.event)?;
+    let event =
+        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let broken = config.refusal();
+    let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    if let Some(jobs) = args.jobs {
+        runner = runner.jobs(jobs);
+    }
+    let mut run = if event.spec().schedule == Schedule::Detached && broken.is_none() {
+        hand_over(&event, &runner, &args.source, budget)?
+    } else {
+        runner.handle_within(&event, budget)
+    };
+    run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
+    let mut reply = native::encode(&run.outcome);
+    if let Some(reason) = broken.filter(|_| reply.status == native::ALLOWED) {
+        // An event that cannot be refused goes on with the hooks that can be read, but a broken
+        // configuration is never silent.
+        reply.stderr.push_str(&format!("{reason}\n"));
+        reply.status = native::REFUSED;
+    }
+    let report = match args.format {
+        RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&env.cwd))),
+        RunFormat::Reply => None,
+    };
+    Ok((reply, report))
+}
+
+/// Gives the hooks of a detached event to a process of their own, which outlives us.
+fn hand_over(
+    event: &Event,
+    runner: &Runner,
+    source: &SourceArgs,
+    budget: Option<Budget>,
+) -> Result<Run> {
+    let plan: Plan = runner.plan(event);
+    if plan.is_idle() {
+        return Ok(runner.handle_within(event, budget));
+    }
+    let mut arguments = vec!["supervise".to_string(), event.spec().name.to_string()];
+    for folder in &source.hooks {
+        arguments.push("--hooks".to_string());
+        arguments.push(folder.to_string_lossy().into_owned());
+    }
+    if source.discover {
+        arguments.push("--discover".to_string());
+    }
+    let handed = std::env::current_exe()
+        .and_then(|own| child::hand_over(&own, &arguments, &event.context().to_json()));
+    match handed {
+        Ok(()) => Ok(runner.left_to_others(event)),
+        // Nobody else can do it, so they are waited for.
+        Err(_) => Ok(runner.handle_within(event, budget)),
+    }
+}
+
+/// `hookrun supervise EVENT`: the other end of [`hand_over`].
+pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
+    // Out of the host's session, so that its terminal and its end do not reach the hooks.
+    let _ = rustix::process::setsid();
+    let abort = Abort::on_signals()
+        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
+    let grounds = Grounds::take();
+    let deadline = Deadline::after(Instant::now(), std::time::Duration::from_secs(5));
+    let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
+        return Err(Failure::new("no event on stdin"));
+    };
+    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
+    let spec = find_event(&config, &args.event)?;
+    let event =
+        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let runner = runner(config, env).abort(abort).grounds(grounds);
+    runner.handle_within(&event, None);
+    Ok(Exit::Yes)
+}
+
+/// The layers that the arguments ask for.
+pub(crate) fn choice(source: &SourceArgs) -> Choice {
+    Choice { explicit: source.hooks.clone(), discover: source.discover }
+}
+
+/// The event that `name` names.
+pub(crate) fn find_event(
+    config: &Config,
+    name: &str,
+) -> Result<std::sync::Arc<hookrun::event::EventSpec>> {
+    config.catalog.find(name).map_err(|unknown| match unknown.nearest {
+        Some(nearest) => Failure::with_help(
+            format!("unknown event `{name}`"),
+            format!("did you mean `{nearest}`?"),
+        ),
+        None => Failure::with_help(
+            format!("unknown event `{name}`"),
+            "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
+        ),
+    })
+}
+
+/// A runner for a configuration.
+pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
+    let broken = config.refusal();
+    let surroundings = hookrun::chain::Surroundings {
+        cwd: env.cwd.clone(),
+        project: config.project,
+        search: env.search.clone(),
+        state: env.state_root(),
+    };
+    Runner::new(Registry::new(config.hooks), surroundings).broken(broken)
+}

@@ -1,0 +1,18 @@
+//! `hookrun schema EVENT`: JSON Schema for the context and for the result.
+
+use std::io::Write;
+
+use hookrun::config::{Config, Environment, Scope};
+use hookrun::report::schema::schema_of;
+
+use crate::args::SchemaArgs;
+use crate::exit::{Exit, Result};
+use crate::run::{choice, find_event};
+
+/// Prints the schema of one event.
+pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&choice(&args.source), env, Scope::Event(""));
+    let spec = find_event(&config, &args.event)?;
+    writeln!(out, "{:#}", schema_of(&spec))?;
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,115 @@
+//! `hookrun show NAME`: one hook with all its settings, and whether it could be started.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anstyle::Style;
+use hookrun::config::{Config, Environment, Scope};
+use hookrun::exec::command;
+use hookrun::hook::{Handler, Hook, duration_text};
+use hookrun::registry::Registry;
+use hookrun::report::{Paths, problems};
+use hookrun::spelling;
+use serde_json::{Value, json};
+
+use crate::args::{ShowArgs, TextFormat};
+use crate::exit::{Exit, Failure, Result};
+use crate::list::hook_json;
+use crate::run::choice;
+use crate::streams;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Shows every hook of that name.
+pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&choice(&args.source), env, Scope::All);
+    let paths = Paths::from(&env.cwd);
+    let registry = Registry::new(config.hooks.clone());
+    let found: Vec<&Arc<Hook>> = registry.iter().filter(|hook| hook.name == args.name).collect();
+    if found.is_empty() {
+        let names = registry.iter().map(|hook| hook.name.as_str());
+        let help = match spelling::nearest(&args.name, names) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "`hookrun list` shows what is configured".to_string(),
+        };
+        return Err(Failure::with_help(format!("no hook `{}`", args.name), help));
+    }
+    for problem in &config.problems {
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
+    }
+    match args.format {
+        TextFormat::Human => {
+            for hook in found {
+                human(hook, &config, env, &paths, out)?;
+            }
+        }
+        TextFormat::Json => {
+            let hooks: Vec<Value> = found.iter().map(|hook| json_of(hook, env, &paths)).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
+        }
+    }
+    Ok(Exit::Yes)
+}
+
+fn json_of(hook: &Hook, env: &Environment, paths: &Paths) -> Value {
+    let mut value = hook_json(hook, paths);
+    match command::resolve(&hook.handler, env.search.as_deref()) {
+        Ok(program) => value["program"] = program.path.display().to_string().into(),
+        Err(error) => value["problem"] = error.to_string().into(),
+    }
+    value
+}
+
+fn human(
+    hook: &Hook,
+    config: &Config,
+    env: &Environment,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let on_failure = match hook.on_failure {
+        Some(own) => own.name().to_string(),
+        None => {
+            let spec = config.catalog.find(&hook.event);
+            spec.map_or_else(
+                |_| String::new(),
+                |spec| format!("{} (the event's)", spec.on_failure.name()),
+            )
+        }
+    };
+    let runs = match &hook.handler {
+        Handler::File(file) => paths.show(file),
+        Handler::Words { words, .. } => shell_words::join(words),
+        Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
+    };
+    let program = match command::resolve(&hook.handler, env.search.as_deref()) {
+        Ok(program) => program.path.display().to_string(),
+        Err(error) => format!("it {error}"),
+    };
+    writeln!(out, "{BOLD}{}{BOLD:#}", hook.name)?;
+    let rows: [(&str, String); 13] = [
+        ("event", hook.event.clone()),
+        (
+            "from",
+            format!("{}{line} ({} layer)", paths.show(&hook.source.file), hook.source.layer.name()),
+        ),
+        ("runs", runs),
+        ("program", program),
+        ("wants", hook.matcher.to_string()),
+        ("timeout", duration_text(hook.limits.timeout)),
+        ("priority", hook.priority.to_string()),
+        ("parallel", hook.parallel.to_string()),
+        ("on_failure", on_failure),
+        ("background", hook.background.name().to_string()),
+        ("rewrite", hook.rewrite.to_string()),
+        ("dialect", hook.dialect.clone()),
+        ("enabled", hook.enabled.to_string()),
+    ];
+    for (name, value) in rows {
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {value}")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}

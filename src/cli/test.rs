@@ -1,0 +1,179 @@
+//! `hookrun test EVENT`: decide as `run` does, and show everything.
+
+use std::io::Write;
+use std::time::Instant;
+
+use hookrun::config::{Config, Environment, Scope, words};
+use hookrun::dialect::native;
+use hookrun::event::{Context, Event};
+use hookrun::exec::{Abort, Budget, Grounds};
+use hookrun::hook::{
+    Background, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
+};
+use hookrun::outcome::{Cause, Outcome, Settled};
+use hookrun::report::human::Origin;
+use hookrun::report::{Paths, human, json, problems};
+use hookrun::run::Run;
+use hookrun::runner::Runner;
+use hookrun::spelling;
+use regex::Regex;
+
+use crate::args::{Expected, TestArgs, TextFormat};
+use crate::exit::{Exit, Failure, Result};
+use crate::input::{self, Deadline, Input};
+use crate::run::{choice, find_event, runner};
+use crate::streams;
+
+/// Decides one event and shows how.
+pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let started = Instant::now();
+    let abort = Abort::on_signals()
+        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
+    let grounds = Grounds::take();
+    let wanted = expected_reason(args)?;
+    let mut config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
+    let spec = find_event(&config, &args.event)?;
+    let paths = Paths::from(&env.cwd);
+    if let Some(command) = &args.command {
+        config.hooks = vec![command_hook(command, args.shell, &spec.name, env)?];
+        config.problems.clear();
+    }
+    show_problems(&config, &paths);
+    pick(&mut config, &args.hook, &spec.name)?;
+
+    let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
+    let (context, origin) = match input {
+        Input::Event { context, bytes } => (context, Origin::Stdin { bytes }),
+        Input::Nothing => {
+            let sample =
+                Context::parse(spec.sample()).map_err(|error| Failure::new(error.to_string()))?;
+            (sample, Origin::Sample)
+        }
+    };
+    let event =
+        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let budget = args.budget.map(|whole| Budget { until: Instant::now() + whole, whole });
+    let run = runner.handle_within(&event, budget);
+    let reply = native::encode(&run.outcome);
+    match args.format {
+        TextFormat::Human => human::run(&run, &reply, origin, &paths, out)?,
+        TextFormat::Json => {
+            let report = json::run_report(&run, &reply, &paths);
+            serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    if let Some(signal) = abort.signal() {
+        return Ok(Exit::Signal(signal));
+    }
+    judge(args, wanted.as_ref(), &run)
+}
+
+/// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.
+fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
+    let outcome = &run.outcome;
+    let own_failure = outcome.refusal().is_some_and(|refusal| refusal.hook.is_none());
+    if own_failure && outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Failure) {
+        return Ok(Exit::CouldNot);
+    }
+    if args.expect.is_none() && wanted.is_none() {
+        return Ok(if outcome.is_allowed() { Exit::Yes } else { Exit::No });
+    }
+    let mut misses = Vec::new();
+    if let Some(expected) = args.expect {
+        let expected = match expected {
+            Expected::Allow => "allow",
+            Expected::Block => "block",
+            Expected::Ask => "ask",
+        };
+        let found = json::decision_word(&outcome.settled);
+        if expected != found {
+            misses.push(format!("expected {expected}, but the decision is {found}"));
+        }
+    }
+    if let Some(wanted) = wanted {
+        let reason = reason_of(outcome);
+        if !wanted.is_match(&reason) {
+            misses.push(format!("expected a reason that matches /{wanted}/, but it is `{reason}`"));
+        }
+    }
+    for miss in &misses {
+        streams::stderr(&format!("not as expected: {miss}\n"));
+    }
+    Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
+}
+
+/// The reason of a refusal, or the question.
+fn reason_of(outcome: &Outcome) -> String {
+    match &outcome.settled {
+        Settled::Allowed => String::new(),
+        Settled::Asked { questions } => {
+            let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
+            texts.join("\n")
+        }
+        Settled::Refused(refusal) => refusal.reason.clone(),
+    }
+}
+
+fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
+    let Some(text) = &args.expect_reason else { return Ok(None) };
+    Regex::new(text).map(Some).map_err(|error| {
+        Failure::with_help(
+            format!("--expect-reason `{text}` is not a regular expression"),
+            error.to_string().lines().last().unwrap_or_default().to_string(),
+        )
+    })
+}
+
+fn show_problems(config: &Config, paths: &Paths) {
+    for problem in &config.problems {
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, paths)));
+    }
+}
+
+/// Keeps only the named hooks.
+fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
+    for name in names {
+        if config.hooks.iter().any(|hook| &hook.name == name) {
+            continue;
+        }
+        let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
+        let help = match spelling::nearest(name, known.iter().copied()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None if known.is_empty() => format!("no hook is bound to `{event}`"),
+            None => format!("bound to `{event}`: {}", known.join(", ")),
+        };
+        return Err(Failure::with_help(format!("no hook `{name}` for `{event}`"), help));
+    }
+    if !names.is_empty() {
+        config.hooks.retain(|hook| names.contains(&hook.name));
+    }
+    Ok(())
+}
+
+/// A hook out of a command that is not installed. It may rewrite: whoever tries it wants to see.
+fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
+    let handler = if is_shell {
+        Handler::Shell(command.to_string())
+    } else {
+        let words = words::split(command)
+            .map_err(|fault| Failure::with_help(fault.cause, "add --shell to run it by `sh -c`"))?;
+        Handler::Words { words, base: env.cwd.clone() }
+    };
+    Ok(Hook {
+        name: "command".to_string(),
+        event: event.to_string(),
+        source: Source { layer: LayerKind::Explicit, file: "--command".into(), line: None },
+        handler,
+        matcher: Matcher::default(),
+        priority: DEFAULT_PRIORITY,
+        parallel: false,
+        on_failure: None,
+        limits: Limits::default(),
+        background: Background::Kill,
+        rewrite: true,
+        dialect: "native".to_string(),
+        enabled: true,
+    })
+}

@@ -1,0 +1,148 @@
+//! `hookrun validate`: every problem at once, each with file, line, cause and cure.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookrun::config::{Config, Environment, Problem, Scope, Severity};
+use hookrun::event::action::TOOLS;
+use hookrun::exec::{child, command};
+use hookrun::hook::{Handler, Hook};
+use hookrun::report::Paths;
+use hookrun::report::problems::{Check, FORMATS};
+use hookrun::spelling;
+
+use crate::args::ValidateArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::run::choice;
+
+/// How long a syntax check may take. Python alone starts in 10 to 80 ms.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+
+/// How the scripts of an interpreter are checked without running them: its name begins with
+/// the first word, and the script follows the arguments.
+const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
+    ("sh", &["-n"]),
+    ("bash", &["-n"]),
+    ("dash", &["-n"]),
+    ("zsh", &["-n"]),
+    ("ksh", &["-n"]),
+    (
+        "python",
+        &[
+            "-I",
+            "-S",
+            "-c",
+            "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')",
+        ],
+    ),
+    ("ruby", &["-c"]),
+    ("perl", &["-c"]),
+    ("node", &["--check"]),
+];
+
+/// Checks everything: 0 in order, 1 not, 2 could not.
+pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&choice(&args.source), env, Scope::All);
+    let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
+    for layer in &config.layers {
+        for file in &layer.manifests {
+            check(&mut checks, file);
+        }
+    }
+    for hook in &config.hooks {
+        let found = problems_of(hook, env);
+        let entry = check(&mut checks, &hook.source.file);
+        entry.hooks += 1;
+        entry.problems.extend(found);
+    }
+    for problem in &config.problems {
+        check(&mut checks, &problem.file).problems.push(problem.clone());
+    }
+    let checks: Vec<Check> = checks.into_values().map(tidied).collect();
+    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
+    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    write(&checks, &Paths::from(&env.cwd), out)?;
+    Ok(if checks.iter().all(Check::passes) { Exit::Yes } else { Exit::No })
+}
+
+fn check<'c>(checks: &'c mut BTreeMap<PathBuf, Check>, file: &Path) -> &'c mut Check {
+    checks.entry(file.to_path_buf()).or_insert_with(|| Check {
+        file: file.to_path_buf(),
+        hooks: 0,
+        problems: Vec::new(),
+    })
+}
+
+/// Problems in the order of their lines, each once: a hook of two events has them twice.
+fn tidied(mut check: Check) -> Check {
+    check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
+    check.problems.dedup();
+    check
+}
+
+/// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
+fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
+    let at = hook.source.line.map(|line| hookrun::config::Position { line, column: 1 });
+    let problem = |severity, cause: String, cure: Option<String>| Problem {
+        severity,
+        file: hook.source.file.clone(),
+        at,
+        cause,
+        cure,
+    };
+    let mut found = Vec::new();
+    match command::resolve(&hook.handler, env.search.as_deref()) {
+        Err(error) => {
+            let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
+            found.push(problem(Severity::Error, cause, Some(error.cure)));
+        }
+        Ok(program) if matches!(hook.handler, Handler::File(_)) => {
+            if let Err(error) = command::check_format(&program) {
+                let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
+                found.push(problem(Severity::Error, cause, Some(error.cure)));
+            } else if let Some(said) = syntax_error(&program.path) {
+                let cause = format!("`{}` does not parse: {said}", hook.name);
+                found.push(problem(Severity::Error, cause, Some("correct its syntax".to_string())));
+            }
+        }
+        Ok(_) => {}
+    }
+    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
+    for tool in hook.matcher.literal_tools() {
+        if let Some(nearest) = spelling::nearest(tool, known()) {
+            let cause = format!("no host has a tool `{tool}`, as far as is known");
+            found.push(problem(
+                Severity::Warning,
+                cause,
+                Some(format!("did you mean `{nearest}`?")),
+            ));
+        }
+    }
+    found
+}
+
+/// What the interpreter of a script says about its syntax, if anything.
+fn syntax_error(script: &Path) -> Option<String> {
+    let line = command::interpreter_of(script)?;
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
+    let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
+    let program = if is_env { words[1..].iter().find(is_program)? } else { words.first()? };
+    let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    let (_, arguments) = SYNTAX_CHECKS.iter().find(|(known, _)| {
+        name.strip_prefix(known)
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    })?;
+    let script = script.to_str()?;
+    let mut all: Vec<&str> = arguments.to_vec();
+    all.push(script);
+    // A check that cannot be made is no problem of the hook.
+    let output = child::probe(Path::new(program), &all, PROBE_LIMIT).ok().flatten()?;
+    if output.status.success() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some(said.trim().lines().last().unwrap_or("no message").to_string())
+}

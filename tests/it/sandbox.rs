@@ -1,0 +1,208 @@
+//! A folder with hooks in it, and hookrun run there with a scrubbed environment.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{fs, thread};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A temporary folder that is removed at the end, whatever happens.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+    /// Names and values that hookrun gets beside the scrubbed environment.
+    variables: Vec<(String, String)>,
+}
+
+/// What hookrun did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Sandbox {
+    /// An empty folder.
+    pub(crate) fn new() -> Sandbox {
+        let folder = tempfile::Builder::new().prefix("hookrun-it").tempdir().unwrap();
+        fs::create_dir(folder.path().join("home")).unwrap();
+        Sandbox { folder, variables: Vec::new() }
+    }
+
+    /// The folder: hookrun's working directory.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A path below the folder.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Adds `hooks.d/tool.pre/NAME`, a POSIX shell script with this body.
+    pub(crate) fn hook(self, name: &str, body: &str) -> Sandbox {
+        self.hook_for("tool.pre", name, body)
+    }
+
+    /// Adds `hooks.d/EVENT/NAME`, a POSIX shell script with this body.
+    pub(crate) fn hook_for(self, event: &str, name: &str, body: &str) -> Sandbox {
+        self.script(&format!("hooks.d/{event}/{name}"), &format!("#!/bin/sh\n{body}\n"))
+    }
+
+    /// Adds an executable file with exactly this text.
+    pub(crate) fn script(self, path: &str, text: &str) -> Sandbox {
+        let sandbox = self.file(path, text);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(sandbox.at(path), mode).unwrap();
+        sandbox
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(self, path: &str, text: &str) -> Sandbox {
+        let file = self.at(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        // Written by a process of its own: a thread that forks meanwhile would otherwise hold
+        // the file open for writing, and starting it would fail with ETXTBSY.
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "cat > \"$1\"", "sh"])
+            .arg(&file)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+        self
+    }
+
+    /// Sets a variable for hookrun.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Sandbox {
+        self.variables.push((name.to_string(), value.to_string()));
+        self
+    }
+
+    /// hookrun with a scrubbed environment, to be started by the test itself.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
+        command.args(arguments).current_dir(self.path()).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C");
+        command.env("HOME", self.at("home"));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs hookrun with `arguments` and these bytes on stdin.
+    pub(crate) fn hookrun(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
+        let mut child = self.command(arguments).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let bytes = stdin.to_vec();
+        // hookrun may refuse before it has read everything.
+        let feeder = thread::spawn(move || drop(pipe.write_all(&bytes)));
+        let output = child.wait_with_output().unwrap();
+        feeder.join().unwrap();
+        Ran::from(output)
+    }
+
+    /// `hookrun run EVENT` with an empty context.
+    pub(crate) fn run(&self, event: &str) -> Ran {
+        self.hookrun(&["run", event], b"{}")
+    }
+
+    /// `hookrun run tool.pre` for a shell command.
+    pub(crate) fn run_shell(&self, command: &str) -> Ran {
+        let context =
+            serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
+        self.hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+    }
+
+    /// `hookrun run EVENT --format json`, with the report.
+    pub(crate) fn report(&self, event: &str, context: &str) -> Value {
+        let ran = self.hookrun(&["run", event, "--format", "json"], context.as_bytes());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    }
+
+    /// The text of a file below the folder.
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    pub(crate) fn has_file(&self, path: &str) {
+        assert!(self.at(path).exists(), "{path} is missing");
+    }
+
+    pub(crate) fn has_no_file(&self, path: &str) {
+        assert!(!self.at(path).exists(), "{path} should not be there");
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ran {
+    /// `run` allowed the event and had nothing to say.
+    #[track_caller]
+    pub(crate) fn allows(&self) -> &Ran {
+        assert_eq!((self.status, self.stdout.as_str()), (0, ""), "{self:?}");
+        self
+    }
+
+    /// `run` allowed the event with this structured result.
+    #[track_caller]
+    pub(crate) fn allows_with(&self, result: Value) -> &Ran {
+        assert_eq!(self.status, 0, "{self:?}");
+        let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        assert_eq!(said, result, "{self:?}");
+        self
+    }
+
+    /// `run` refused the event: status 2, the reason on stderr and in the result.
+    #[track_caller]
+    pub(crate) fn blocks(&self, reason: &str) -> &Ran {
+        assert_eq!(self.status, 2, "{self:?}");
+        assert_eq!(self.stderr.trim_end(), reason, "{self:?}");
+        let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        assert_eq!(said, serde_json::json!({ "continue": false, "reason": reason }), "{self:?}");
+        self
+    }
+
+    /// `run` refused the event with a reason that contains this.
+    #[track_caller]
+    pub(crate) fn blocks_saying(&self, part: &str) -> &Ran {
+        assert_eq!(self.status, 2, "{self:?}");
+        assert!(self.stderr.contains(part), "no `{part}` in {self:?}");
+        let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        assert_eq!(said["continue"], false, "{self:?}");
+        self
+    }
+
+    /// It ended with this status.
+    #[track_caller]
+    pub(crate) fn exits(&self, status: i32) -> &Ran {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    /// stdout contains this.
+    #[track_caller]
+    pub(crate) fn prints(&self, part: &str) -> &Ran {
+        assert!(self.stdout.contains(part), "no `{part}` in {self:?}");
+        self
+    }
+
+    /// stderr contains this.
+    #[track_caller]
+    pub(crate) fn says(&self, part: &str) -> &Ran {
+        assert!(self.stderr.contains(part), "no `{part}` in {self:?}");
+        self
+    }
+}
