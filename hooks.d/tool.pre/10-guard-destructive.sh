@@ -69,6 +69,7 @@ judge() {
         done
         [ "$name" != ssh ] || break
     done
+    case ${1-} in *[$blank]*) later "$*" ;; esac
 
     if is_shell "$name"; then
         runs_shell=yes
@@ -215,9 +216,15 @@ end_word() {
     word='' role=argument
 }
 
+# The number of a redirect, as in 2>, is not a word.
+end_descriptor() {
+    case $word in *[!0-9]*) end_word ;; *) word='' ;; esac
+}
+
 # end_command OPERATOR: judges what was read.
 end_command() {
     end_word
+    role=argument
     words=${words#"{$tab"}
     if [ "$words" ]; then
         IFS=$tab
@@ -294,14 +301,14 @@ read_plain() {
     "\$'"* | '$"'*) rest=${rest#?} ;;
     '$'*) rest=${rest#?} word="$word\$" ;;
     '`'*) read_backtick ;;
-    '<<<'*) rest=${rest#???}; end_word ;;
+    '<<<'*) end_descriptor; rest=${rest#???} ;;
     '<<'*)
-        end_word
+        end_descriptor
         rest=${rest#??} role=delimiter literal=''
         rest=${rest#-}
         case $rest in [\'\"\\]*) literal=yes ;; esac ;;
-    '<'*) end_word; rest=${rest#?} role=source; rest=${rest#[\>\&]} ;;
-    '>'* | '&>'*) end_word; rest=${rest#\&} role=target; rest=${rest#?}; rest=${rest#[\>\&\|]} ;;
+    '<'*) end_descriptor; rest=${rest#?} role=source; rest=${rest#[\>\&]} ;;
+    '>'* | '&>'*) end_descriptor; rest=${rest#\&} role=target; rest=${rest#?}; rest=${rest#[\>\&\|]} ;;
     '&&'* | '||'* | ';;'*) rest=${rest#??}; end_command ';' ;;
     '|&'*) rest=${rest#??}; end_command '|' ;;
     '|'*) rest=${rest#?}; end_command '|' ;;
@@ -392,8 +399,10 @@ scan() {
     done
 }
 
-case " ${HOOKRUN_TRUNCATED-} " in
-*' HOOKRUN_ACTION_COMMAND '*)
+# A command that did not fit into the environment is not one that may go unread.
+case "${HOOKRUN_ACTION_COMMAND+passed} ${HOOKRUN_ACTION_KIND-} ${HOOKRUN_TRUNCATED-} " in
+passed\ *) ;;
+*' HOOKRUN_ACTION_COMMAND '* | ' shell '*)
     echo 'this command is longer than 32 KiB, too long to be checked, and is refused unread' >&2
     echo 'instead: put the long part in a file with the write tool, then run a short command' >&2
     exit 1 ;;
