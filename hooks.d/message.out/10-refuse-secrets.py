@@ -1,0 +1,1 @@
+../tool.post/10-redact-secrets.py
