@@ -1,0 +1,1 @@
+../tool.pre/05-audit.py
