@@ -1,0 +1,1 @@
+../turn.start/10-git-checkpoint.sh

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Keeps the code as it was at the start of each turn, so that going back in the conversation
+# can take the files back too.
+#
+#   turn.start           notes a commit that holds the tracked files as they are (git stash
+#                        create: no branch, no stash list and no file is touched)
+#   session.branch.pre   says which commit brings back the turn that is branched from
+#   agent.end            forgets the notes
+#
+# One script, linked into three event folders; HOOKRUN_STATE_DIR carries the notes between
+# them. Files that git does not track are neither kept nor taken back.
+#
+# Tune:
+#   HOOKRUN_CHECKPOINT_RESTORE=1   take the files back at once, instead of saying how
+#   HOOKRUN_CHECKPOINT_KEEP=1      keep the notes at agent.end, for branching later
+#
+# hookrun: timeout=10s
+
+notes=${HOOKRUN_STATE_DIR:?hookrun sets it}
+
+# number FIELD: prints it from the context, which is one line of compact JSON. A name with bare
+# quotes around it cannot stand inside a JSON string, so the first one is the field.
+number() {
+    LC_ALL=C awk -v name="\"$1\":" '
+        match($0, name "[0-9]+") { print substr($0, RSTART + length(name), RLENGTH - length(name)) }'
+}
+
+# snapshot: prints a commit that holds the tracked files. Fails where there is none to make:
+# outside a repository, before the first commit, in the middle of a merge.
+snapshot() {
+    commit=$(git -c user.name=hookrun -c user.email=hookrun@localhost stash create 2>/dev/null) || return
+    # Nothing to stash: the files are those of the last commit.
+    if [ "$commit" ]; then echo "$commit"; else git rev-parse HEAD; fi
+}
+
+# say TEXT: the texts below need no JSON escapes.
+say() { printf '{"additionalContext":"%s"}\n' "$1"; }
+
+case ${HOOKRUN_EVENT-} in
+turn.start)
+    turn=$(number turnIndex)
+    if [ "$turn" ] && commit=$(snapshot); then echo "$commit" >"$notes/turn-$turn"; fi ;;
+session.branch.pre)
+    turn=$(number targetTurnIndex)
+    [ "$turn" ] && [ -r "$notes/turn-$turn" ] || exit 0
+    read -r commit <"$notes/turn-$turn"
+    restore="git restore --source=$commit --worktree -- :/"
+    if [ "${HOOKRUN_CHECKPOINT_RESTORE-}" != 1 ]; then
+        say "The files as they were at the start of turn $turn are in $commit; \`$restore\` brings them back."
+    elif present=$(snapshot) && $restore 2>/dev/null; then
+        say "The files are again as they were at the start of turn $turn. What they were until now is in $present."
+    else
+        say "The files could not be taken back to the start of turn $turn; \`$restore\` says why."
+    fi ;;
+agent.end)
+    [ "${HOOKRUN_CHECKPOINT_KEEP-}" = 1 ] || rm -f "$notes"/turn-* ;;
+esac
+exit 0
