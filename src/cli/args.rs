@@ -60,6 +60,25 @@ pub(crate) enum Command {
     Supervise(SuperviseArgs),
 }
 
+impl Command {
+    /// Whether it writes for people, in colour where that is wanted; everything else is data.
+    pub(crate) fn is_for_people(&self) -> bool {
+        match self {
+            Command::Test(args) => args.format == TextFormat::Human,
+            Command::List(args) => args.format == TextFormat::Human,
+            Command::Show(args) => args.format == TextFormat::Human,
+            Command::Events(args) => args.format == TextFormat::Human,
+            Command::Validate(args) => args.format == "human",
+            Command::Run(_)
+            | Command::Schema(_)
+            | Command::Field(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Supervise(_) => false,
+        }
+    }
+}
+
 /// Where hooks come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SourceArgs {

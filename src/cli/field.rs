@@ -29,8 +29,9 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     }
 }
 
+/// The value as compact JSON, its numbers as they were written.
 fn json(context: &Context, path: &str) -> Option<String> {
-    let mut holder = Context::parse("{}").ok()?;
-    holder.set("value", &serde_json::from_str(context.lookup(path)?).ok()?);
-    holder.raw("value").map(str::to_string)
+    let raw = context.lookup(path)?;
+    // A string has no space to drop, and `null` is no text.
+    if raw.starts_with('"') { Some(raw.to_string()) } else { context.text(path) }
 }

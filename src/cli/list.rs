@@ -8,7 +8,7 @@ use hookrun::event::EventSpec;
 use hookrun::hook::Hook;
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
-use hookrun::report::{Paths, problems};
+use hookrun::report::{Paths, plain, problems};
 use serde_json::{Value, json};
 
 use crate::args::{ListArgs, TextFormat};
@@ -73,17 +73,20 @@ fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Wri
         spec.schedule.name()
     )?;
     let plan = Plan::in_order(registry.bound(&spec.name), spec);
-    let widest = plan.hooks().map(|planned| planned.hook.name.chars().count()).max().unwrap_or(0);
+    let widest =
+        plan.hooks().map(|planned| plain(&planned.hook.name).chars().count()).max().unwrap_or(0);
     for (number, step) in (1..).zip(&plan.steps) {
         for planned in &step.hooks {
             let hook = &planned.hook;
             let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let file = paths.show(&hook.source.file);
+            let file = plain(&paths.show(&hook.source.file));
             let width = widest.min(40);
             write!(
                 out,
                 "  {number:>2}  {:<width$}  {DIM}{:>4}{DIM:#}  {}",
-                hook.name, hook.priority, hook.matcher
+                plain(&hook.name),
+                hook.priority,
+                plain(&hook.matcher.to_string())
             )?;
             writeln!(out, "{}", if hook.enabled { "" } else { "  (disabled: enabled = false)" })?;
             writeln!(out, "      {DIM}{file}{line} ({} layer){DIM:#}", hook.source.layer.name())?;

@@ -17,7 +17,7 @@ mod streams;
 mod test;
 mod validate;
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -26,6 +26,7 @@ use hookrun::config::Environment;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
+use streams::Leavable;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -45,13 +46,15 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
-    let mut out = streams::stdout(cli.color);
+    let mut out: Box<dyn Write> = match &cli.command {
+        // Only `run` owes its reply, and says so when nobody takes it.
+        Command::Run(_) => Box::new(streams::data()),
+        command if command.is_for_people() => Box::new(Leavable(streams::text(cli.color))),
+        _ => Box::new(Leavable(streams::data())),
+    };
     let ended = command(cli, &env, &mut out);
-    match out.flush() {
-        // A reader that has seen enough is no failure; only `run` owes its reply, and says so.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => ended,
-    }
+    out.flush()?;
+    ended
 }
 
 fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {

@@ -8,7 +8,7 @@ use hookrun::config::{Config, Environment, Scope};
 use hookrun::exec::command;
 use hookrun::hook::{Handler, Hook, duration_text};
 use hookrun::registry::Registry;
-use hookrun::report::{Paths, problems};
+use hookrun::report::{Paths, plain, problems};
 use hookrun::spelling;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ fn human(
         Ok(program) => program.path.display().to_string(),
         Err(error) => format!("it {error}"),
     };
-    writeln!(out, "{BOLD}{}{BOLD:#}", hook.name)?;
+    writeln!(out, "{BOLD}{}{BOLD:#}", plain(&hook.name))?;
     let rows: [(&str, String); 13] = [
         ("event", hook.event.clone()),
         (
@@ -108,7 +108,7 @@ fn human(
         ("enabled", hook.enabled.to_string()),
     ];
     for (name, value) in rows {
-        writeln!(out, "  {DIM}{name:<11}{DIM:#} {value}")?;
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {}", plain(&value))?;
     }
     writeln!(out)?;
     Ok(())

@@ -1,14 +1,39 @@
 //! The process's own streams. Only here is stdout known, and stdout is the reply.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
 use crate::args::Color;
 
-/// stdout, with colour where it is wanted.
-pub(crate) fn stdout(color: Color) -> AutoStream<io::StdoutLock<'static>> {
+/// stdout for people, with colour where it is wanted.
+pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
     AutoStream::new(io::stdout().lock(), choice(color, io::stdout().is_terminal()))
+}
+
+/// stdout for programs, byte by byte: dropping colours would also drop control characters that
+/// are part of a value.
+pub(crate) fn data() -> io::StdoutLock<'static> {
+    io::stdout().lock()
+}
+
+/// A writer whose reader may leave: `hookrun list | head -1` is no failure.
+pub(crate) struct Leavable<W>(pub(crate) W);
+
+impl<W: Write> Write for Leavable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
 }
 
 fn choice(color: Color, is_terminal: bool) -> ColorChoice {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
-use super::Paths;
+use super::{Paths, plain};
 use crate::dialect::Reply;
 use crate::outcome::{Cause, Decision, Outcome, Rewritten, Settled, Verdict};
 use crate::run::{Captured, Ending, Exit, Fate, HookRun, Run, Trace, signal_name};
@@ -86,7 +86,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
     let (style, word) = hook_word(hook);
     writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.hook))?;
     let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let file = paths.show(&hook.source.file);
+    let file = plain(&paths.show(&hook.source.file));
     label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
     match &hook.fate {
         Fate::Disabled => label(out, "why", "its spec says enabled = false")?,
@@ -101,7 +101,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
             label(out, "why", &format!("{by} before its turn came"))?;
         }
         Fate::Ran(trace) => {
-            label(out, "matched", &hook.wants)?;
+            text(out, "matched", &hook.wants)?;
             ran(trace, hook, out)?;
         }
     }
@@ -142,7 +142,7 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
             text(out, "failed", &other.failure().unwrap_or_default())?;
             let meaning = match hook.on_failure {
                 crate::event::OnFailure::Block => {
-                    "a failure refuses the event where it can be refused (on_failure = block)"
+                    "a failure refuses what can be refused (on_failure = block)"
                 }
                 crate::event::OnFailure::Allow => {
                     "a failure lets the event go on (on_failure = allow)"
@@ -178,11 +178,11 @@ fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
     for rewrite in rewrites {
         let state = match &rewrite.rejected {
             None => String::new(),
-            Some(why) => format!(" (not applied: {why})"),
+            Some(why) => format!(" (not applied: {})", plain(why)),
         };
-        let (hook, field) = (plain(&rewrite.hook), &rewrite.field);
+        let (hook, field) = (plain(&rewrite.hook), plain(&rewrite.field));
         writeln!(out, "{BOLD}rewrite{BOLD:#} of {field} by {hook}{state}")?;
-        difference(field, &rewrite.old, &rewrite.new, out)?;
+        difference(&rewrite.field, &rewrite.old, &rewrite.new, out)?;
         writeln!(out)?;
     }
     Ok(())
@@ -217,11 +217,12 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
         }
         return Ok(());
     }
+    let line = |value: &Value| cut(&plain(&format!("{path}: {value}")));
     if !old.is_null() {
-        writeln!(out, "  {REMOVED}- {path}: {}{REMOVED:#}", cut(&old.to_string()))?;
+        writeln!(out, "  {REMOVED}- {}{REMOVED:#}", line(old))?;
     }
     if !new.is_null() {
-        writeln!(out, "  {ADDED}+ {path}: {}{ADDED:#}", cut(&new.to_string()))?;
+        writeln!(out, "  {ADDED}+ {}{ADDED:#}", line(new))?;
     }
     Ok(())
 }
@@ -257,7 +258,7 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
             if let Some(hook) =
                 run.hooks.iter().find(|hook| Some(&hook.hook) == refusal.hook.as_ref())
             {
-                label(out, "see", &paths.show(&hook.source.file))?;
+                text(out, "see", &paths.show(&hook.source.file))?;
             }
         }
     }
@@ -320,14 +321,6 @@ fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 
 fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
-}
-
-/// A text that cannot move the cursor or change colours.
-fn plain(text: &str) -> String {
-    let escape = |c: char| -> String {
-        if c == '\t' || !c.is_control() { c.to_string() } else { c.escape_default().to_string() }
-    };
-    text.chars().map(escape).collect()
 }
 
 fn cut(line: &str) -> String {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::Paths;
 use super::problems::{Check, problem_text};
+use super::{Paths, plain};
 
 /// The state of a configuration.
 ///
@@ -23,10 +23,10 @@ pub fn problems(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Res
             TestCaseStatus::non_success(NonSuccessKind::Failure)
         };
         if let Some(first) = check.problems.first().filter(|_| !check.passes()) {
-            status.set_message(first.cause.clone());
+            status.set_message(plain(&first.cause));
             status.set_description(texts.join("\n"));
         }
-        let mut case = TestCase::new(paths.show(&check.file), status);
+        let mut case = TestCase::new(plain(&paths.show(&check.file)), status);
         if check.passes() && !texts.is_empty() {
             case.set_system_out(texts.join("\n"));
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
-use super::Paths;
+use super::{Paths, plain};
 use crate::config::{Problem, Severity};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -46,8 +46,12 @@ pub const FORMATS: &[Format] = &[
 
 /// A problem as one text, its file as `paths` shows it.
 pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
-    let mut shown = problem.clone();
-    shown.file = PathBuf::from(paths.show(&problem.file));
+    let shown = Problem {
+        file: PathBuf::from(plain(&paths.show(&problem.file))),
+        cause: plain(&problem.cause),
+        cure: problem.cure.as_deref().map(plain),
+        ..problem.clone()
+    };
     shown.to_string()
 }
 
@@ -119,7 +123,7 @@ fn tap(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "TAP version 13\n1..{}", checks.len())?;
     for (number, check) in (1..).zip(checks) {
         let mark = if check.passes() { "ok" } else { "not ok" };
-        writeln!(out, "{mark} {number} - {}", paths.show(&check.file).replace('#', "\\#"))?;
+        writeln!(out, "{mark} {number} - {}", plain(&paths.show(&check.file)).replace('#', "\\#"))?;
         for problem in &check.problems {
             for line in problem_text(problem, paths).lines() {
                 writeln!(out, "  # {line}")?;
