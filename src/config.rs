@@ -73,7 +73,7 @@ impl Config {
             }
         }
         loader.find_duplicates();
-        let (hooks, problems) = (loader.hooks, loader.problems);
+        let (hooks, problems) = (loader.hooks, in_order(loader.problems));
         let project = discover::project_root(&env.cwd);
         Config { hooks, layers, project, problems, catalog }
     }
@@ -103,11 +103,27 @@ impl Config {
     }
 }
 
+/// Problems file by file as they were read, each file's in the order of its lines, each once: a
+/// hook of two events has its own twice.
+fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut files: HashMap<PathBuf, usize> = HashMap::new();
+    let mut numbered = Vec::with_capacity(problems.len());
+    for problem in problems {
+        let next = files.len();
+        let number = *files.entry(problem.file.clone()).or_insert(next);
+        numbered.push((number, problem));
+    }
+    numbered.sort_by_key(|(number, one)| (*number, one.at.map(|at| (at.line, at.column))));
+    numbered.dedup();
+    numbered.into_iter().map(|(_, problem)| problem).collect()
+}
+
 fn read_manifest(file: &Path, problems: &mut Vec<Problem>) -> (PathBuf, Manifest) {
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
+            let fault =
+                Fault::new(format!("cannot be read: {error}"), "make it a file that may be read");
             problems.push(fault.in_file(file, None));
             return (file.to_path_buf(), Manifest::default());
         }
@@ -226,6 +242,7 @@ impl Loader<'_> {
     }
 
     fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
+        let mut bound: Vec<(String, &str)> = Vec::new();
         for (name, at) in &entry.events {
             let spec = match self.catalog.find(name) {
                 Ok(spec) => spec,
@@ -234,6 +251,12 @@ impl Loader<'_> {
                     continue;
                 }
             };
+            if let Some((_, first)) = bound.iter().find(|(event, _)| *event == spec.name) {
+                let cause = format!("`{first}` and `{name}` are the same event");
+                self.fault(Fault::new(cause, "drop one of them"), file, Some(*at));
+                continue;
+            }
+            bound.push((spec.name.to_string(), name));
             if self.is_in_scope(&spec) {
                 let source = Source { layer, file: file.to_path_buf(), line: Some(entry.at.line) };
                 self.add(&entry.draft, &entry.name, &spec, entry.handler.clone(), source);

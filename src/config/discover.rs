@@ -70,9 +70,16 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
 
 /// The nearest folder upwards that configures hooks.
 fn find_project(from: &Path) -> Option<PathBuf> {
-    let has_any =
-        |folder: &&Path| [MANIFEST, DROP_INS, HIDDEN].iter().any(|name| folder.join(name).exists());
+    let has_any = |folder: &&Path| {
+        [MANIFEST, DROP_INS, HIDDEN].iter().any(|name| is_there(&folder.join(name)))
+    };
     from.ancestors().find(has_any).map(Path::to_path_buf)
+}
+
+/// Whether something stands there. A link to nothing does: reading it fails, and that closes
+/// gates, where passing it over would open them.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// The project's root: the nearest folder upwards that configures hooks, else the one of a git
@@ -92,10 +99,10 @@ fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
     let hidden = folder.join(HIDDEN);
     for place in [folder, &hidden] {
         let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
-        if manifest.exists() {
+        if is_there(&manifest) {
             layer.manifests.push(manifest);
         }
-        if drop_ins.exists() {
+        if is_there(&drop_ins) {
             layer.drop_ins.push(drop_ins);
         }
     }
