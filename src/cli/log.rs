@@ -1,18 +1,25 @@
 //! What hookrun does, on stderr. Built only when somebody asks for it.
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::exit::{Failure, Result};
 
 /// Logs at `level`, or by the directives of tracing's filters (`hookrun::exec=debug`).
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let Some(level) = level else { return Ok(()) };
-    let filter = EnvFilter::builder().parse(level).map_err(|error| {
+    let wrong = || {
         Failure::with_help(
-            format!("`{level}` is not a log level: {error}"),
+            format!("`{level}` is not a log level"),
             "use error, warn, info, debug or trace",
         )
-    })?;
+    };
+    // A word that is no level would be taken for the name of a module, and log nothing.
+    let is_known = |word: &str| word.contains(['=', ':']) || word.parse::<LevelFilter>().is_ok();
+    if !level.split(',').all(is_known) {
+        return Err(wrong());
+    }
+    let filter = EnvFilter::builder().parse(level).map_err(|_| wrong())?;
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let ready = subscriber.with_ansi(false).try_init();
     ready.map_err(|error| Failure::new(format!("cannot log: {error}")))

@@ -44,7 +44,8 @@ pub(crate) fn man(args: &ManArgs, out: &mut dyn Write) -> Result {
     };
     let Some(page) = pages.iter().find(is_wanted) else {
         let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
-        let help = match spelling::nearest(wanted, names.iter().copied()) {
+        let short = names.iter().filter_map(|name| name.strip_prefix("hookrun-"));
+        let help = match spelling::nearest(wanted, names.iter().copied().chain(short)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("there are {}", names.join(", ")),
         };

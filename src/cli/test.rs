@@ -40,6 +40,10 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     show_problems(&config, &paths);
     pick(&mut config, &args.hook, &spec.name)?;
+    if !args.hook.is_empty() {
+        // Whoever asks one hook has seen the problems and need not mend other files first.
+        config.problems.clear();
+    }
 
     let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
     let (context, origin) = match input {
@@ -121,7 +125,7 @@ fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
     Regex::new(text).map(Some).map_err(|error| {
         Failure::with_help(
             format!("--expect-reason `{text}` is not a regular expression"),
-            error.to_string().lines().last().unwrap_or_default().to_string(),
+            error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
         )
     })
 }

@@ -34,11 +34,12 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
             "-I",
             "-S",
             "-c",
-            "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')",
+            "import sys\ntry: compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')\n\
+             except SyntaxError as e: sys.exit(f'line {e.lineno}: syntax error: {e.msg}')",
         ],
     ),
     ("ruby", &["-c"]),
-    ("perl", &["-c"]),
+    // Not Perl: `perl -c` runs BEGIN blocks and what `use` loads.
     ("node", &["--check"]),
 ];
 
@@ -144,5 +145,9 @@ fn syntax_error(script: &Path) -> Option<String> {
         return None;
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Some(said.trim().lines().last().unwrap_or("no message").to_string())
+    // bash quotes the line below its message, node names its version below that.
+    let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let mut lines = said.trim().lines();
+    let message = lines.clone().find(names_error).or_else(|| lines.next_back());
+    Some(message.unwrap_or("no message").trim().to_string())
 }
