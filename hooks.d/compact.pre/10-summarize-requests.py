@@ -24,25 +24,36 @@ def shorten(text, limit):
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "\u2026"
 
 
+def facts_of(context):
+    """What the host tells about the compaction: in the context, or in its own payload."""
+    facts = {}
+    raw = context.get("raw")
+    preparation = raw.get("preparation") if isinstance(raw, dict) else None
+    for place in (preparation, raw, context):
+        if isinstance(place, dict):
+            facts.update((key, value) for key, value in place.items() if value is not None)
+    return facts
+
+
 def main():
     limit = int(os.environ.get("HOOKRUN_COMPACT_CHARS", "200"))
-    context = json.load(sys.stdin.buffer)
-    messages = context.get("messagesToSummarize") or context.get("messages") or []
+    facts = facts_of(json.load(sys.stdin.buffer))
+    messages = facts.get("messagesToSummarize") or facts.get("messages") or []
     requests = [text_of(m.get("content")) for m in messages if isinstance(m, dict) and m.get("role") == "user"]
     lines = [f"- {shorten(request, limit)}" for request in requests if request]
     if not lines:
         return  # Nothing to say; the host compacts in its own way.
 
     summary = "User requests:\n" + "\n".join(lines)
-    if context.get("previousSummary"):
-        summary = f"{context['previousSummary']}\n\n{summary}"
+    if facts.get("previousSummary"):
+        summary = f"{facts['previousSummary']}\n\n{summary}"
     compaction = {"summary": summary}
     # Where the host would cut, and what it counted, are its own facts and go back unchanged.
-    cut = context.get("cutPoint")
-    if isinstance(cut, dict) and "firstKeptEntryIndex" in cut:
-        compaction["firstKeptEntryIndex"] = cut["firstKeptEntryIndex"]
-    if "tokensBefore" in context:
-        compaction["tokensBefore"] = context["tokensBefore"]
+    if isinstance(facts.get("cutPoint"), dict):
+        facts.update(facts["cutPoint"])
+    for key in ("firstKeptEntryIndex", "firstKeptEntryId", "tokensBefore"):
+        if key in facts:
+            compaction[key] = facts[key]
     print(json.dumps({"update": {"compaction": compaction}}))
 
 

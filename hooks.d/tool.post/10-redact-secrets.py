@@ -48,7 +48,7 @@ SECRETS = [
 TELLING_NAME = re.compile(
     r"(?i)(?:^|[_-])(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|(?:access|auth)[_-]?token|client[_-]?secret|password)$"
 )
-FIELDS = {"tool.post": "result", "prompt.submit": "prompt", "message.out": "message"}
+FIELDS = {"tool.post": ["result"], "prompt.submit": ["prompt"], "message.out": ["content", "message"]}
 ANSWER_LIMIT = 1 << 20  # hookrun takes no longer answer.
 
 
@@ -88,18 +88,18 @@ def refuse(reason):
     sys.exit(1)
 
 
-def keep_back(event, field, problem):
+def keep_back(event, carried, problem):
     """What cannot be made safe is refused or, if it has already happened, not passed on."""
     if event != "tool.post":
         refuse(problem)
-    print(json.dumps({"update": {field: f"[withheld: {problem}]"}}))
+    print(json.dumps({"update": {field: f"[withheld: {problem}]" for field in carried}}))
 
 
 def main():
     context = json.load(sys.stdin.buffer)
     event = os.environ.get("HOOKRUN_EVENT") or context.get("event")
-    field = FIELDS.get(event)
-    if context.get(field) is None:
+    carried = {field: context[field] for field in FIELDS.get(event, []) if context.get(field) is not None}
+    if not carried:
         return
 
     extra = os.environ.get("HOOKRUN_REDACT_EXTRA")
@@ -107,17 +107,17 @@ def main():
     try:
         redactor = Redactor(secrets, os.environ.get("HOOKRUN_REDACT_WITH", "[REDACTED]"))
     except re.error as error:
-        return keep_back(event, field, f"HOOKRUN_REDACT_EXTRA is not a regular expression: {error}")
+        return keep_back(event, carried, f"HOOKRUN_REDACT_EXTRA is not a regular expression: {error}")
 
-    redacted = redactor.value(context[field])
+    redacted = redactor.value(carried)
     if not redactor.found:
         return
     kinds = ", ".join(f"{count} x {kind}" for kind, count in redactor.found.items())
     if event == "message.out":
         refuse(f"the message carries a secret and was not sent: {kinds}\ninstead: take it out, and say where it is kept")
-    answer = json.dumps({"update": {field: redacted}, "additionalContext": f"Taken out of the {field}: {kinds}."})
+    answer = json.dumps({"update": redacted, "additionalContext": f"Taken out of the {', '.join(redacted)}: {kinds}."})
     if len(answer) >= ANSWER_LIMIT:
-        return keep_back(event, field, f"it carries a secret ({kinds}) and is too long to be rewritten; take a smaller part")
+        return keep_back(event, carried, f"it carries a secret ({kinds}) and is too long to be rewritten; take a smaller part")
     print(answer)
 
 

@@ -20,10 +20,10 @@ import sys
 import time
 
 LOGGED = (
-    "sessionId turnIndex cwd toolName toolUseId action isError model reason error stopReason "
-    "channel direction senderId transcriptPath"
+    "sessionId turnIndex cwd toolName toolUseId action isError model source reason code error "
+    "kind channel direction senderId recipient transcriptPath"
 ).split()
-MEASURED = "prompt result message".split()
+MEASURED = "prompt result content message".split()
 LONGEST = 2000
 
 
