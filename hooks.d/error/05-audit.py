@@ -1,1 +1,1 @@
-../tool.pre/05-audit.py
+../tool.post/05-audit.py
