@@ -22,7 +22,7 @@ use crate::hook::{Handler, Hook, LayerKind, Source};
 pub use discover::{Choice, Layer};
 use draft::Draft;
 pub use env::Environment;
-use manifest::{Entry, Manifest};
+use manifest::{Entry, Manifest, Rejected};
 use problem::Fault;
 pub use problem::{Position, Problem, Severity};
 
@@ -69,6 +69,9 @@ impl Config {
             for (file, manifest) in manifests {
                 for entry in &manifest.hooks {
                     loader.entry(layer.kind, file, entry);
+                }
+                for rejected in &manifest.rejected {
+                    loader.check(file, rejected);
                 }
             }
         }
@@ -239,6 +242,18 @@ impl Loader<'_> {
         }
         let source = Source { layer, file: file.path.clone(), line: None };
         self.add(&draft, &file.name, spec, Handler::File(file.path), source);
+    }
+
+    /// Finds the other mistakes of a hook that has some.
+    fn check(&mut self, file: &Path, rejected: &Rejected) {
+        for (name, at) in &rejected.events {
+            if let Err(unknown) = self.catalog.find(name) {
+                self.fault(unknown_event(&unknown), file, Some(*at));
+            }
+        }
+        for (fault, at) in rejected.draft.matcher().err().into_iter().flatten() {
+            self.fault(fault, file, at);
+        }
     }
 
     fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {

@@ -117,6 +117,27 @@ pub const RULES: &[RuleRow] = &[
     },
 ];
 
+/// A row of [`RESULT_KEYS`].
+#[derive(Debug)]
+pub struct ResultKey {
+    /// The key.
+    pub name: &'static str,
+    /// Its JSON type.
+    pub kind: &'static str,
+    /// What it says.
+    pub about: &'static str,
+}
+
+/// The keys of a structured result.
+pub const RESULT_KEYS: &[ResultKey] = &[
+    ResultKey { name: "continue", kind: "boolean", about: "false refuses the event" },
+    ResultKey { name: "reason", kind: "string", about: "why, for the person and the model" },
+    ResultKey { name: "ask", kind: "string", about: "a question for a person, who decides" },
+    ResultKey { name: "output", kind: "string", about: "text to show" },
+    ResultKey { name: "additionalContext", kind: "string", about: "text for the model" },
+    ResultKey { name: "update", kind: "object", about: "new values for context fields" },
+];
+
 impl Rule {
     /// The row of this rule.
     pub fn row(self) -> &'static RuleRow {

@@ -49,6 +49,9 @@ fn decide(
     let grounds = Grounds::take();
     let budget = args.budget.map(|whole| Budget { until: started + whole, whole });
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
+    // Before stdin is read: the host writes the event meanwhile.
+    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
+    let spec = find_event(&config, &args.event)?;
     let input = input::read(Deadline::after(started, patience), Some(&abort))?;
     let Input::Event { context, .. } = input else {
         return Err(Failure::with_help(
@@ -56,8 +59,6 @@ fn decide(
             "pipe in its context as one JSON object, `{}` at the least",
         ));
     };
-    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
-    let spec = find_event(&config, &args.event)?;
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
     let broken = config.refusal();

@@ -23,6 +23,8 @@ use crate::spelling;
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     pub(super) hooks: Vec<Entry>,
+    /// What could still be read of hooks that have mistakes: it may have more of them.
+    pub(super) rejected: Vec<Rejected>,
     pub(super) events: Vec<(EventSpec, Position)>,
 }
 
@@ -37,6 +39,13 @@ pub(super) struct Entry {
     pub(super) at: Position,
 }
 
+/// A `[[hook]]` table that is no hook.
+#[derive(Debug)]
+pub(super) struct Rejected {
+    pub(super) events: Vec<(String, Position)>,
+    pub(super) draft: Draft,
+}
+
 type Value<'i> = Spanned<DeValue<'i>>;
 
 /// Reads the text of `file`, and everything that is wrong with it.
@@ -49,12 +58,16 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
         reader.fault(fault, at);
     }
     let mut manifest = Manifest::default();
+    let syntax_errors = reader.problems.len();
     for (key, value) in document.get_ref() {
         let Some(row) = reader.row(TOP_KEYS, key) else { continue };
         match (row.name, value.get_ref()) {
             ("hook", DeValue::Array(tables)) => {
                 for table in tables.iter() {
-                    manifest.hooks.extend(reader.hook(table));
+                    match reader.hook(table) {
+                        Ok(entry) => manifest.hooks.push(entry),
+                        Err(rejected) => manifest.rejected.extend(rejected),
+                    }
                 }
             }
             ("event", DeValue::Table(tables)) => {
@@ -71,6 +84,11 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
                 value.span().start,
             ),
         }
+    }
+    if syntax_errors > 0 {
+        // What was read after a syntax error is a guess, and so is what is wrong with it.
+        reader.problems.truncate(syntax_errors);
+        manifest.rejected.clear();
     }
     (manifest, reader.problems)
 }
@@ -120,36 +138,39 @@ impl Reader<'_> {
         found
     }
 
-    fn hook(&mut self, value: &Value<'_>) -> Option<Entry> {
+    fn hook(&mut self, value: &Value<'_>) -> Result<Entry, Option<Rejected>> {
         let span = value.span();
         let before = self.problems.len();
         let mut parts = HookParts::default();
-        for (key, value) in self.table(value, "a hook")? {
+        let mut names_events = false;
+        for (key, value) in self.table(value, "a hook").ok_or(None)? {
             let Some(row) = self.row(HOOK_KEYS, key) else { continue };
+            names_events |= row.name == "event";
             if let Err(fault) = self.hook_key(&mut parts, row, value) {
                 self.fault(fault, value.span().start);
             }
         }
         let name = self.needed(parts.name.take(), "name", &span);
         let command = self.needed(parts.command.take(), "command", &span);
-        if parts.events.is_empty() && self.problems.len() == before {
+        if !names_events {
             let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
             self.fault(Fault::new("the hook has no `event`", cure), span.start);
         }
-        let (name, (command, command_at)) = (name?, command?);
-        let handler = match self.handler(&command, parts.shell) {
-            Ok(handler) => handler,
-            Err(fault) => {
-                self.fault(fault, command_at);
-                return None;
-            }
-        };
-        self.check_name(&name.0, name.1);
-        let at = self.at(span.start);
-        if self.problems.len() > before {
-            return None;
+        if let Some((name, offset)) = &name {
+            self.check_name(name, *offset);
         }
-        Some(Entry { name: name.0, events: parts.events, handler, draft: parts.draft, at })
+        let handler = command.and_then(|(command, offset)| {
+            let handler = self.handler(&command, parts.shell);
+            handler.map_err(|fault| self.fault(fault, offset)).ok()
+        });
+        let at = self.at(span.start);
+        let HookParts { events, draft, .. } = parts;
+        match (name, handler) {
+            (Some((name, _)), Some(handler)) if self.problems.len() == before => {
+                Ok(Entry { name, events, handler, draft, at })
+            }
+            _ => Err(Some(Rejected { events, draft })),
+        }
     }
 
     /// A hook's name: not empty, one line, and not used before in this file.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::event::{ActionKind, EventSpec, Kind, Merge, action::TOOLS};
-use crate::exec::answer::RESULT_KEYS;
+use crate::outcome::RESULT_KEYS;
 
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {

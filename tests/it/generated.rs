@@ -1,1 +1,437 @@
-//! To be filled.
+//! The documents say what the program does.
+//!
+//! Tables between `<!-- generated: NAME -->` and `<!-- /generated -->` are made from the tables
+//! in the code; the pages of the commands from their arguments; and what stands in a `console`
+//! block is what hookrun prints. `UPDATE_GOLDEN=1 cargo test` writes all of it anew.
+//!
+//! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
+//! and `<!-- not run -->` leaves a `console` block alone.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use hookrun::chain::VARIABLES;
+use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, MATCH_KEYS};
+use hookrun::event::action::TOOLS;
+use hookrun::event::catalog::EVENTS;
+use hookrun::outcome::RESULT_KEYS;
+use hookrun::outcome::RULES;
+use hookrun::run::FAILURES;
+use regex::Regex;
+
+use crate::sandbox::Sandbox;
+
+/// What to do about a document that is out of date.
+const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
+
+/// Held while a document is read, compared and perhaps written: the README has both tables and
+/// output, and each is a test of its own.
+static DOCUMENT: Mutex<()> = Mutex::new(());
+
+/// The documents whose tables are generated.
+const DOCUMENTS: &[&str] = &["README.md", "docs/tutorial.md"];
+
+/// Every generated part and what makes it.
+const PARTS: &[(&str, fn() -> String)] = &[
+    ("events", events),
+    ("answers", answers),
+    ("failures", failures),
+    ("result-keys", result_keys),
+    ("variables", variables),
+    ("hook-keys", || keys(HOOK_KEYS)),
+    ("match-keys", || keys(MATCH_KEYS)),
+    ("event-keys", || keys(EVENT_KEYS)),
+    ("tools", tools),
+    ("shipped-hooks", shipped_hooks),
+    ("library", library),
+];
+
+#[test]
+fn the_tables_in_the_documents_are_those_in_the_code() {
+    let _alone = DOCUMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut used = BTreeSet::new();
+    for document in DOCUMENTS {
+        let text = read(document);
+        let mut made = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once("<!-- generated: ") {
+            let (name, after) = after.split_once(" -->\n").expect("the marker ends its line");
+            let (_, after) = after.split_once("<!-- /generated -->").expect("the part ends");
+            let part = PARTS.iter().find(|(known, _)| *known == name);
+            let (known, make) = part.unwrap_or_else(|| panic!("{document}: no part `{name}`"));
+            let body = make();
+            write!(made, "{before}<!-- generated: {name} -->\n{body}<!-- /generated -->").unwrap();
+            used.insert(*known);
+            rest = after;
+        }
+        made.push_str(rest);
+        settle(document, &text, &made);
+    }
+    let known: BTreeSet<&str> = PARTS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(used, known, "every part stands in a document");
+}
+
+#[test]
+fn the_pages_of_the_commands_are_made_from_their_arguments() {
+    let sandbox = Sandbox::new();
+    sandbox.hookrun(&["man", "--dir", "pages"], b"").exits(0);
+    let made = names(&sandbox.at("pages"));
+    for name in &made {
+        let page = sandbox.read(&format!("pages/{name}"));
+        let kept = fs::read_to_string(root().join("man").join(name)).unwrap_or_default();
+        settle(&format!("man/{name}"), &kept, &page);
+    }
+    assert_eq!(names(&root().join("man")), made, "man/ holds pages of commands that are gone");
+}
+
+#[test]
+fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
+    let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
+    wanted.extend(FAILURES.iter().map(|row| row.name));
+    wanted.extend(VARIABLES.iter().map(|row| row.name));
+    wanted.extend(RESULT_KEYS.iter().map(|row| row.name));
+    page_names("man/hookrun-hook.5", &wanted);
+}
+
+#[test]
+fn the_page_of_the_configuration_names_every_key_and_its_words() {
+    let rows = || HOOK_KEYS.iter().chain(MATCH_KEYS).chain(EVENT_KEYS);
+    let mut wanted: Vec<&str> = rows().map(|row| row.name).collect();
+    wanted.extend(TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word])));
+    page_names("man/hookrun.toml.5", &wanted);
+}
+
+#[test]
+fn the_tutorial_shows_what_hookrun_prints() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.at("guard");
+    fs::create_dir(&place).unwrap();
+    walk("docs/tutorial.md", &sandbox, &place, "/tmp/guard");
+}
+
+#[test]
+fn the_readme_shows_what_hookrun_prints() {
+    let sandbox = Sandbox::new();
+    for folder in ["hooks.d", "fixtures"] {
+        let mut copy = Command::new("/bin/cp");
+        copy.arg("-a").arg(root().join(folder)).arg(sandbox.path());
+        assert!(copy.status().unwrap().success());
+    }
+    let place = sandbox.path().to_path_buf();
+    walk("README.md", &sandbox, &place, "/home/you/hookrun");
+}
+
+/// Does what a document says, in `place`, and compares what is printed with what it shows.
+/// `shown` is what the document calls the place.
+fn walk(document: &str, sandbox: &Sandbox, place: &Path, shown: &str) {
+    let _alone = DOCUMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = read(document);
+    let mut made = String::new();
+    let mut lines = text.lines().peekable();
+    let mut marker = None;
+    while let Some(line) = lines.next() {
+        writeln!(made, "{line}").unwrap();
+        if let Some(comment) = line.strip_prefix("<!-- ") {
+            marker = comment.strip_suffix(" -->");
+        }
+        let Some(language) = line.strip_prefix("```") else { continue };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        match marker.take() {
+            Some(file) if file.starts_with("file: ") => {
+                let file = place.join(file.trim_start_matches("file: "));
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, body.join("\n") + "\n").unwrap();
+            }
+            Some("not run") => {}
+            _ if language == "console" => {
+                made.push_str(&console(&body, sandbox, place, shown));
+                made.push_str("```\n");
+                continue;
+            }
+            _ => {}
+        }
+        for line in body {
+            writeln!(made, "{line}").unwrap();
+        }
+        made.push_str("```\n");
+    }
+    settle(document, &text, &made);
+}
+
+/// A block of commands, each with what it prints now. What only took another time stays.
+fn console(block: &[&str], sandbox: &Sandbox, place: &Path, shown: &str) -> String {
+    let mut made = String::new();
+    let mut block = block.iter().copied().peekable();
+    while let Some(line) = block.next() {
+        let command = line.strip_prefix("$ ").expect("a console block begins with a command");
+        let mut known = String::new();
+        while let Some(output) = block.next_if(|line| !line.starts_with("$ ")) {
+            writeln!(known, "{output}").unwrap();
+        }
+        let printed = shell(command, sandbox, place).replace(place.to_str().unwrap(), shown);
+        let is_same = timeless(&printed) == timeless(&known);
+        write!(made, "$ {command}\n{}", if is_same { &known } else { &printed }).unwrap();
+    }
+    made
+}
+
+/// What a command line prints, stdout and stderr together.
+fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
+    let command = command.replace("cargo run --release --", "hookrun");
+    let binary = Path::new(env!("CARGO_BIN_EXE_hookrun"));
+    let folder = binary.parent().unwrap().display();
+    let output = Command::new("/bin/sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(place)
+        .env_clear()
+        .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
+        .env("HOME", sandbox.at("home"))
+        .env("LANG", "C.UTF-8")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A text without the times that differ from run to run.
+fn timeless(text: &str) -> String {
+    Regex::new(r"\b\d+(\.\d+)? m?s\b").unwrap().replace_all(text, "a moment").into_owned()
+}
+
+/// Compares a document with what it should be, or writes it anew if that is asked for.
+#[track_caller]
+fn settle(document: &str, kept: &str, made: &str) {
+    if kept == made {
+        return;
+    }
+    if is_updating() {
+        fs::write(root().join(document), made).unwrap();
+        return;
+    }
+    let differ = kept.lines().zip(made.lines()).position(|(kept, made)| kept != made);
+    let at = differ.unwrap_or_else(|| kept.lines().count().min(made.lines().count()));
+    let line = |text: &str| text.lines().nth(at).unwrap_or("(end of file)").to_string();
+    panic!(
+        "{document}:{} is out of date: {CURE}\n  it says   {}\n  should be {}",
+        at + 1,
+        line(kept),
+        line(made)
+    );
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests are told by it to write, not to compare")]
+fn is_updating() -> bool {
+    std::env::var_os("UPDATE_GOLDEN").is_some()
+}
+
+/// Holds that a page written by hand names all of `wanted`.
+#[track_caller]
+fn page_names(page: &str, wanted: &[&str]) {
+    let text = read(page).replace("\\-", "-").replace("\\&", "");
+    let is_named = |name: &&&str| {
+        let word = format!(r"(^|[^A-Za-z0-9_-]){}($|[^A-Za-z0-9_-])", regex::escape(name));
+        Regex::new(&word).unwrap().is_match(&text)
+    };
+    let missing: Vec<&&str> = wanted.iter().filter(|name| !is_named(name)).collect();
+    assert!(
+        missing.is_empty(),
+        "{page} is written by hand and does not name {missing:?}: add them"
+    );
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// A markdown table.
+fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut text = format!("| {} |\n|{}\n", head.join(" | "), " --- |".repeat(N));
+    for row in rows {
+        let cells = row.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+        writeln!(text, "| {} |", cells.join(" | ")).unwrap();
+    }
+    text
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+fn events() -> String {
+    let rows = EVENTS.iter().map(|spec| {
+        let rewrites =
+            spec.rewrites.iter().map(|one| format!("`{}` ({})", one.field, one.merge.name()));
+        let gate = match (spec.blocks, spec.on_failure.name()) {
+            (false, _) => "",
+            (true, "allow") => "yes, fails open",
+            (true, _) => "yes",
+        };
+        let rewrites: Vec<String> = rewrites.collect();
+        [code(&spec.name), gate.to_string(), rewrites.join(", "), spec.summary.to_string()]
+    });
+    table(["event", "gate", "rewritable", "asked when"], rows)
+}
+
+fn answers() -> String {
+    let rows =
+        RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
+    table(["a hook that …", "says", "rule"], rows)
+}
+
+fn failures() -> String {
+    let rows = FAILURES.iter().map(|row| [code(row.name), row.what.to_string(), row.reason.into()]);
+    table(["failure", "what happened", "the reason reads"], rows)
+}
+
+fn result_keys() -> String {
+    let rows = RESULT_KEYS.iter().map(|row| [code(row.name), row.kind.into(), row.about.into()]);
+    table(["key", "type", "what it says"], rows)
+}
+
+fn variables() -> String {
+    table(
+        ["variable", "holds"],
+        VARIABLES.iter().map(|row| [code(row.name), row.about.to_string()]),
+    )
+}
+
+fn keys(rows: &[KeyRow]) -> String {
+    let rows = rows.iter().map(|row| {
+        let default = if row.default.starts_with('"') || row.default.parse::<bool>().is_ok() {
+            code(row.default)
+        } else {
+            row.default.to_string()
+        };
+        [code(row.name), row.takes.describe(), default, row.about.to_string()]
+    });
+    table(["key", "takes", "default", "what it does"], rows)
+}
+
+fn tools() -> String {
+    let rows = TOOLS.iter().map(|class| {
+        let names: Vec<String> = class.names.iter().map(|name| code(name)).collect();
+        [code(class.word), names.join(", ")]
+    });
+    table(["sort", "also called"], rows)
+}
+
+/// Every script in `hooks.d`: where it stands, by links too, and the first sentence of its
+/// leading comment.
+fn shipped_hooks() -> String {
+    let folder = root().join("hooks.d");
+    let mut scripts: Vec<(PathBuf, Vec<String>)> = Vec::new();
+    for event in names(&folder) {
+        if !folder.join(&event).is_dir() || matches!(event.as_str(), "lib" | "tests") {
+            continue;
+        }
+        for name in names(&folder.join(&event)) {
+            let script = folder.join(&event).join(&name).canonicalize().unwrap();
+            match scripts.iter_mut().find(|(known, _)| *known == script) {
+                Some((_, events)) => events.push(code(&event)),
+                None => scripts.push((script, vec![code(&event)])),
+            }
+        }
+    }
+    scripts.sort();
+    let rows = scripts.iter().map(|(script, events)| {
+        let path = script.strip_prefix(root()).unwrap().display();
+        let name = script.file_name().unwrap().to_str().unwrap();
+        [format!("[`{name}`]({path})"), events.join(", "), first_sentence(script)]
+    });
+    table(["hook", "asked at", "what it does"], rows)
+}
+
+/// The first sentence of a script's leading comment.
+fn first_sentence(script: &Path) -> String {
+    let text = fs::read_to_string(script).unwrap();
+    let comment: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map_while(|line| line.strip_prefix('#'))
+        .map(str::trim)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let paragraph = comment.join(" ");
+    match paragraph.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => paragraph,
+    }
+}
+
+/// The example below, as it stands here.
+fn library() -> String {
+    let own = include_str!("generated.rs");
+    let (_, after) = own.split_once("// The example begins.\n").unwrap();
+    let (example, _) = after.split_once("    // The example ends.\n").unwrap();
+    let mut text = "```rust\n".to_string();
+    for line in example.lines() {
+        let line = line.strip_prefix("    ").unwrap_or(line);
+        writeln!(text, "{}", line.replace("pub(super) fn", "fn")).unwrap();
+    }
+    text + "```\n"
+}
+
+#[test]
+fn the_example_of_the_library_decides() {
+    let sandbox = Sandbox::new().hook("10-no.sh", "echo no shell here >&2; exit 1");
+    let state_home = Some(sandbox.at("state"));
+    let env =
+        hookrun::config::Environment { state_home, ..hookrun::config::Environment::capture() };
+    let reason = example::refusal(sandbox.path(), &env, "rm -rf /").unwrap();
+    assert_eq!(reason.as_deref(), Some("no shell here"));
+}
+
+mod example {
+    // The example begins.
+    use std::path::Path;
+
+    use hookrun::chain::Surroundings;
+    use hookrun::config::{Choice, Config, Environment, Scope};
+    use hookrun::event::{Context, Event};
+    use hookrun::registry::Registry;
+    use hookrun::runner::Runner;
+    use serde_json::json;
+
+    /// Why the hooks in `folder` refuse to run `command`; `None` if they do not.
+    /// `env` is mostly `Environment::capture()`.
+    pub(super) fn refusal(
+        folder: &Path,
+        env: &Environment,
+        command: &str,
+    ) -> Result<Option<String>, Box<dyn std::error::Error>> {
+        // Once.
+        let choice = Choice { explicit: vec![folder.into()], discover: false };
+        let config = Config::load(&choice, env, Scope::All);
+        let broken = config.refusal();
+        let catalog = config.catalog.clone();
+        let surroundings = Surroundings {
+            cwd: env.cwd.clone(),
+            project: config.project,
+            search: env.search.clone(),
+            state: env.state_root(),
+        };
+        let runner = Runner::new(Registry::new(config.hooks), surroundings).broken(broken);
+
+        // For each event.
+        let context = json!({ "toolName": "bash", "toolInput": { "command": command } });
+        let context = Context::parse(context.to_string())?;
+        let event = Event::new(catalog.find("tool.pre")?, "native", context)?;
+        let run = runner.handle(&event);
+        Ok(run.outcome.refusal().map(|refusal| refusal.reason.clone()))
+    }
+    // The example ends.
+}

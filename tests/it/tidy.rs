@@ -1,1 +1,210 @@
-//! To be filled.
+//! The rules of the house, held by a test: who may use whom, and what stands where.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each module of the library may use (ARCHITECTURE.md); nothing else.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("spelling", &[]),
+    ("event", &["spelling"]),
+    ("outcome", &["event"]),
+    ("reminder", &["outcome"]),
+    ("hook", &["event"]),
+    ("config", &["hook", "event", "spelling"]),
+    ("registry", &["hook", "event"]),
+    ("plan", &["registry", "hook", "event"]),
+    ("run", &["hook", "outcome", "event"]),
+    ("exec", &["hook", "run", "outcome", "event", "spelling"]),
+    ("chain", &["exec", "plan", "run", "outcome", "hook", "event"]),
+    ("runner", &["chain", "exec", "plan", "registry", "run", "outcome", "event"]),
+    ("dialect", &["outcome", "event"]),
+    ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
+];
+
+/// Who may do what: a piece of code, the only files that may hold it, and why.
+const ONLY_IN: &[(&str, &[&str], &str)] = &[
+    ("Command::new(", &["exec/child.rs"], "only child.rs starts processes"),
+    ("waitid(", &["exec/child.rs", "exec/tree.rs"], "only child.rs and tree.rs wait"),
+    ("kill_process", &["exec/child.rs", "exec/tree.rs"], "only child.rs and tree.rs signal"),
+    ("env::var", &["config/env.rs"], "the environment is read in one place"),
+    ("static mut", &[], "no global mutable state"),
+    ("OnceLock", &[], "no global mutable state"),
+    ("LazyLock", &[], "no global mutable state"),
+    ("thread_local!", &[], "no global mutable state"),
+    ("process::exit", &[], "main returns an exit code"),
+    ("TODO", &[], "what is not done is not promised"),
+    ("todo!", &[], "what is not done is not promised"),
+    ("unimplemented!", &[], "what is not done is not promised"),
+];
+
+/// Modules that decide: no files, no clock.
+const PURE: &[&str] = &["event", "outcome", "hook", "plan", "reminder", "spelling"];
+
+const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix::"];
+
+/// Names of hosts, which only dialects and the catalog's aliases may know.
+const HOSTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot", "wolli", "openclaw"];
+
+#[derive(Debug)]
+struct Source {
+    /// Below `src/`.
+    path: String,
+    /// Its code, without comments and without its unit tests.
+    code: String,
+    text: String,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).unwrap();
+        let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        let code = product.lines().filter(is_code).collect::<Vec<_>>().join("\n");
+        Source { path, code, text }
+    };
+    files.into_iter().map(read).collect()
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The top-level module of a file below `src/`.
+fn module(path: &str) -> &str {
+    path.split(['/', '.']).next().unwrap_or_default()
+}
+
+fn library() -> Vec<Source> {
+    let is_library = |source: &Source| module(&source.path) != "cli" && source.path != "lib.rs";
+    sources().into_iter().filter(is_library).collect()
+}
+
+#[test]
+fn modules_use_only_what_they_may() {
+    let mut wrong = Vec::new();
+    for source in library() {
+        let own = module(&source.path).to_string();
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == own) else {
+            wrong.push(format!("{} is not in the table", source.path));
+            continue;
+        };
+        for part in source.code.split("crate::").skip(1) {
+            let used: String =
+                part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            if used != own && !allowed.contains(&used.as_str()) {
+                wrong.push(format!("{}: `{own}` may not use `{used}`", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_table_names_every_module_once_and_has_no_circle() {
+    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let mut declared: Vec<&str> = lib
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "))
+        .map(|line| line.trim_end_matches(';'))
+        .collect();
+    let mut listed: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
+    declared.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(declared, listed);
+    let arrows: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    for start in arrows.keys() {
+        let mut reached: Vec<&str> = arrows[start].to_vec();
+        let mut at = 0;
+        while at < reached.len() {
+            reached.extend(arrows[reached[at]]);
+            at += 1;
+            assert!(at < 10_000, "a circle from {start}");
+        }
+        assert!(!reached.contains(start), "a circle through {start}");
+    }
+}
+
+#[test]
+fn what_is_delicate_stands_in_one_place() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for (piece, places, why) in ONLY_IN {
+            if source.code.contains(piece) && !places.contains(&source.path.as_str()) {
+                wrong.push(format!("{}: `{piece}`: {why}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_decides_touches_no_file_and_no_clock() {
+    let mut wrong = Vec::new();
+    for source in library().iter().filter(|source| PURE.contains(&module(&source.path))) {
+        for piece in IMPURE.iter().filter(|piece| source.code.contains(*piece)) {
+            wrong.push(format!("{}: `{piece}`", source.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn hosts_are_known_to_dialects_and_aliases_only() {
+    let mut wrong = Vec::new();
+    for source in library() {
+        let may = module(&source.path) == "dialect" || source.path.starts_with("event/catalog");
+        let code = source.code.to_lowercase();
+        for host in HOSTS.iter().filter(|host| !may && code.contains(*host)) {
+            wrong.push(format!("{}: {host}", source.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_file_says_what_it_owns_and_stays_readable() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        if !source.text.starts_with("//! ") {
+            wrong.push(format!("{} does not say what it owns", source.path));
+        }
+        let lines = source.text.lines().count();
+        if lines > 600 {
+            wrong.push(format!("{} has {lines} lines: is there a second subject?", source.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let text = fs::read_to_string(manifest).unwrap();
+    let mut in_dependencies = false;
+    let mut before = "";
+    let mut wrong = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            in_dependencies = line.ends_with("dependencies]");
+        } else if in_dependencies && line.contains('=') {
+            let shares_reason = line.starts_with("serde_json") || line.starts_with("clap");
+            if !before.starts_with('#') && !shares_reason {
+                wrong.push(line.to_string());
+            }
+        }
+        before = line;
+    }
+    assert!(wrong.is_empty(), "dependencies without a comment above them: {wrong:#?}");
+}
