@@ -1,1 +1,7 @@
-//! To be filled.
+//! Where hooks come from, in which order they run, and what is said about mistakes.
+
+mod directives;
+mod drop_ins;
+mod layers;
+mod manifest;
+mod mistakes;

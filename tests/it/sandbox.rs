@@ -96,7 +96,19 @@ impl Sandbox {
 
     /// Runs hookrun with `arguments` and these bytes on stdin.
     pub(crate) fn hookrun(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
-        let mut child = self.command(arguments).spawn().unwrap();
+        self.hookrun_as(|_| {}, arguments, stdin)
+    }
+
+    /// Runs hookrun as `change` has arranged it.
+    pub(crate) fn hookrun_as(
+        &self,
+        change: impl FnOnce(&mut Command),
+        arguments: &[&str],
+        stdin: &[u8],
+    ) -> Ran {
+        let mut command = self.command(arguments);
+        change(&mut command);
+        let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let bytes = stdin.to_vec();
         // hookrun may refuse before it has read everything.
@@ -122,6 +134,44 @@ impl Sandbox {
     pub(crate) fn report(&self, event: &str, context: &str) -> Value {
         let ran = self.hookrun(&["run", event, "--format", "json"], context.as_bytes());
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    }
+
+    /// The JSON document that hookrun prints, whatever its exit status.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.hookrun(arguments, b"");
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    }
+
+    /// The names of the hooks of an event in the order in which they run, as `list` tells.
+    #[track_caller]
+    pub(crate) fn order(&self, event: &str, arguments: &[&str]) -> Vec<String> {
+        let mut all = vec!["list", "--format", "json", "--event", event];
+        all.extend(arguments);
+        let list = self.json(&all);
+        let hooks = list["hooks"].as_array().unwrap().iter();
+        hooks.map(|hook| hook["name"].as_str().unwrap().to_string()).collect()
+    }
+
+    /// The problems that `validate` finds, as `file:line:column: cause`, cures in brackets.
+    #[track_caller]
+    pub(crate) fn problems(&self, arguments: &[&str]) -> Vec<String> {
+        let mut all = vec!["validate", "--format", "json"];
+        all.extend(arguments);
+        let report = self.json(&all);
+        let mut found = Vec::new();
+        for file in report["files"].as_array().unwrap() {
+            for problem in file["problems"].as_array().unwrap() {
+                let text = |key: &str| problem[key].as_str().unwrap_or_default();
+                let mut place = file["file"].as_str().unwrap().to_string();
+                if problem["line"].is_u64() {
+                    place = format!("{place}:{}:{}", problem["line"], problem["column"]);
+                }
+                let severity = text("severity");
+                found.push(format!("{severity} {place}: {} [{}]", text("cause"), text("cure")));
+            }
+        }
+        found
     }
 
     /// The text of a file below the folder.

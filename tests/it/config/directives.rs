@@ -1,0 +1,178 @@
+//! Settings in the comments of a script.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// The settings of `hook.sh` with these leading comments.
+fn settings(comments: &str) -> Value {
+    let text = format!("#!/bin/sh\n{comments}\nexit 0\n");
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/hook.sh", &text);
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    let mut hook = sandbox.json(&["show", "hook.sh", "--format", "json"])["hooks"][0].take();
+    let hook = hook.as_object_mut().unwrap();
+    assert!(hook.remove("program").is_some());
+    Value::Object(hook.clone())
+}
+
+#[test]
+fn without_directives_a_hook_has_the_defaults() {
+    assert_eq!(
+        settings("# Just a comment."),
+        json!({
+            "name": "hook.sh",
+            "event": "tool.pre",
+            "layer": "project",
+            "file": "hooks.d/tool.pre/hook.sh",
+            "line": null,
+            "wants": "every one",
+            "priority": 100,
+            "timeoutMs": 5000,
+            "parallel": false,
+            "onFailure": null,
+            "background": "kill",
+            "rewrite": false,
+            "dialect": "native",
+            "enabled": true,
+        })
+    );
+}
+
+#[test]
+fn every_key_can_stand_in_a_directive() {
+    let hook = settings(
+        "# Guards what matters.\n\
+         #\n\
+         # hookrun: timeout=1m30s priority=-5 parallel rewrite=true on_failure=allow\n\
+         # More words.\n\
+         ## hookrun: background=detach dialect=native enabled=false\n\
+         \n\
+         #hookrun: tool='bash|write' path=src/** command=\"rm .*-rf\" where.toolInput.url=^https",
+    );
+    let wanted = json!({
+        "timeoutMs": 90000, "priority": -5, "parallel": true, "rewrite": true,
+        "onFailure": "allow", "background": "detach", "dialect": "native", "enabled": false,
+        "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",
+    });
+    for (key, value) in wanted.as_object().unwrap() {
+        assert_eq!(&hook[key], value, "{key}");
+    }
+}
+
+#[test]
+fn other_languages_have_other_comments() {
+    for (interpreter, line) in [
+        ("/usr/bin/env node", "// hookrun: priority=7"),
+        ("/usr/bin/env lua", "-- hookrun: priority=7"),
+        ("/usr/bin/env guile", "; hookrun: priority=7"),
+        ("/usr/bin/env python3", "# hookrun: priority=7"),
+    ] {
+        let sandbox =
+            Sandbox::new().script("hooks.d/tool.pre/hook", &format!("#!{interpreter}\n{line}\n"));
+        let hooks = sandbox.json(&["list", "--format", "json"]);
+        assert_eq!(hooks["hooks"][0]["priority"], 7, "{line}");
+    }
+}
+
+#[test]
+fn a_script_with_crlf_has_its_directives_too() {
+    assert_eq!(settings("# hookrun: priority=7 rewrite\r")["priority"], 7);
+}
+
+#[test]
+fn directives_end_with_the_first_line_of_code() {
+    assert_eq!(settings("true\n# hookrun: priority=7 nonsense")["priority"], 100);
+}
+
+#[test]
+fn prose_about_hookrun_is_not_a_directive() {
+    settings("# hookrun passes the event on stdin\n# hookrun-field reads one value\n# hookruns");
+}
+
+#[test]
+fn every_mistake_is_named_with_its_line_and_a_cure() {
+    let sandbox = Sandbox::new().script(
+        "hooks.d/tool.pre/hook.sh",
+        "#!/bin/sh\n\
+         # A guard.\n\
+         # hookrun: timout=10s\n\
+         # hookrun: timeout=10 timeout=0s timeout\n\
+         # hookrun: priority=high priority=1.5\n\
+         # hookrun: parallel=yes on_failure=open background=kil dialect=claude\n\
+         # hookrun: tool command=( path=[ where.x=) tool=a||b\n\
+         # hookrun: event=tool.pre colour=red\n\
+         # hookrun: 'a\n\
+         # hookrun:\n\
+         # hookrun timeout=3s\n",
+    );
+    let at = |line: usize, column: usize, text: &str| {
+        format!("error hooks.d/tool.pre/hook.sh:{line}:{column}: {text}")
+    };
+    let regex =
+        "[write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf']";
+    let duration = "write a number and a unit, for example `10s` or `500ms` []";
+    let found = sandbox.problems(&[]);
+    let mut wanted = vec![
+        at(3, 10, "unknown setting `timout` [did you mean `timeout`?]"),
+        at(4, 10, &format!("`timeout`: `10` is not a duration; {duration}")),
+        at(4, 10, &format!("`timeout`: `0s` leaves no time at all; {duration}")),
+        at(4, 10, "`timeout` has no value [write `timeout=…`]"),
+        at(5, 10, "`priority` takes a whole number, not \"high\" [correct the value]"),
+        at(5, 10, "`priority` takes a whole number, not \"1.5\" [correct the value]"),
+        at(6, 10, "`parallel` takes true or false, not \"yes\" [correct the value]"),
+        at(
+            6,
+            10,
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [correct the value]",
+        ),
+        at(
+            6,
+            10,
+            "`background` takes one of \"kill\", \"detach\", not \"kil\" [correct the value]",
+        ),
+        at(
+            6,
+            10,
+            "`dialect` takes one of \"native\", \"loom\", not \"claude\" [correct the value]",
+        ),
+        at(7, 10, "`tool` has no value [write `tool=…`]"),
+        at(7, 10, &format!("`(` cannot be used to match: unclosed group {regex}")),
+        at(7, 10, &format!("`)` cannot be used to match: unopened group {regex}")),
+        at(8, 10, "unknown setting `event` [the folder names the event: hooks.d/<event>/]"),
+        at(9, 10, "a quote is not closed [close it]"),
+        at(10, 10, "the directive is empty [write settings, for example `timeout=10s`]"),
+        at(
+            11,
+            10,
+            "this comment looks like a directive and has no colon [write `# hookrun: timeout=3s`]",
+        ),
+    ];
+    for wanted in wanted.drain(..) {
+        assert!(found.contains(&wanted), "no {wanted}\nin {found:#?}");
+    }
+    let lines: Vec<&str> = found.iter().map(|one| one.split(':').nth(1).unwrap()).collect();
+    assert!(lines.is_sorted_by_key(|line| line.parse::<usize>().unwrap()), "{found:#?}");
+    for part in ["unknown setting `colour`", "error parsing glob", "an alternative is empty"] {
+        assert!(found.iter().any(|one| one.contains(part)), "no {part} in {found:#?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_directive_closes_the_gate_and_names_the_line() {
+    let sandbox = Sandbox::new().hook("hook.sh", "# hookrun: tol=bash");
+
+    sandbox
+        .run("tool.pre")
+        .blocks_saying("hooks.d/tool.pre/hook.sh:2:10: unknown setting `tol`")
+        .blocks_saying("`hookrun validate` shows what to mend");
+}
+
+#[test]
+fn a_program_in_machine_code_is_not_searched_for_directives() {
+    let sandbox = Sandbox::new().hook("a", "");
+    let text = b"\x7fELF\0# hookrun: nonsense\n";
+    std::fs::write(sandbox.at("hooks.d/tool.pre/a"), text).unwrap();
+
+    assert_eq!(sandbox.order("tool.pre", &[]), ["a"]);
+    sandbox.hookrun(&["list"], b"").exits(0);
+}

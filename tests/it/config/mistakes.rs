@@ -1,0 +1,244 @@
+//! Everything that is wrong is said at once, with its place and its cure, and closes gates.
+
+use crate::sandbox::Sandbox;
+
+fn manifest(text: &str) -> Sandbox {
+    Sandbox::new().file("hookrun.toml", text)
+}
+
+#[test]
+fn all_problems_of_all_files_are_told_at_once() {
+    let sandbox = manifest(
+        r#"[[hook]]
+name = "a"
+event = "tool.pre"
+command = "true"
+timout = "10s"
+
+[[hook]]
+name = "a"
+event = "tool.per"
+command = "true"
+timeout = 10
+
+[[hook]]
+priority = "high"
+match = { tol = "bash" }
+tool = "bash"
+
+[event."tool.pre"]
+summary = "mine"
+
+[event."bad name"]
+context = { a = "strng" }
+blocs = true
+
+[settings]
+"#,
+    )
+    .file("home/.config/hookrun/hookrun.toml", "hook = 3\n")
+    .hook("bad.sh", "# hookrun: nonsense")
+    .hook_for("tool.pots", "x.sh", "");
+    let user = sandbox.at("home/.config/hookrun/hookrun.toml");
+    let user = user.strip_prefix(sandbox.path()).unwrap().display().to_string();
+
+    let found = sandbox.problems(&[]);
+
+    let places: Vec<String> = [
+        &format!("{user}:1:8: `hook` is not a list of tables [write `[[hook]]` with two brackets]"),
+        "hookrun.toml:5:1: unknown key `timout` [did you mean `timeout`?]",
+        "hookrun.toml:8:8: two hooks are called `a`; the first is at line 2 \
+         [give one of them another name]",
+        "hookrun.toml:9:9: unknown event `tool.per` [did you mean `tool.pre`?]",
+        "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 10 [correct the value]",
+        "hookrun.toml:13:1: the hook has no `name` [add `name = …`]",
+        "hookrun.toml:13:1: the hook has no `command` [add `command = …`]",
+        "hookrun.toml:13:1: the hook has no `event` [write `event = \"tool.pre\"`; `hookrun \
+         events` lists them]",
+        "hookrun.toml:14:12: `priority` takes a whole number, not \"high\" [correct the value]",
+        "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
+        "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
+        "hookrun.toml:18:8: `tool.pre` is already an event: a tool is about to run \
+         [give yours another name]",
+        "hookrun.toml:21:8: `bad name` cannot be the name of an event \
+         [use letters, digits, `-` and dots between them: `deploy.pre`]",
+        "hookrun.toml:21:8: the event has no `summary` [complete \"asked when …\"]",
+        "hookrun.toml:22:17: `context.a` takes a JSON type",
+        "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
+        "hookrun.toml:25:2: unknown key `settings` [known here: hook, event]",
+        "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
+        "hooks.d/tool.pre/bad.sh:2:10: unknown setting `nonsense`",
+    ]
+    .iter()
+    .map(|place| format!("error {place}"))
+    .collect();
+    for wanted in &places {
+        assert!(found.iter().any(|one| one.starts_with(wanted)), "no {wanted}\nin {found:#?}");
+    }
+    assert_eq!(found.len(), places.len(), "{found:#?}");
+}
+
+#[test]
+fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
+    let sandbox =
+        manifest("[[hook]]\nname = \"a\"\nevent = \"tool.pre\"\ncommand = \"a | b\"\ncolour = 1\n");
+    let file = sandbox.at("hookrun.toml").canonicalize().unwrap().display().to_string();
+
+    sandbox.run("tool.pre").blocks(&format!(
+        "the hooks are not in order, so nothing is allowed: {file}:4:11: `|` in a command needs a \
+         shell (and 1 more error); `hookrun validate` shows what to mend"
+    ));
+}
+
+#[test]
+fn an_error_in_any_layer_closes_every_gate() {
+    let broken = "[[hook]]\nname = \"x\"\n";
+    let user = Sandbox::new().file("home/.config/hookrun/hookrun.toml", broken).hook("ok.sh", "");
+    user.run("tool.pre").blocks_saying("hookrun.toml:1:1");
+    user.run("prompt.submit").blocks_saying("hookrun.toml:1:1");
+
+    let explicit = Sandbox::new().file("x/hookrun.toml", broken);
+    let arguments = ["run", "commit.pre", "--hooks", "x"];
+    explicit.hookrun(&arguments, b"{}").blocks_saying("x/hookrun.toml:1:1");
+}
+
+#[test]
+fn an_event_that_cannot_be_refused_says_what_is_wrong_and_runs_what_can_be_read() {
+    let sandbox = manifest("colour = 1\n").hook_for("turn.start", "mark.sh", "touch mark");
+    let root = sandbox.path().display().to_string();
+
+    let context = serde_json::json!({ "cwd": root }).to_string();
+    let ran = sandbox.hookrun(&["run", "turn.start"], context.as_bytes());
+
+    ran.says("hookrun.toml:1:1: unknown key `colour`");
+    sandbox.has_file("mark");
+}
+
+#[test]
+fn list_show_and_test_still_work_while_something_is_broken() {
+    let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
+    let problem =
+        "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, event\n";
+
+    let list = sandbox.hookrun(&["list"], b"");
+    list.exits(1).prints("good.sh");
+    assert_eq!(list.stderr, problem);
+
+    let show = sandbox.hookrun(&["show", "good.sh"], b"");
+    show.exits(0).prints("good.sh\n  event       tool.pre\n");
+    assert_eq!(show.stderr, problem);
+
+    let test = sandbox.hookrun(&["test", "tool.pre", "--hook", "good.sh"], b"");
+    test.exits(0).prints("allow   good.sh");
+    assert_eq!(test.stderr, problem);
+}
+
+#[test]
+fn test_shows_that_a_broken_file_would_refuse() {
+    let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
+    sandbox
+        .hookrun(&["test", "tool.pre"], b"")
+        .exits(2)
+        .prints("REFUSED")
+        .prints("hookrun.toml:1:1: unknown key `colour`")
+        .says("error: hookrun.toml:1:1: unknown key `colour`");
+}
+
+#[test]
+fn a_problem_of_a_hook_with_two_events_is_told_once() {
+    let sandbox = manifest(
+        "[[hook]]\nname = \"x\"\nevent = [\"tool.pre\", \"tool.post\"]\ncommand = \"true\"\n\
+         match = { command = \"(\" }\n",
+    );
+    let list = sandbox.hookrun(&["list"], b"");
+    assert_eq!(list.stderr.matches("unclosed group").count(), 1, "{list:?}");
+}
+
+#[test]
+fn a_file_that_is_not_toml_says_where() {
+    for (text, place) in [
+        ("[[hook]\nname = \"x\"\n", "hookrun.toml:1:"),
+        ("[[hook]]\nname = \"x\n", "hookrun.toml:2:"),
+        ("[[hook]]\nname = \"x\"\nname = \"y\"\n", "hookrun.toml:3:1"),
+        ("\u{feff}[[hook]\n", "hookrun.toml:1:"),
+        ("{}", "hookrun.toml:1:1"),
+    ] {
+        let sandbox = manifest(text);
+        let problems = sandbox.problems(&[]);
+        assert!(problems[0].starts_with(&format!("error {place}")), "{text:?}: {problems:?}");
+        assert!(problems[0].contains("not valid TOML"), "{text:?}: {problems:?}");
+        sandbox.run("tool.pre").blocks_saying(place);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_utf8_says_where() {
+    let sandbox = manifest("");
+    std::fs::write(sandbox.at("hookrun.toml"), b"# fine\n[[hook]]\nname = \"\xff\"\n").unwrap();
+
+    assert_eq!(sandbox.problems(&[]), ["error hookrun.toml:3:9: is not UTF-8 [save it as UTF-8]"]);
+    sandbox.run("tool.pre").blocks_saying("hookrun.toml:3:9: is not UTF-8");
+}
+
+#[test]
+fn a_byte_order_mark_and_crlf_are_accepted() {
+    let sandbox = manifest(
+        "\u{feff}[[hook]]\r\nname = \"x\"\r\nevent = \"tool.pre\"\r\ncommand = \"false\"\r\n",
+    );
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    sandbox.run("tool.pre").blocks("exited with status 1");
+}
+
+#[test]
+fn an_unreadable_file_closes_gates() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = manifest("[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n");
+    let file = sandbox.at("hookrun.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+
+    let ran = sandbox.run("tool.pre");
+
+    // Root reads everything.
+    if std::fs::read(&file).is_ok() {
+        ran.allows();
+    } else {
+        ran.blocks_saying("hookrun.toml: cannot be read: Permission denied");
+    }
+}
+
+#[test]
+fn two_declarations_of_one_event_must_agree() {
+    let user = "[event.deploy]\nsummary = \"a deployment\"\n";
+    let file = "home/.config/hookrun/hookrun.toml";
+    let same = manifest(user).file(file, user);
+    assert_eq!(same.problems(&[]), Vec::<String>::new());
+
+    let other =
+        manifest("[event.deploy]\nsummary = \"a deployment\"\nblocks = false\n").file(file, user);
+    assert_eq!(
+        other.problems(&[]),
+        ["error hookrun.toml:1:8: `deploy` is declared elsewhere with other rules \
+          [make the declarations the same, or drop one]"]
+    );
+}
+
+#[test]
+fn settings_without_effect_are_warnings_and_close_nothing() {
+    let sandbox = manifest(
+        "[[hook]]\nname = \"x\"\nevent = \"turn.start\"\ncommand = \"true\"\n\
+         rewrite = true\non_failure = \"block\"\nmatch = { tool = \"bash\" }\n",
+    );
+    assert_eq!(
+        sandbox.problems(&[]),
+        [
+            "warning hookrun.toml:1:1: `x` matches tools, and `turn.start` carries none: it can \
+             never run [drop the tool, path and command matchers, or bind it to tool.pre]",
+            "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
+             cannot be refused [drop it]",
+            "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
+             rewritten [drop it]",
+        ]
+    );
+    sandbox.hookrun(&["validate"], b"").exits(0);
+    sandbox.run("tool.pre").allows();
+}
