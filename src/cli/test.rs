@@ -12,7 +12,7 @@ use hookrun::hook::{
 };
 use hookrun::outcome::{Cause, Outcome, Settled};
 use hookrun::report::human::Origin;
-use hookrun::report::{Paths, human, json, problems};
+use hookrun::report::{Paths, human, json, plain, problems};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
 use hookrun::spelling;
@@ -103,7 +103,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         }
     }
     for miss in &misses {
-        streams::stderr(&format!("not as expected: {miss}\n"));
+        streams::stderr(&format!("not as expected: {}\n", plain(miss)));
     }
     Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
 }

@@ -27,6 +27,9 @@ const STREAM_LINES: usize = 20;
 /// How many characters of a line are shown.
 const LINE_CHARACTERS: usize = 400;
 
+/// What 80 columns leave beside the labels.
+const PROSE_COLUMNS: usize = 63;
+
 /// Where the event came from, for the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -90,7 +93,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
     label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
     match &hook.fate {
         Fate::Disabled => label(out, "why", "its spec says enabled = false")?,
-        Fate::Unwanted(mismatch) => text(out, "why", &mismatch.to_string())?,
+        Fate::Unwanted(mismatch) => prose(out, "why", &mismatch.to_string())?,
         Fate::Detached => label(out, "why", "started; nobody waits for it")?,
         Fate::Unreached => {
             let by = run.outcome.refusal().and_then(|refusal| refusal.hook.clone());
@@ -98,7 +101,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
                 || "the event was settled".to_string(),
                 |by| format!("`{by}` settled the event"),
             );
-            label(out, "why", &format!("{by} before its turn came"))?;
+            prose(out, "why", &format!("{by} before its turn came"))?;
         }
         Fate::Ran(trace) => {
             text(out, "matched", &hook.wants)?;
@@ -139,7 +142,7 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
         Ending::Answered(given) => verdict(given, out)?,
         Ending::Voided => label(out, "verdict", "void: an earlier hook settled the event")?,
         other => {
-            text(out, "failed", &other.failure().unwrap_or_default())?;
+            prose(out, "failed", &other.failure().unwrap_or_default())?;
             let meaning = match hook.on_failure {
                 crate::event::OnFailure::Block => {
                     "a failure refuses what can be refused (on_failure = block)"
@@ -152,7 +155,7 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     for note in &trace.notes {
-        text(out, "note", note)?;
+        prose(out, "note", note)?;
     }
     Ok(())
 }
@@ -248,7 +251,7 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
                 run.event.spec().name,
                 plain(who)
             )?;
-            text(out, "reason", &refusal.reason)?;
+            prose(out, "reason", &refusal.reason)?;
             let cause = match refusal.cause {
                 Cause::Policy => "a hook decided",
                 Cause::Failure => "something failed, and failures refuse here",
@@ -269,7 +272,7 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
 
 fn notices(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     for notice in &outcome.notices {
-        text(out, "notice", &format!("{}: {}", notice.hook, notice.text))?;
+        prose(out, "notice", &format!("{}: {}", notice.hook, notice.text))?;
     }
     Ok(())
 }
@@ -314,6 +317,29 @@ fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     let mut name = name;
     for line in text.trim_end().lines() {
         label(out, name, &cut(&plain(line)))?;
+        name = "";
+    }
+    Ok(())
+}
+
+/// Sentences under a label, broken between words where the screen ends.
+fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
+    let mut lines: Vec<String> = Vec::new();
+    for sentence in sentences.trim_end().lines() {
+        let mut line = String::new();
+        for word in cut(&plain(sentence)).split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > PROSE_COLUMNS {
+                lines.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    let mut name = name;
+    for line in lines {
+        label(out, name, &line)?;
         name = "";
     }
     Ok(())

@@ -109,10 +109,10 @@ impl Sandbox {
         let mut command = self.command(arguments);
         change(&mut command);
         let mut child = command.spawn().unwrap();
-        let mut pipe = child.stdin.take().unwrap();
+        let pipe = child.stdin.take();
         let bytes = stdin.to_vec();
         // hookrun may refuse before it has read everything.
-        let feeder = thread::spawn(move || drop(pipe.write_all(&bytes)));
+        let feeder = thread::spawn(move || pipe.map(|mut pipe| drop(pipe.write_all(&bytes))));
         let output = child.wait_with_output().unwrap();
         feeder.join().unwrap();
         Ran::from(output)

@@ -1,1 +1,5 @@
-//! To be filled.
+//! `hookrun test EVENT`: decide one event and show everything.
+
+mod expectations;
+mod report;
+mod screen;

@@ -1,0 +1,169 @@
+//! Exit statuses, `--expect`, and options that say nonsense.
+
+use crate::sandbox::Sandbox;
+
+const ALLOW: &str = "true";
+const BLOCK: &str = "echo 'no force push' >&2; exit 1";
+const ASK: &str = "echo '{\"ask\":\"really?\"}'";
+const FAIL: &str = "kill -SEGV $$";
+
+/// `hookrun test tool.pre --command …` with these further arguments.
+fn test(command: &str, more: &[&str]) -> crate::sandbox::Ran {
+    let mut arguments = vec!["test", "tool.pre", "--shell", "--command", command];
+    arguments.extend(more);
+    Sandbox::new().hookrun(&arguments, b"")
+}
+
+#[test]
+fn the_exit_status_says_whether_it_was_allowed() {
+    test(ALLOW, &[]).exits(0);
+    test(BLOCK, &[]).exits(1);
+    test(ASK, &[]).exits(1);
+    test(FAIL, &[]).exits(1);
+}
+
+#[test]
+fn with_expect_the_exit_status_says_whether_it_was_as_expected() {
+    for (command, decision) in [(ALLOW, "allow"), (BLOCK, "block"), (ASK, "ask"), (FAIL, "block")] {
+        for expected in ["allow", "block", "ask"] {
+            let ran = test(command, &["--expect", expected]);
+            if expected == decision {
+                ran.exits(0);
+                assert_eq!(ran.stderr, "", "{command}");
+            } else {
+                ran.exits(1);
+                let miss = format!(
+                    "not as expected: expected {expected}, but the decision is {decision}\n"
+                );
+                assert_eq!(ran.stderr, miss, "{command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn expect_reason_is_held_against_the_reason_or_the_question() {
+    test(BLOCK, &["--expect-reason", "force.push$"]).exits(0);
+    test(ASK, &["--expect-reason", "^really"]).exits(0);
+    test(FAIL, &["--expect", "block", "--expect-reason", "killed by SIGSEGV"]).exits(0);
+    test(ALLOW, &["--expect-reason", "anything"]).exits(1);
+
+    let ran = test(BLOCK, &["--expect", "block", "--expect-reason", "^rm"]);
+    ran.exits(1);
+    assert_eq!(
+        ran.stderr,
+        "not as expected: expected a reason that matches /^rm/, but it is `no force push`\n"
+    );
+}
+
+#[test]
+fn every_miss_is_told() {
+    let ran = test(BLOCK, &["--expect", "ask", "--expect-reason", "^rm"]);
+    ran.exits(1);
+    assert_eq!(ran.stderr.lines().count(), 2, "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_decided_is_2_whatever_is_expected() {
+    let sandbox = Sandbox::new().hook("a.sh", "").file("hookrun.toml", "colour = 1\n");
+    for expected in ["allow", "block", "ask"] {
+        sandbox.hookrun(&["test", "tool.pre", "--expect", expected], b"{}").exits(2);
+    }
+    for stdin in [&b"{"[..], b"[]", b"nonsense", b"{} {}", b"\xff\xfe\x00"] {
+        let ran = sandbox.hookrun(&["test", "tool.pre", "--command", "true"], stdin);
+        ran.exits(2).says("error: ");
+        assert_eq!(ran.stdout, "", "{ran:?}");
+    }
+}
+
+#[test]
+fn only_the_named_hooks_are_asked() {
+    let sandbox =
+        Sandbox::new().hook("a.sh", "touch a").hook("b.sh", BLOCK).hook("c.sh", "touch c");
+    let here = format!("{{\"cwd\":\"{}\"}}", sandbox.path().display());
+    let arguments = ["test", "tool.pre", "--hook", "c.sh", "--hook", "a.sh"];
+
+    let ran = sandbox.hookrun(&arguments, here.as_bytes());
+
+    ran.exits(0).prints("a.sh").prints("c.sh");
+    assert!(!ran.stdout.contains("b.sh"), "{ran:?}");
+    sandbox.has_file("a");
+    sandbox.has_file("c");
+}
+
+#[test]
+fn an_unknown_hook_is_refused_with_the_nearest_one() {
+    let sandbox = Sandbox::new().hook("10-guard.sh", "").hook_for("tool.post", "redact.sh", "");
+    let said = |hook: &str| {
+        let ran = sandbox.hookrun(&["test", "tool.pre", "--hook", hook], b"{}");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        ran.stderr
+    };
+    assert_eq!(
+        said("10-gaurd.sh"),
+        "error: no hook `10-gaurd.sh` for `tool.pre`\n  help: did you mean `10-guard.sh`?\n"
+    );
+    assert_eq!(
+        said("redact.sh"),
+        "error: no hook `redact.sh` for `tool.pre`\n  help: bound to `tool.pre`: 10-guard.sh\n"
+    );
+}
+
+#[test]
+fn an_unknown_event_is_refused_with_the_nearest_one() {
+    let ran = Sandbox::new().hookrun(&["test", "tool.per"], b"{}");
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert_eq!(ran.stderr, "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n");
+}
+
+#[test]
+fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
+    for (arguments, part) in [
+        (&["--expect", "deny"][..], "[possible values: allow, block, ask]"),
+        (&["--expect-reason", "("], "`(` is not a regular expression\n  help: unclosed group"),
+        (&["--budget", "10"], "`10` is not a duration; write a number and a unit"),
+        (&["--budget", "0s"], "`0s` leaves no time at all"),
+        (&["--stdin-timeout", "soon"], "`soon` is not a duration"),
+        (&["--format", "xml"], "[possible values: human, json]"),
+        (&["--shell"], "--command <COMMAND>"),
+        (&["--command", "x", "--hook", "y"], "cannot be used with"),
+        (&["--command", "x", "--hooks", "y"], "cannot be used with"),
+        (&["--command", "a | b"], "`|` in a command needs a shell\n  help: add --shell"),
+        (&["--command", ""], "the command is empty"),
+        (&["--color", "sometimes"], "[possible values: auto, always, never]"),
+        (&["--colour"], "--color"),
+        (&["extra"], "unexpected argument 'extra'"),
+    ] {
+        let mut all = vec!["test", "tool.pre"];
+        all.extend(arguments);
+        let ran = Sandbox::new().hookrun(&all, b"{}");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(part), "{arguments:?}: no {part} in {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_command_that_is_not_there_is_a_failure_that_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .hookrun(&["test", "tool.pre", "--command", "./nowhere.sh"], b"{}")
+        .exits(1)
+        .prints("no such file")
+        .prints("nowhere.sh");
+}
+
+#[test]
+fn a_command_is_found_from_where_one_stands_and_sees_the_event() {
+    let sandbox = Sandbox::new()
+        .script("draft.sh", "#!/bin/sh\nread -r line; echo \"$1 $line\" >&2; exit 1\n");
+    sandbox
+        .hookrun(&["test", "tool.pre", "--command", "./draft.sh 'a b'"], br#"{"x":1}"#)
+        .exits(1)
+        .prints("verdict  block: a b {\"event\":\"tool.pre\",\"x\":1}\n");
+}
+
+#[test]
+fn a_budget_ends_a_hook_that_hangs() {
+    let ran = test("sleep 30", &["--budget", "200ms", "--expect", "block"]);
+    ran.exits(0).prints("the budget of 200ms was used up");
+}

@@ -1,0 +1,177 @@
+//! `hookrun test --format json`.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// The report of a test, without what differs from run to run.
+fn report(sandbox: &Sandbox, event: &str, context: &str) -> Value {
+    let ran = sandbox.hookrun(&["test", event, "--format", "json"], context.as_bytes());
+    let mut report: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    drop_times(&mut report);
+    report
+}
+
+fn drop_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(took) = fields.remove("tookMs") {
+                assert!(took.as_f64().unwrap() >= 0.0);
+            }
+            fields.values_mut().for_each(drop_times);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_times),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_report_of_a_refusal_has_everything() {
+    let sandbox = Sandbox::new()
+        .hook("10-allow.sh", "echo checked; echo detail >&2")
+        .hook("20-write.sh", "# hookrun: tool=write\nexit 1")
+        .hook("30-off.sh", "# hookrun: enabled=false")
+        .hook("40-block.sh", "# hookrun: on_failure=allow\necho 'no force push' >&2; exit 3")
+        .hook("50-late.sh", "");
+    let stream = |text: &str| json!({ "text": text, "bytes": text.len() });
+    let hook = |name: &str, wants: &str, on_failure: &str| {
+        json!({
+            "name": name, "file": format!("hooks.d/tool.pre/{name}"), "layer": "project",
+            "wants": wants, "onFailure": on_failure,
+        })
+    };
+    let with = |mut value: Value, more: Value| {
+        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        value
+    };
+
+    let report = report(&sandbox, "tool.pre", r#"{"toolName":"bash","toolInput":{"command":"x"}}"#);
+
+    assert_eq!(
+        report,
+        json!({
+            "version": 1,
+            "event": "tool.pre",
+            "host": "native",
+            "decision": "block",
+            "reason": "no force push",
+            "decidedBy": "40-block.sh",
+            "cause": "policy",
+            "rewrites": [],
+            "notices": [],
+            "reminders": [{
+                "kind": "blocked",
+                "hook": "40-block.sh",
+                "text": "<system-reminder>\nHook \"40-block.sh\" blocked the action: no force push. \
+                         Adjust your approach; do not retry the exact same call.\n</system-reminder>",
+            }],
+            "hooks": [
+                with(hook("10-allow.sh", "every one", "block"), json!({
+                    "fate": "ran", "ending": "answered", "status": 0,
+                    "stdout": stream("checked\n"), "stderr": stream("detail\n"),
+                    "verdict": { "decision": "allow", "rule": "text", "output": "checked" },
+                    "notes": [],
+                })),
+                with(hook("20-write.sh", "tool write", "block"), json!({
+                    "fate": "unwanted", "why": "it wants tool `write`; this event is `bash`",
+                })),
+                with(hook("30-off.sh", "every one", "block"), json!({ "fate": "disabled" })),
+                with(hook("40-block.sh", "every one", "allow"), json!({
+                    "fate": "ran", "ending": "answered", "status": 3,
+                    "stdout": stream(""), "stderr": stream("no force push\n"),
+                    "verdict": { "decision": "block", "rule": "non-zero-exit", "reason": "no force push" },
+                    "notes": [],
+                })),
+                with(hook("50-late.sh", "every one", "block"), json!({ "fate": "unreached" })),
+            ],
+            "reply": {
+                "stdout": "{\"continue\":false,\"reason\":\"no force push\"}\n",
+                "stderr": "no force push\n",
+                "status": 2,
+            },
+        })
+    );
+}
+
+#[test]
+fn reminders_have_the_three_forms_that_models_know() {
+    let both = r#"{"output":" formatted \n","additionalContext":"main is frozen"}"#;
+    let sandbox = Sandbox::new()
+        .hook_for("tool.post", "a", &format!("printf %s '{both}'"))
+        .hook_for("tool.post", "b", "echo done");
+
+    let report = report(&sandbox, "tool.post", "{}");
+
+    let reminders = report["reminders"].as_array().unwrap().iter();
+    let texts: Vec<&str> = reminders.map(|one| one["text"].as_str().unwrap()).collect();
+    assert_eq!(
+        texts,
+        [
+            "<system-reminder>\nHook \"a\" completed.\n\nformatted\n</system-reminder>",
+            "<system-reminder>\nAdditional context from hook \"a\":\n\nmain is frozen\n</system-reminder>",
+            "<system-reminder>\nHook \"b\" completed.\n\ndone\n</system-reminder>",
+        ]
+    );
+}
+
+#[test]
+fn a_failure_says_how_it_ended() {
+    for (body, ending, failure) in [
+        ("kill -SEGV $$", "killed", "killed by SIGSEGV"),
+        ("# hookrun: timeout=100ms\nsleep 30", "timed-out", "timed out after 100ms"),
+        ("echo '{broken'", "malformed", ""),
+    ] {
+        let report = report(&Sandbox::new().hook("x", body), "tool.pre", "{}");
+        assert_eq!(report["decision"], "block", "{report:#}");
+        assert_eq!(report["cause"], "failure", "{report:#}");
+        assert_eq!(report["hooks"][0]["fate"], "ran", "{report:#}");
+        assert_eq!(report["hooks"][0]["ending"], ending, "{report:#}");
+        let said = report["hooks"][0]["failure"].as_str().unwrap();
+        assert!(said.contains(failure), "{said}");
+        let reason = report["reason"].as_str().unwrap();
+        assert!(reason.starts_with("hook `x` failed: "), "{reason}");
+        assert!(reason.ends_with("(fail closed)"), "{reason}");
+    }
+}
+
+#[test]
+fn a_question_and_a_rewrite_are_in_the_report() {
+    let ask = Sandbox::new().hook("x", r#"echo '{"ask":"really?"}'"#);
+    let report_of_ask = report(&ask, "tool.pre", "{}");
+    assert_eq!(report_of_ask["decision"], "ask");
+    assert_eq!(report_of_ask["questions"], json!([{ "hook": "x", "question": "really?" }]));
+
+    let rewrite = Sandbox::new().hook(
+        "x",
+        "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"ls -l\"}}}'",
+    );
+    let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
+    let report = report(&rewrite, "tool.pre", context);
+    assert_eq!(
+        report["rewrites"],
+        json!([{
+            "hook": "x", "field": "toolInput",
+            "old": { "command": "ls" }, "new": { "command": "ls -l" },
+        }])
+    );
+    assert_eq!(report["update"], json!({ "toolInput": { "command": "ls -l" } }));
+}
+
+#[test]
+fn the_report_of_test_is_the_report_of_run() {
+    let sandbox = Sandbox::new().hook("x", "echo no >&2; exit 1");
+    let mut of_run = sandbox.report("tool.pre", "{}");
+    drop_times(&mut of_run);
+    assert_eq!(of_run, report(&sandbox, "tool.pre", "{}"));
+}
+
+#[test]
+fn the_report_is_exact_whatever_a_hook_prints() {
+    let odd = "a\u{1b}[31mb\u{7f}\u{9b}c\u{0}d";
+    let sandbox = Sandbox::new().hook("x", "printf 'a\\033[31mb\\177\\302\\233c\\000d'");
+
+    let report = report(&sandbox, "tool.pre", "{}");
+
+    assert_eq!(report["hooks"][0]["stdout"]["text"], odd);
+    assert_eq!(report["output"], odd);
+}

@@ -1,0 +1,299 @@
+//! What a person sees.
+
+use crate::sandbox::{Ran, Sandbox};
+
+const RM: &[u8] = br#"{"toolName":"Bash","toolInput":{"command":"rm -rf /"}}"#;
+
+/// The report with times made equal.
+fn screen(ran: &Ran) -> String {
+    let number = |word: &str| word.parse::<f64>().is_ok();
+    let mut lines = Vec::new();
+    for line in ran.stdout.lines() {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        for at in 1..words.len() {
+            if words[at] == "ms" && number(words[at - 1]) {
+                words[at - 1] = "N";
+            }
+        }
+        lines.push(words.join(" "));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn a_block_can_be_understood_by_somebody_who_has_never_seen_the_tool() {
+    let sandbox = Sandbox::new()
+        .hook("10-look.sh", "echo looked")
+        .hook("20-write.sh", "# hookrun: tool=write")
+        .hook("30-guard.sh", "# hookrun: tool=bash\necho 'rm -rf needs a person' >&2; exit 1")
+        .hook("40-late.sh", "");
+
+    let ran = sandbox.hookrun(&["test", "tool.pre"], RM);
+
+    ran.exits(1);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(
+        screen(&ran),
+        "\
+tool.pre  a tool is about to run
+        event    54 bytes from stdin
+        tool     Bash (shell)
+        command  rm -rf /
+
+allow   10-look.sh
+        file     hooks.d/tool.pre/10-look.sh (project layer)
+        matched  every one
+        exit     status 0 after N ms
+        stdout   looked
+        verdict  allow
+        output   looked
+        rule     a hook that exits 0, prints text
+                 means: allow; the text is output
+
+skip    20-write.sh
+        file     hooks.d/tool.pre/20-write.sh (project layer)
+        why      it wants tool `write`; this event is `Bash`
+
+BLOCK   30-guard.sh
+        file     hooks.d/tool.pre/30-guard.sh (project layer)
+        matched  tool bash
+        exit     status 1 after N ms
+        stderr   rm -rf needs a person
+        verdict  block: rm -rf needs a person
+        rule     a hook that exits with any other status
+                 means: block; the reason is stderr, else reason, else stdout
+
+skip    40-late.sh
+        file     hooks.d/tool.pre/40-late.sh (project layer)
+        why      `30-guard.sh` settled the event before its turn came
+
+REFUSED  tool.pre does not happen; 30-guard.sh refused it.
+        reason   rm -rf needs a person
+        cause    a hook decided
+        see      hooks.d/tool.pre/30-guard.sh
+        took     N ms
+
+The host gets
+        exit     status 2
+        stdout   {\"continue\":false,\"reason\":\"rm -rf needs a person\"}
+        stderr   rm -rf needs a person"
+    );
+}
+
+#[test]
+fn no_hooks_means_allowed_and_says_so() {
+    let ran = Sandbox::new().hookrun(&["test", "tool.pre"], b"{}");
+    ran.exits(0);
+    assert_eq!(
+        screen(&ran),
+        "\
+tool.pre  a tool is about to run
+        event    2 bytes from stdin
+
+No hook is bound to this event.
+
+ALLOWED  tool.pre goes on.
+        took     N ms
+
+The host gets
+        exit     status 0"
+    );
+}
+
+#[test]
+fn with_nothing_on_stdin_the_sample_is_used_and_said_to_be() {
+    let sandbox = Sandbox::new().hook("x", "");
+    let said = "nothing on stdin, so this is the event's sample";
+    for stdin in [&b""[..], b" \n\t"] {
+        sandbox.hookrun(&["test", "tool.pre"], stdin).exits(0).prints(said);
+    }
+    let null = sandbox.hookrun_as(
+        |command| {
+            command.stdin(std::fs::File::open("/dev/null").unwrap());
+        },
+        &["test", "tool.pre"],
+        b"",
+    );
+    null.exits(0).prints(said);
+}
+
+#[test]
+fn a_question_says_who_asks_and_what_happens_without_a_person() {
+    let sandbox = Sandbox::new().hook("x.sh", r#"echo '{"ask":"Push to main?"}'"#);
+    let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
+    ran.exits(1).prints("ASK     x.sh\n").prints("        verdict  ask: Push to main?\n").prints(
+        "ASK  a person decides; without one it is refused.\n        asks     x.sh: Push to main?\n",
+    );
+}
+
+#[test]
+fn a_failure_is_told_from_a_decision() {
+    let sandbox = Sandbox::new().hook("x.sh", "# hookrun: timeout=100ms\nsleep 30");
+    let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
+    ran.exits(1)
+        .prints("FAILED  x.sh\n")
+        .prints("        failed   timed out after 100ms\n")
+        .prints("        reason   hook `x.sh` failed: timed out after 100ms (fail closed)\n")
+        .prints("        cause    something failed, and failures refuse here\n");
+}
+
+#[test]
+fn a_failure_that_is_let_through_says_so() {
+    let sandbox = Sandbox::new().hook("x.sh", "# hookrun: on_failure=allow\nkill -KILL $$");
+    let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
+    ran.exits(0)
+        .prints("FAILED  x.sh\n")
+        .prints("killed by SIGKILL")
+        .prints("a failure lets the event go on (on_failure = allow)\n")
+        .prints("ALLOWED  tool.pre goes on.");
+}
+
+#[test]
+fn a_rewrite_is_shown_as_a_difference() {
+    let sandbox = Sandbox::new().hook(
+        "safe.sh",
+        "# hookrun: rewrite\n\
+         echo '{\"update\":{\"toolInput\":{\"command\":\"rm -ri /\",\"timeout\":9}}}'",
+    );
+    sandbox.hookrun(&["test", "tool.pre"], RM).exits(0).prints(
+        "\nrewrite of toolInput by safe.sh\n\
+         \x20 - toolInput.command: \"rm -rf /\"\n\
+         \x20 + toolInput.command: \"rm -ri /\"\n\
+         \x20 + toolInput.timeout: 9\n",
+    );
+}
+
+#[test]
+fn a_disabled_hook_and_a_detached_event_are_told() {
+    let sandbox = Sandbox::new().hook("off.sh", "# hookrun: enabled=false");
+    sandbox
+        .hookrun(&["test", "tool.pre"], b"{}")
+        .exits(0)
+        .prints("skip    off.sh\n")
+        .prints("        why      its spec says enabled = false\n");
+}
+
+#[test]
+fn our_own_words_fit_into_80_columns() {
+    let bodies = [
+        "",
+        "echo text",
+        "echo '{\"continue\":true}'",
+        "echo '{\"continue\":false}'",
+        "echo '{\"ask\":\"?\"}'",
+        "echo '{\"contine\":false}'",
+        "echo 'noise'; echo '{\"continue\":false}'",
+        "exit 1",
+        "kill -SEGV $$",
+        "# hookrun: timeout=100ms\nsleep 9",
+        "# hookrun: timeout=100ms on_failure=allow\nsleep 9",
+        "# hookrun: tool=write",
+        "# hookrun: enabled=false",
+        "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"x\"}}}'",
+    ];
+    for body in bodies {
+        for event in ["tool.pre", "turn.start"] {
+            let sandbox = Sandbox::new().hook_for(event, "x", body);
+            let ran =
+                sandbox.hookrun(&["test", event], b"{\"toolName\":\"bash\",\"toolInput\":{}}");
+            // What the host gets is its words, not ours.
+            let ours = ran.stdout.split("The host gets").next().unwrap().to_string();
+            for line in ours.lines() {
+                assert!(line.chars().count() <= 80, "{body}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn there_is_no_colour_but_on_a_terminal_or_by_order() {
+    let plain = Sandbox::new().hook("x", "echo no >&2; exit 1");
+    let test = |sandbox: &Sandbox, more: &[&str]| {
+        let mut all = vec!["test", "tool.pre"];
+        all.extend(more);
+        sandbox.hookrun(&all, b"{}").stdout.contains('\u{1b}')
+    };
+    assert!(!test(&plain, &[]));
+    assert!(!test(&plain, &["--color", "auto"]));
+    assert!(!test(&plain, &["--color", "never"]));
+    assert!(test(&plain, &["--color", "always"]));
+    assert!(!test(&plain, &["--color", "always", "--format", "json"]), "data has no colour");
+
+    let asked_not_to = plain.variable("NO_COLOR", "1");
+    assert!(!test(&asked_not_to, &[]));
+    assert!(test(&asked_not_to, &["--color", "always"]), "what is typed goes before NO_COLOR");
+}
+
+/// Runs hookrun on a terminal of `script`'s, if there is one.
+fn on_a_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", line, "/dev/null"]).current_dir(sandbox.path());
+    command.stdin(std::process::Stdio::null()).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+    let output = command.output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_terminal_gets_colour_unless_no_color_is_set() {
+    let sandbox = Sandbox::new().hook("x", "echo no >&2; exit 1");
+    let line = format!("{} test tool.pre </dev/null", env!("CARGO_BIN_EXE_hookrun"));
+    let Some(screen) = on_a_terminal(&sandbox, &line) else { return };
+    assert!(screen.contains("\u{1b}["), "{screen:?}");
+
+    let screen = on_a_terminal(&sandbox, &format!("NO_COLOR=1 {line}")).unwrap();
+    assert!(!screen.contains("\u{1b}["), "{screen:?}");
+}
+
+#[test]
+fn escape_sequences_of_hooks_never_reach_the_terminal() {
+    let evil = "\\033[31mred\\033]0;title\\007\\r\\177\\302\\2331mc1";
+    let update = r#"{"update":{"toolInput":{"a\u001b[2J":"\u001b[2J\u009b2J\u007f"}}}"#;
+    let sandbox = Sandbox::new()
+        .hook("10-out\u{1b}[31m", &format!("printf 'out {evil}'; printf 'err {evil}' >&2"))
+        .hook("20-rewrite", &format!("# hookrun: rewrite\nprintf '%s' '{update}'"))
+        .hook("30-match", "# hookrun: command='rm|\u{1b}\\[31m'")
+        .hook("40-unwanted", "# hookrun: command='q|\u{1b}\\[31m'")
+        .hook("50-ask", r#"printf '%s' '{"ask":"\u001b[2Jsure?"}'"#);
+    let context = r#"{"toolName":"Bash\u001b[31m","toolInput":{"command":"rm \u001b[31m\u009b"}}"#;
+
+    for format in ["always", "never"] {
+        let arguments = ["test", "tool.pre", "--color", format];
+        let ran = sandbox.hookrun(&arguments, context.as_bytes());
+        assert!(ran.stdout.contains("red"), "{ran:?}");
+        for (start, _) in ran.stdout.match_indices('\u{1b}') {
+            let rest = &ran.stdout[start + 1..];
+            let ours = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
+            assert!(
+                ours.iter().any(|one| rest.starts_with(one)),
+                "{:?}",
+                &rest[..20.min(rest.len())]
+            );
+        }
+        let without_ours = ran.stdout.replace("\u{1b}[", "");
+        for bad in ['\u{7}', '\r', '\u{7f}', '\u{9b}'] {
+            assert!(!without_ours.contains(bad), "{bad:?} in {without_ours:?}");
+        }
+        // Red is ours only around words of ours.
+        for word in ["[31mred", "out [31m", "Bash\u{1b}", "rm \u{1b}", "a\u{1b}"] {
+            assert!(!ran.stdout.replace("\u{1b}[31m- ", "").contains(&format!("\u{1b}{word}")));
+        }
+    }
+}
+
+#[test]
+fn a_miss_of_an_expectation_cannot_move_the_cursor_either() {
+    let sandbox = Sandbox::new().hook("x", "printf 'no\\033[2J' >&2; exit 1");
+    let ran = sandbox.hookrun(&["test", "tool.pre", "--expect-reason", "yes"], b"{}");
+    ran.exits(1);
+    assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
+}
+
+#[test]
+fn long_output_is_cut_and_says_where_the_rest_is() {
+    let sandbox = Sandbox::new().hook("x", "seq 1 30; head -c 5000 /dev/zero | tr '\\0' y >&2");
+    let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
+    ran.exits(0)
+        .prints("… 10 more lines, 81 bytes in all; --format json has them")
+        .prints("… (5000 characters)");
+    assert!(ran.stdout.lines().count() < 100, "{ran:?}");
+}
