@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::event::Event;
 use crate::exec::answer::Permit;
 use crate::exec::{Budget, Engine, Job, command};
-use crate::hook::{Hook, Place};
+use crate::hook::{Background, Hook, Place};
 use crate::outcome::merge::{self, Flow, Merger};
 use crate::outcome::{Decision, Rewritten, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
@@ -51,6 +51,10 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
     VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
     VariableRow {
+        name: "HOOKRUN_RUN_ID",
+        about: "the mark by which stray processes of a run are found",
+    },
+    VariableRow {
         name: "HOOKRUN_TRUNCATED",
         about: "names of the variables above that were left out: over 32 KiB, or with a NUL",
     },
@@ -67,6 +71,8 @@ pub struct Surroundings {
     pub search: Option<OsString>,
     /// Where state folders are made; `None` where there is no place for them.
     pub state: Option<PathBuf>,
+    /// The mark that the processes of this run carry; different for every runner.
+    pub run_id: String,
 }
 
 impl Surroundings {
@@ -310,6 +316,9 @@ fn variables(
         ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
         ("HOOKRUN_TIMEOUT_MS".to_string(), hook.limits.timeout.as_millis().to_string()),
     ];
+    if hook.background == Background::Kill {
+        variables.push(("HOOKRUN_RUN_ID".to_string(), surroundings.run_id.clone()));
+    }
     let mut left_out = Vec::new();
     for (name, value) in facts {
         if value.len() > LONGEST_VARIABLE_BYTES || value.contains('\0') {

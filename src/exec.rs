@@ -8,6 +8,7 @@ pub mod answer;
 mod capture;
 pub mod child;
 pub mod command;
+pub mod keeper;
 pub mod signals;
 mod step;
 pub mod tree;
@@ -22,6 +23,8 @@ use crate::hook::{Background, Hook};
 use crate::run::{StartError, Trace};
 use answer::Permit;
 use command::Program;
+use keeper::Keeper;
+pub use keeper::KeeperProgram;
 pub use signals::Abort;
 use step::Step;
 pub use tree::Grounds;
@@ -83,14 +86,25 @@ pub struct Engine {
     pub abort: Option<Abort>,
     /// The ground on which to sweep for processes that left their group.
     pub grounds: Option<Grounds>,
+    /// What ends the hooks if this process is killed with SIGKILL.
+    pub keeper: Option<KeeperProgram>,
     /// Hooks so far that may leave processes behind.
     spared: RefCell<HashSet<String>>,
+    /// The keeper, once a hook has run long enough.
+    kept: RefCell<Option<Keeper>>,
 }
 
 impl Engine {
     /// An engine that runs up to `jobs` hooks at once.
     pub fn new(jobs: usize, abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
-        Engine { jobs: jobs.max(1), abort, grounds, spared: RefCell::default() }
+        Engine {
+            jobs: jobs.max(1),
+            abort,
+            grounds,
+            keeper: None,
+            spared: RefCell::default(),
+            kept: RefCell::default(),
+        }
     }
 
     /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
@@ -111,7 +125,8 @@ impl Engine {
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace]) {
         let Some(grounds) = &self.grounds else { return };
-        let swept = grounds.sweep(&self.spared.borrow());
+        let keeper = self.kept.borrow().as_ref().map(Keeper::pid);
+        let swept = grounds.sweep(&self.spared.borrow(), keeper);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

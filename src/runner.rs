@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::chain::{self, Surroundings};
 use crate::event::{Event, Schedule};
-use crate::exec::{Abort, Budget, Engine, Grounds};
+use crate::exec::{Abort, Budget, Engine, Grounds, KeeperProgram};
 use crate::outcome::Outcome;
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
@@ -50,6 +50,13 @@ impl Runner {
     #[must_use]
     pub fn grounds(mut self, grounds: Option<Grounds>) -> Runner {
         self.engine.grounds = grounds;
+        self
+    }
+
+    /// Has hooks ended by a keeper if this process is killed with SIGKILL.
+    #[must_use]
+    pub fn keeper(mut self, keeper: Option<KeeperProgram>) -> Runner {
+        self.engine.keeper = keeper;
         self
     }
 

@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Supervise the hooks of a detached event; started by `run`
     #[command(hide = true)]
     Supervise(SuperviseArgs),
+    /// End the hooks of a run that was killed; started by `run` and `test`
+    #[command(hide = true)]
+    Keep(KeepArgs),
 }
 
 impl Command {
@@ -74,7 +77,8 @@ impl Command {
             | Command::Field(_)
             | Command::Completions(_)
             | Command::Man(_)
-            | Command::Supervise(_) => false,
+            | Command::Supervise(_)
+            | Command::Keep(_) => false,
         }
     }
 }
@@ -281,6 +285,12 @@ pub(crate) struct SuperviseArgs {
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// The mark of the run
+    pub(crate) mark: String,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

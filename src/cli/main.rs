@@ -70,6 +70,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Completions(args) => completions::completions(args, out),
         Command::Man(args) => man::man(args, out),
         Command::Supervise(args) => run::supervise(args, env),
+        Command::Keep(args) => Ok(run::keep(args)),
     }
 }
 

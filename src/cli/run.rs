@@ -6,14 +6,14 @@ use std::time::Instant;
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::{Event, Schedule};
-use hookrun::exec::{Abort, Budget, Grounds, child};
+use hookrun::exec::{Abort, Budget, Grounds, KeeperProgram, child};
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
 use hookrun::report::{Paths, json};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
 
-use crate::args::{RunArgs, RunFormat, SourceArgs, SuperviseArgs};
+use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::{ask, streams};
@@ -67,7 +67,7 @@ fn decide(
         runner = runner.jobs(jobs);
     }
     let mut run = if event.spec().schedule == Schedule::Detached && broken.is_none() {
-        hand_over(&event, &runner, &args.source, budget)?
+        hand_over(&event, &runner, (&args.source, env), budget)?
     } else {
         runner.handle_within(&event, budget)
     };
@@ -90,7 +90,7 @@ fn decide(
 fn hand_over(
     event: &Event,
     runner: &Runner,
-    source: &SourceArgs,
+    (source, env): (&SourceArgs, &Environment),
     budget: Option<Budget>,
 ) -> Result<Run> {
     let plan: Plan = runner.plan(event);
@@ -105,12 +105,12 @@ fn hand_over(
     if source.discover {
         arguments.push("--discover".to_string());
     }
-    let handed = std::env::current_exe()
-        .and_then(|own| child::hand_over(&own, &arguments, &event.context().to_json()));
+    let payload = event.context().to_json();
+    let handed = env.program.as_ref().map(|own| child::hand_over(own, &arguments, &payload));
     match handed {
-        Ok(()) => Ok(runner.left_to_others(event)),
+        Some(Ok(())) => Ok(runner.left_to_others(event)),
         // Nobody else can do it, so they are waited for.
-        Err(_) => Ok(runner.handle_within(event, budget)),
+        Some(Err(_)) | None => Ok(runner.handle_within(event, budget)),
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn find_event(
     })
 }
 
-/// A runner for a configuration.
+/// A runner for a configuration, with every guard that a program of our own can have.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
     let broken = config.refusal();
     let surroundings = hookrun::chain::Surroundings {
@@ -164,6 +164,19 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
         project: config.project,
         search: env.search.clone(),
         state: env.state_root(),
+        run_id: env.run_id.clone(),
     };
-    Runner::new(Registry::new(config.hooks), surroundings).broken(broken)
+    let keeper = env.program.clone().map(|program| KeeperProgram {
+        program,
+        arguments: vec!["keep".to_string(), env.run_id.clone()],
+    });
+    Runner::new(Registry::new(config.hooks), surroundings).broken(broken).keeper(keeper)
+}
+
+/// `hookrun keep MARK`: the keeper.
+pub(crate) fn keep(args: &KeepArgs) -> Exit {
+    // Out of the session, so that what ends hookrun's group does not end the keeper.
+    let _ = rustix::process::setsid();
+    hookrun::exec::keeper::keep(std::io::stdin().lock(), &args.mark);
+    Exit::Yes
 }

@@ -19,6 +19,10 @@ pub struct Environment {
     pub system: PathBuf,
     /// `$HOOKRUN_LOG`: what is logged to stderr.
     pub log: Option<String>,
+    /// This program's own file.
+    pub program: Option<PathBuf>,
+    /// A mark for the processes of this run: different for every process and moment.
+    pub run_id: String,
 }
 
 impl Environment {
@@ -35,6 +39,8 @@ impl Environment {
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
             system: PathBuf::from("/etc/hookrun"),
             log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
+            program: std::env::current_exe().ok(),
+            run_id: run_id(),
         }
     }
 
@@ -46,6 +52,11 @@ impl Environment {
             None => private_temporary(),
         }
     }
+}
+
+fn run_id() -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
 }
 
 /// A folder in the temporary one that nobody else can have made or can look into.

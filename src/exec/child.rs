@@ -202,6 +202,16 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     }
 }
 
+/// Starts a program that is to be told things through its stdin for as long as we live.
+pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = command.spawn()?;
+    Ok((Pid::from_child(&started), writer.into()))
+}
+
 /// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and
 /// returns once it has taken that.
 ///

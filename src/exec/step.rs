@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use super::child::{Child, Spawn, Status};
+use super::keeper::{Keeper, LATER};
 use super::{
     Budget, DRAIN, Engine, GIVE_UP, GRACE, Job, RETRIES, RETRY_FIRST, TICK, answer, command,
 };
@@ -51,6 +52,8 @@ struct Live {
     phase: Phase,
     /// Its pidfd has told of its exit, which was not looked at yet.
     has_news: bool,
+    /// It is ended when hookrun is; not so a hook that may leave processes behind.
+    is_kept: bool,
 }
 
 enum Phase {
@@ -101,6 +104,7 @@ impl<'e> Step<'e> {
             }
             self.wait_and_serve();
             self.note_abort();
+            self.call_keeper();
             for place in 0..self.slots.len() {
                 self.advance(place);
             }
@@ -162,8 +166,17 @@ impl<'e> Step<'e> {
                     "started"
                 );
                 let phase = self.first_phase(job.hook.limits.timeout, now);
-                self.slots[place].state =
-                    State::Live(Box::new(Live { child, started: now, phase, has_news: false }));
+                let is_kept = job.hook.background == Background::Kill;
+                if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| is_kept) {
+                    keeper.watch(child.pid());
+                }
+                self.slots[place].state = State::Live(Box::new(Live {
+                    child,
+                    started: now,
+                    phase,
+                    has_news: false,
+                    is_kept,
+                }));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
                 let not_before = Some(now + RETRY_FIRST * 2u32.pow(attempt));
@@ -243,6 +256,7 @@ impl<'e> Step<'e> {
     /// How long nothing is due.
     fn until_next(&self) -> Option<Timespec> {
         let now = Instant::now();
+        let wants_keeper = self.wants_keeper();
         let mut next: Option<Instant> = None;
         let mut due =
             |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
@@ -251,6 +265,9 @@ impl<'e> Step<'e> {
                 State::Waiting { not_before, .. } => due(not_before.unwrap_or(now + TICK)),
                 State::Live(live) => {
                     due(live.phase.ends_at());
+                    if wants_keeper {
+                        due(live.started + LATER);
+                    }
                     let has_exited = matches!(live.phase, Phase::Draining { .. });
                     if self.times_aborted > 0 || (live.child.exit_fd().is_none() && !has_exited) {
                         due(now + TICK);
@@ -283,6 +300,28 @@ impl<'e> Step<'e> {
             Watched::Exit(_) => live.has_news = true,
             Watched::Abort => {}
         }
+    }
+
+    /// Whether a keeper may still have to be started.
+    fn wants_keeper(&self) -> bool {
+        self.engine.keeper.is_some() && self.engine.kept.borrow().is_none()
+    }
+
+    /// Starts the keeper when a hook has run for long enough, and tells it of all that run.
+    fn call_keeper(&mut self) {
+        if !self.wants_keeper() {
+            return;
+        }
+        let now = Instant::now();
+        let live: Vec<&Live> = self.slots.iter().filter_map(Slot::live).collect();
+        if !live.iter().any(|live| live.started + LATER <= now) {
+            return;
+        }
+        let keeper = self.engine.keeper.as_ref().and_then(Keeper::start);
+        if let Some(keeper) = &keeper {
+            live.iter().filter(|live| live.is_kept).for_each(|live| keeper.watch(live.child.pid()));
+        }
+        *self.engine.kept.borrow_mut() = keeper;
     }
 
     /// Looks whether we were told to stop, once or again.
@@ -348,6 +387,9 @@ impl<'e> Step<'e> {
         };
         if is_over {
             let trace = live.finish(job, status, now);
+            if let Some(keeper) = self.engine.kept.borrow().as_ref() {
+                keeper.forget(live.child.pid());
+            }
             self.done(place, trace);
         }
     }
@@ -372,6 +414,15 @@ impl<'e> Step<'e> {
                 State::Live(live) => live.stop(Ending::Voided),
                 State::Done(_) => {}
             }
+        }
+    }
+}
+
+impl Slot<'_> {
+    fn live(&self) -> Option<&Live> {
+        match &self.state {
+            State::Live(live) => Some(live),
+            State::Waiting { .. } | State::Done(_) => None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! children of their own, a hook's children that leave its process group can escape.
 
 use std::collections::HashSet;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -44,17 +45,18 @@ impl Grounds {
     /// specs let them leave processes behind. To be called while no hook runs.
     ///
     /// The names of what was still running, and whether all of it is gone.
-    pub(super) fn sweep(&self, spared: &HashSet<String>) -> Swept {
+    pub(super) fn sweep(&self, spared: &HashSet<String>, keeper: Option<Pid>) -> Swept {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
         if !has_children() {
             return swept;
         }
+        let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         let started = Instant::now();
         let mut seen = HashSet::new();
         loop {
             let ours: Vec<i32> = children()
                 .into_iter()
-                .filter(|pid| !self.strangers.contains(pid))
+                .filter(|pid| *pid != keeper && !self.strangers.contains(pid))
                 .filter(|pid| !is_spared(*pid, spared))
                 .collect();
             if ours.is_empty() {
@@ -133,10 +135,54 @@ fn is_zombie(pid: i32) -> bool {
 
 /// The hook whose environment a process still has.
 fn hook_of(pid: i32) -> Option<String> {
+    variable_of(pid, "HOOKRUN_HOOK=")
+}
+
+/// The value of a variable in the environment that a process was started with.
+fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);
-    let name = variables.find_map(|variable| variable.strip_prefix(b"HOOKRUN_HOOK="))?;
-    Some(String::from_utf8_lossy(name).into_owned())
+    let value = variables.find_map(|variable| variable.strip_prefix(name_and_sign.as_bytes()))?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// Holds on to a process, so that its number is not taken for somebody else's.
+#[cfg(target_os = "linux")]
+pub(super) fn hold(pid: i32) -> Option<OwnedFd> {
+    let flags = rustix::process::PidfdFlags::empty();
+    rustix::process::pidfd_open(Pid::from_raw(pid)?, flags).ok()
+}
+
+/// This system has no way to hold on to a process.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn hold(_pid: i32) -> Option<OwnedFd> {
+    None
+}
+
+/// Kills a process group.
+pub(super) fn end_group(group: i32) {
+    if let Some(group) = Pid::from_raw(group) {
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Kills every process whose environment carries the mark of a run, as long as new ones appear.
+pub(super) fn end_marked(mark: &str) {
+    let started = Instant::now();
+    while started.elapsed() < SWEEP_LIMIT {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let marked: Vec<i32> = pids
+            .filter(|pid| variable_of(*pid, "HOOKRUN_RUN_ID=").as_deref() == Some(mark))
+            .collect();
+        if marked.is_empty() {
+            return;
+        }
+        for pid in marked.into_iter().filter_map(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Whether a process was left behind by a hook that may do so.

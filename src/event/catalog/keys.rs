@@ -61,7 +61,7 @@ keys! {
     TASK_ID                "taskId"                  String  r#""1""#                 "the task"
     TASK_SUBJECT           "taskSubject"             String  r#""write tests""#       "what is to be done"
     TEAMMATE_NAME          "teammateName"            String  r#""reviewer""#          "the agent that has nothing to do"
-    TODOS                  "todos"                   Array   r#"["write tests"]"#     "what is not done"
+    OPEN_ITEMS                  "todos"                   Array   r#"["write tests"]"#     "what is not done"
     ADDITIONS              "additions"               Array   "[]"                     "texts to add"
 
     // The model and its messages.

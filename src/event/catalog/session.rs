@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "todo.reminder",
         summary: "the model is reminded of what is not done",
         aliases: &["todo_reminder"],
-        context: &[TODOS, SESSION_ID, CWD],
+        context: &[OPEN_ITEMS, SESSION_ID, CWD],
         ..OBSERVER
     },
     Row {
