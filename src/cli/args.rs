@@ -84,7 +84,7 @@ impl Command {
 }
 
 /// Where hooks come from.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct SourceArgs {
     /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead
     /// of those of the system, the user and the project; can be given several times
@@ -96,7 +96,7 @@ pub(crate) struct SourceArgs {
     pub(crate) discover: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
     /// The event, by its name or a host's name for it
     pub(crate) event: String,
@@ -271,7 +271,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The page: hookrun, hookrun-run, hookrun-hook, hookrun.toml, … [default: hookrun]
+    /// The page: hookrun, hookrun-run, hookrun-hook, hookrun.toml and so on [default: hookrun]
     pub(crate) page: Option<String>,
 
     /// Write all pages into this folder
@@ -293,11 +293,11 @@ pub(crate) struct KeepArgs {
     pub(crate) mark: String,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     hookrun::hook::parse_duration(text)
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=256).contains(&jobs) => Ok(jobs),
         _ => Err("write a number from 1 to 256".to_string()),

@@ -10,6 +10,7 @@ mod input;
 mod list;
 mod log;
 mod man;
+mod quick;
 mod run;
 mod schema;
 mod show;
@@ -17,6 +18,7 @@ mod streams;
 mod test;
 mod validate;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -24,14 +26,17 @@ use std::process::ExitCode;
 use clap::Parser;
 use hookrun::config::Environment;
 
-use args::{Cli, Command};
+use args::{Cli, Command, RunArgs};
 use exit::{Exit, Failure};
 use streams::Leavable;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     // 2 refuses in every host; the 101 of a panic would let the action through in most.
-    let ended = catch_unwind(AssertUnwindSafe(|| dispatch(&cli)));
+    let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
+        Some(args) => decide(&args),
+        None => dispatch(&Cli::parse()),
+    }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
@@ -41,6 +46,13 @@ fn main() -> ExitCode {
         Err(_) => Exit::CouldNot,
     };
     exit.into()
+}
+
+/// The hot form of `run`, which needs nothing else.
+fn decide(args: &RunArgs) -> exit::Result {
+    let env = Environment::capture();
+    log::subscribe(env.log.as_deref())?;
+    run::run(args, &env, &mut streams::data())
 }
 
 fn dispatch(cli: &Cli) -> exit::Result {

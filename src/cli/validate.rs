@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::{Config, Environment, Problem, Scope, Severity};
+use hookrun::config::{Config, Environment, Position, Problem, Scope, Severity};
 use hookrun::event::action::TOOLS;
 use hookrun::exec::{child, command};
 use hookrun::hook::{Handler, Hook};
@@ -35,7 +35,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
             "-S",
             "-c",
             "import sys\ntry: compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')\n\
-             except SyntaxError as e: sys.exit(f'line {e.lineno}: syntax error: {e.msg}')",
+             except SyntaxError as e: sys.exit(f'line {e.lineno or 1}: syntax error: {e.msg}')",
         ],
     ),
     ("ruby", &["-c"]),
@@ -85,7 +85,7 @@ fn tidied(mut check: Check) -> Check {
 
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
 fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
-    let at = hook.source.line.map(|line| hookrun::config::Position { line, column: 1 });
+    let at = hook.source.line.map(|line| Position { line, column: 1 });
     let problem = |severity, cause: String, cure: Option<String>| Problem {
         severity,
         file: hook.source.file.clone(),
@@ -100,13 +100,7 @@ fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
             found.push(problem(Severity::Error, cause, Some(error.cure)));
         }
         Ok(program) if matches!(hook.handler, Handler::File(_)) => {
-            if let Err(error) = command::check_format(&program) {
-                let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
-                found.push(problem(Severity::Error, cause, Some(error.cure)));
-            } else if let Some(said) = syntax_error(&program.path) {
-                let cause = format!("`{}` does not parse: {said}", hook.name);
-                found.push(problem(Severity::Error, cause, Some("correct its syntax".to_string())));
-            }
+            found.extend(script_problem(hook, &program, env));
         }
         Ok(_) => {}
     }
@@ -124,13 +118,39 @@ fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     found
 }
 
-/// What the interpreter of a script says about its syntax, if anything.
-fn syntax_error(script: &Path) -> Option<String> {
-    let line = command::interpreter_of(script)?;
+/// What is wrong with a script: its first line, or its syntax.
+fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
+    let problem = |at: Option<usize>, cause: String, cure: String| Problem {
+        severity: Severity::Error,
+        file: hook.source.file.clone(),
+        at: at.map(|line| Position { line, column: 1 }),
+        cause: format!("`{}` {cause}", hook.name),
+        cure: Some(cure),
+    };
+    if let Err(error) = command::check_format(program) {
+        return Some(problem(None, format!("cannot start: {}", error.problem), error.cure));
+    }
+    let line = command::interpreter_of(&program.path)?;
+    let interpreter = program_of(&line)?;
+    let handler = Handler::Words { words: vec![interpreter.to_string()], base: PathBuf::new() };
+    if !interpreter.contains('/') && command::resolve(&handler, env.search.as_deref()).is_err() {
+        let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
+        return Some(problem(Some(1), cause, "install it, or correct the first line".to_string()));
+    }
+    let (at, said) = syntax_error(&program.path, interpreter)?;
+    Some(problem(at, format!("does not parse: {said}"), "correct its syntax".to_string()))
+}
+
+/// The program that runs a script: the one in its first line, or the one that `env` looks for.
+fn program_of(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
     let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
-    let program = if is_env { words[1..].iter().find(is_program)? } else { words.first()? };
+    if is_env { words[1..].iter().find(is_program).copied() } else { words.first().copied() }
+}
+
+/// The line and the message of the first syntax error of a script, by its own interpreter.
+fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)> {
     let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
     let (_, arguments) = SYNTAX_CHECKS.iter().find(|(known, _)| {
         name.strip_prefix(known)
@@ -141,13 +161,29 @@ fn syntax_error(script: &Path) -> Option<String> {
     all.push(script);
     // A check that cannot be made is no problem of the hook.
     let output = child::probe(Path::new(program), &all, PROBE_LIMIT).ok().flatten()?;
-    if output.status.success() {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // bash exits with 0 after some errors, and runs such a hook to the same happy end.
+    let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
+    if output.status.success() && !said.lines().any(|line| names_script(&line)) {
         return None;
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // bash quotes the line below its message, node names its version below that.
     let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    let mut lines = said.trim().lines();
-    let message = lines.clone().find(names_error).or_else(|| lines.next_back());
-    Some(message.unwrap_or("no message").trim().to_string())
+    let lines = || said.trim().lines();
+    let message = lines().find(names_error).or_else(|| lines().find(names_script));
+    let message = message.or_else(|| lines().next_back()).unwrap_or("no message");
+    let (line, message) = numbered(message, script);
+    Some((line.or_else(|| lines().find_map(|other| numbered(other, script).0)), message.into()))
+}
+
+/// Takes `path: line 3: message` and the like apart.
+fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
+    let message = message.trim();
+    let rest = message.strip_prefix(script).unwrap_or(message).trim_start_matches([':', ' ']);
+    let rest = rest.strip_prefix("line ").unwrap_or(rest);
+    let (number, text) = rest.split_once(':').unwrap_or((rest, ""));
+    match number.parse() {
+        Ok(line) => (Some(line), text.trim()),
+        Err(_) => (None, rest),
+    }
 }

@@ -1,0 +1,149 @@
+//! The hot form, `hookrun run EVENT …`, without building the whole command line parser.
+//!
+//! A host pays for hookrun's start at every tool call, and the parser is the largest part of
+//! it. What is not understood here, mistakes included, is left to clap; what is understood means
+//! the same, which a test holds.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::args::{RunArgs, RunFormat, SourceArgs, duration, jobs};
+
+/// The arguments of `run`, if the command line is of that form and has no mistakes.
+pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
+    let (command, rest) = arguments.split_first()?;
+    if command != "run" {
+        return None;
+    }
+    let mut event: Option<String> = None;
+    let mut source = SourceArgs { hooks: Vec::new(), discover: false };
+    let mut once = Once::default();
+    let mut rest = rest.iter();
+    while let Some(argument) = rest.next() {
+        let text = argument.to_str()?;
+        let (name, inline) = match text.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+            _ => (text, None),
+        };
+        if name == "--discover" && inline.is_none() && !source.discover {
+            source.discover = true;
+            continue;
+        }
+        if !name.starts_with('-') {
+            // A second word is a mistake, and an empty one looks like one.
+            if event.replace(text.to_string()).is_some() || text.is_empty() {
+                return None;
+            }
+            continue;
+        }
+        let value = match inline {
+            Some(value) => value,
+            None => rest.next()?.to_str().filter(|value| !value.starts_with('-'))?,
+        };
+        match name {
+            "--hooks" if !value.is_empty() => source.hooks.push(PathBuf::from(value)),
+            _ => once.take(name, value)?,
+        }
+    }
+    if source.discover && source.hooks.is_empty() {
+        return None;
+    }
+    Some(RunArgs {
+        event: event?,
+        source,
+        budget: once.budget,
+        stdin_timeout: once.stdin_timeout.unwrap_or(Duration::from_secs(5)),
+        jobs: once.jobs,
+        format: once.format.unwrap_or(RunFormat::Reply),
+    })
+}
+
+/// Options that may stand once.
+#[derive(Default)]
+struct Once {
+    budget: Option<Duration>,
+    stdin_timeout: Option<Duration>,
+    jobs: Option<usize>,
+    format: Option<RunFormat>,
+}
+
+impl Once {
+    /// Takes an option; `None` for what is unknown, wrong, or there for the second time.
+    fn take(&mut self, name: &str, value: &str) -> Option<()> {
+        let is_new = match name {
+            "--budget" => self.budget.replace(duration(value).ok()?).is_none(),
+            "--stdin-timeout" => self.stdin_timeout.replace(duration(value).ok()?).is_none(),
+            "--jobs" => self.jobs.replace(jobs(value).ok()?).is_none(),
+            "--format" => self.format.replace(RunFormat::from_str(value, false).ok()?).is_none(),
+            _ => false,
+        };
+        is_new.then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn quick(line: &str) -> Option<RunArgs> {
+        let words: Vec<OsString> =
+            shell_words::split(line).unwrap().iter().map(Into::into).collect();
+        parse(&words)
+    }
+
+    fn full(line: &str) -> Option<RunArgs> {
+        let words = std::iter::once("hookrun".to_string()).chain(shell_words::split(line).unwrap());
+        match Cli::try_parse_from(words).ok()?.command {
+            Command::Run(args) => Some(args),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_is_understood_means_what_clap_says() {
+        for line in [
+            "run tool.pre",
+            "run PreToolUse --hooks hooks.d",
+            "run --hooks=a --hooks 'b c' tool.pre --discover",
+            "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
+            "run tool.pre --format=reply",
+            "run tool.pre --hooks a=b",
+            "run a=b",
+        ] {
+            assert!(quick(line).is_some(), "{line}");
+            assert_eq!(quick(line), full(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn mistakes_and_all_else_are_left_to_clap() {
+        for line in [
+            "",
+            "test tool.pre",
+            "run",
+            "run a b",
+            "run --help",
+            "run tool.pre --jobs 0",
+            "run tool.pre --jobs 2 --jobs 3",
+            "run tool.pre --budget 10",
+            "run tool.pre --discover",
+            "run tool.pre --hooks",
+            "run tool.pre --hooks --discover",
+            "run -- tool.pre",
+            "run tool.pre --color never",
+            "run tool.pre --format xml",
+            "run tool.pre --discover=x --hooks a",
+            "run tool.pre --hooks=",
+            "run ''",
+            "--color never run tool.pre",
+            "run tool.pre --log debug",
+        ] {
+            assert_eq!(quick(line), None, "{line}");
+        }
+    }
+}
