@@ -165,6 +165,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
+    /// How to report
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -194,6 +195,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
+    /// How to report
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -206,6 +208,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
+    /// How to report
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -228,6 +231,7 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
+    /// How to report
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -265,6 +269,7 @@ pub(crate) enum FieldFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
+    /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

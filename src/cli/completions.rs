@@ -9,6 +9,13 @@ use crate::exit::{Exit, Result};
 
 /// Prints a completion script.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result {
-    clap_complete::generate(args.shell, &mut Cli::command(), "hookrun", out);
+    let all = Cli::command();
+    // Hidden commands are completed as well, so they are left out.
+    let commands = all.get_subcommands().filter(|command| !command.is_hide_set());
+    let mut shown = clap::Command::new("hookrun")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(all.get_arguments())
+        .subcommands(commands);
+    clap_complete::generate(args.shell, &mut shown, "hookrun", out);
     Ok(Exit::Yes)
 }

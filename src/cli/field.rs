@@ -33,5 +33,6 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
 fn json(context: &Context, path: &str) -> Option<String> {
     let raw = context.lookup(path)?;
     // A string has no space to drop, and `null` is no text.
-    if raw.starts_with('"') { Some(raw.to_string()) } else { context.text(path) }
+    let is_compact = raw.starts_with('"') || raw == "null";
+    if is_compact { Some(raw.to_string()) } else { context.text(path) }
 }

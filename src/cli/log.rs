@@ -15,7 +15,8 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
         )
     };
     // A word that is no level would be taken for the name of a module, and log nothing.
-    let is_known = |word: &str| word.contains(['=', ':']) || word.parse::<LevelFilter>().is_ok();
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
+    let is_known = |word: &str| word.contains(['=', ':']) || is_level(word);
     if !level.split(',').all(is_known) {
         return Err(wrong());
     }

@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "session.tree.pre",
-        summary: "the user is about to go elsewhere in the session tree",
+        summary: "the user is about to move in the session tree",
         aliases: &["session_before_tree"],
         context: &[ENTRY_ID, SUMMARY, SESSION_ID, CWD],
         rewrites: &[first("summary")],
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "session.tree",
-        summary: "the user has gone elsewhere in the session tree",
+        summary: "the user has moved in the session tree",
         aliases: &["session_tree"],
         context: &[ENTRY_ID, SUMMARY, SESSION_ID, CWD],
         ..OBSERVER

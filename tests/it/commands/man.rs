@@ -1,0 +1,87 @@
+//! `hookrun man [PAGE]`.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::sandbox::Sandbox;
+
+const COMMANDS: &[&str] =
+    &["run", "test", "list", "show", "validate", "events", "schema", "field", "completions", "man"];
+
+#[test]
+fn every_command_has_a_page_under_its_short_and_its_long_name() {
+    let sandbox = Sandbox::new();
+    for name in COMMANDS {
+        let short = sandbox.hookrun(&["man", name], b"");
+        let long = sandbox.hookrun(&["man", &format!("hookrun-{name}")], b"");
+        short.exits(0).prints(&format!(".TH hookrun-{name} 1"));
+        assert_eq!(short.stdout, long.stdout, "{name}");
+    }
+    sandbox.hookrun(&["man"], b"").exits(0).prints(".TH hookrun 1");
+    for name in ["hook", "hookrun-hook", "hookrun.toml"] {
+        let ran = sandbox.hookrun(&["man", name], b"");
+        ran.exits(0);
+        assert!(!ran.stdout.trim().is_empty(), "{name} is empty");
+    }
+}
+
+#[test]
+fn every_page_is_set_without_a_warning() {
+    let sandbox = Sandbox::new();
+    sandbox.hookrun(&["man", "--dir", "pages"], b"").exits(0);
+    for page in fs::read_dir(sandbox.at("pages")).unwrap() {
+        let page = page.unwrap().path();
+        let mut groff = Command::new("groff");
+        groff.args(["-man", "-Tascii", "-ww", "-z"]).arg(&page).stdin(Stdio::null());
+        let Ok(output) = groff.output() else { return };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said, "", "{}", page.display());
+        assert!(output.status.success());
+    }
+}
+
+#[test]
+fn all_pages_can_be_written_into_a_folder() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.hookrun(&["man", "--dir", "new/man1"], b"");
+    ran.exits(0);
+    assert_eq!(ran.stdout, "");
+
+    let mut names: Vec<String> = fs::read_dir(sandbox.at("new/man1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut wanted: Vec<String> = COMMANDS.iter().map(|name| format!("hookrun-{name}.1")).collect();
+    wanted.extend(["hookrun-hook.5", "hookrun.1", "hookrun.toml.5"].map(str::to_string));
+    wanted.sort();
+    assert_eq!(names, wanted);
+    assert_eq!(
+        sandbox.read("new/man1/hookrun-run.1"),
+        sandbox.hookrun(&["man", "run"], b"").stdout
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let sandbox = Sandbox::new().file("file", "");
+    sandbox
+        .hookrun(&["man", "--dir", "file/man"], b"")
+        .exits(2)
+        .says("error: cannot write into `file/man`: ");
+}
+
+#[test]
+fn an_unknown_page_is_refused_with_the_nearest_one() {
+    let said = |page: &str| {
+        let ran = Sandbox::new().hookrun(&["man", page], b"");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        ran.stderr
+    };
+    assert_eq!(said("tset"), "error: no manual page `tset`\n  help: did you mean `test`?\n");
+    assert_eq!(
+        said("hookrun-valdate"),
+        "error: no manual page `hookrun-valdate`\n  help: did you mean `hookrun-validate`?\n"
+    );
+    assert!(said("zzz").contains("help: there are hookrun, hookrun-run, "));
+}

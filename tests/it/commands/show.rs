@@ -1,0 +1,90 @@
+//! `hookrun show NAME`.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_hook_is_shown_with_all_its_settings() {
+    let sandbox = Sandbox::new()
+        .hook("a.sh", "")
+        .file(
+            "hookrun.toml",
+            "[[hook]]\nname = \"policy\"\nevent = [\"tool.pre\", \"turn.start\"]\n\
+             command = \"./check.sh --strict 'a b'\"\ntimeout = \"1m 30s\"\npriority = 7\n\
+             parallel = true\nbackground = \"detach\"\n",
+        )
+        .script("check.sh", "#!/bin/sh\n");
+    let root = sandbox.path().canonicalize().unwrap().display().to_string();
+
+    let ran = sandbox.hookrun(&["show", "policy"], b"");
+
+    let of_event = |event: &str, on_failure: &str| {
+        format!(
+            "\
+policy
+  event       {event}
+  from        hookrun.toml:1 (project layer)
+  runs        ./check.sh --strict 'a b'
+  program     {root}/check.sh
+  wants       every one
+  timeout     1m 30s
+  priority    7
+  parallel    true
+  on_failure  {on_failure} (the event's)
+  background  detach
+  rewrite     false
+  dialect     native
+  enabled     true
+
+"
+        )
+    };
+    ran.exits(0);
+    assert_eq!(
+        ran.stdout,
+        of_event("tool.pre", "block") + &of_event("turn.start", "allow"),
+        "every event that it is bound to"
+    );
+}
+
+#[test]
+fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
+    let sandbox = Sandbox::new().file("hooks.d/tool.pre/plain.sh", "#!/bin/sh\n").file(
+        "hookrun.toml",
+        "[[hook]]\nname = \"gone\"\nevent = \"tool.pre\"\ncommand = \"./gone.sh\"\n\n\
+             [[hook]]\nname = \"line\"\nevent = \"tool.pre\"\nshell = true\ncommand = \"a | b\"\n",
+    );
+    let show = |name: &str| sandbox.hookrun(&["show", name], b"");
+    show("plain.sh").exits(0).prints("is not executable; run `chmod +x ");
+    show("gone").exits(0).prints("no such file").prints("create it, or correct the path");
+    show("line").exits(0).prints("  runs        sh -c 'a | b'\n  program     /bin/sh\n");
+
+    let json = sandbox.json(&["show", "plain.sh", "--format", "json"]);
+    assert!(json["hooks"][0]["problem"].as_str().unwrap().contains("chmod +x"), "{json}");
+    assert!(json["hooks"][0]["program"].is_null(), "{json}");
+}
+
+#[test]
+fn an_unknown_hook_is_refused_with_the_nearest_one() {
+    let sandbox = Sandbox::new().hook("10-guard.sh", "");
+    let said = |name: &str| {
+        let ran = sandbox.hookrun(&["show", name], b"");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        ran.stderr
+    };
+    assert_eq!(
+        said("10-gaurd.sh"),
+        "error: no hook `10-gaurd.sh`\n  help: did you mean `10-guard.sh`?\n"
+    );
+    assert_eq!(
+        said("zzz"),
+        "error: no hook `zzz`\n  help: `hookrun list` shows what is configured\n"
+    );
+}
+
+#[test]
+fn hooks_of_one_name_in_two_layers_are_both_shown() {
+    let sandbox = Sandbox::new()
+        .script("home/.config/hookrun/hooks.d/tool.pre/a.sh", "#!/bin/sh\n")
+        .hook("a.sh", "");
+    sandbox.hookrun(&["show", "a.sh"], b"").prints("(user layer)").prints("(project layer)");
+}

@@ -1,0 +1,139 @@
+//! Help, mistakes on the command line, and the log.
+
+use crate::sandbox::{Ran, Sandbox};
+
+const COMMANDS: &[&str] =
+    &["run", "test", "list", "show", "validate", "events", "schema", "field", "completions", "man"];
+
+fn hookrun(arguments: &[&str]) -> Ran {
+    Sandbox::new().hookrun(arguments, b"")
+}
+
+#[test]
+fn every_command_has_help_that_fits_into_80_columns() {
+    let top = hookrun(&["--help"]);
+    for name in COMMANDS {
+        top.prints(&format!("\n  {name} "));
+        for help in [&[*name, "--help"][..], &[*name, "-h"], &["help", *name]] {
+            let ran = hookrun(help);
+            ran.exits(0).prints(&format!("Usage: hookrun {name}"));
+            assert_eq!(ran.stderr, "", "{help:?}");
+            assert!(!ran.stdout.contains('\u{1b}'), "{help:?}");
+            for line in ran.stdout.lines() {
+                assert!(line.chars().count() <= 80, "{help:?}: {line}");
+            }
+        }
+    }
+    assert!(!top.stdout.contains("supervise"), "{}", top.stdout);
+}
+
+#[test]
+fn every_option_says_what_it_does() {
+    for name in COMMANDS {
+        let help = hookrun(&[name, "-h"]).stdout;
+        let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
+        for line in options {
+            let mut parts = line.trim().splitn(2, "  ");
+            parts.next();
+            let about = parts.next().unwrap_or_default().trim().to_string();
+            // The text may stand on the next line where the option is long.
+            let after = help.split(line).nth(1).unwrap_or_default();
+            let next = after.lines().nth(1).unwrap_or_default();
+            let is_said = !about.is_empty() || next.starts_with("          ");
+            let is_default = about.starts_with("[default") || about.starts_with("[possible");
+            assert!(is_said && !is_default, "{name}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    for argument in ["--version", "-V"] {
+        let ran = hookrun(&[argument]);
+        ran.exits(0);
+        assert_eq!(ran.stdout, format!("hookrun {}\n", env!("CARGO_PKG_VERSION")));
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
+    for (arguments, part) in [
+        (&[][..], "Usage: hookrun"),
+        (&["lst"], "'list'"),
+        (&["help", "lst"], "unrecognized subcommand 'lst'"),
+        (&["run"], "<EVENT>"),
+        (&["test"], "<EVENT>"),
+        (&["show"], "<NAME>"),
+        (&["schema"], "<EVENT>"),
+        (&["field"], "<PATH>"),
+        (&["completions"], "<SHELL>"),
+        (&["run", "tool.pre", "--budgt", "1s"], "'--budget'"),
+        (&["run", "tool.pre", "--budget", "1"], "`1` is not a duration"),
+        (&["run", "tool.pre", "--jobs", "0"], "write a number from 1 to 256"),
+        (&["run", "tool.pre", "--jobs", "many"], "write a number from 1 to 256"),
+        (&["run", "tool.pre", "--format", "xml"], "[possible values: reply, json]"),
+        (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
+        (&["validate", "--format", "xml"], "[possible values: human, json, junit, tap, github]"),
+        (&["list", "--format", "xml"], "[possible values: human, json]"),
+        (&["man", "run", "--dir", "x"], "cannot be used with"),
+        (&["list", "--log", "loud"], "`loud` is not a log level\n  help: use error, warn, info,"),
+        (&["list", "--log", ""], "is not a log level"),
+        (&["list", "--color", "red"], "[possible values: auto, always, never]"),
+    ] {
+        let ran = hookrun(arguments);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(part), "{arguments:?}: no {part} in {}", ran.stderr);
+    }
+}
+
+#[test]
+fn arguments_that_are_not_utf8_are_a_mistake_and_no_crash() {
+    use std::os::unix::ffi::OsStrExt;
+    let odd = std::ffi::OsStr::from_bytes(b"tool\xff");
+    for command in ["run", "test", "events", "show", "field", "man"] {
+        let ran = Sandbox::new().hookrun_as(
+            |hookrun| {
+                hookrun.arg(odd);
+            },
+            &[command],
+            b"{}",
+        );
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_log_goes_to_stderr_only() {
+    let sandbox = Sandbox::new().hook("x.sh", "echo '{\"additionalContext\":\"c\"}'");
+    let quiet = sandbox.run("tool.pre");
+    quiet.allows_with(serde_json::json!({ "additionalContext": "c" }));
+    assert_eq!(quiet.stderr, "");
+
+    let loud = sandbox.hookrun(&["run", "tool.pre", "--log", "debug"], b"{}");
+
+    assert_eq!((loud.status, &loud.stdout), (0, &quiet.stdout));
+    loud.says("x.sh");
+    assert!(!loud.stderr.contains('\u{1b}'), "{loud:?}");
+    let before = sandbox.hookrun(&["--log", "debug", "run", "tool.pre"], b"{}");
+    before.says("x.sh");
+    sandbox.hookrun(&["run", "tool.pre", "--log", "hookrun::exec=debug"], b"{}").says("x.sh");
+    assert_eq!(sandbox.hookrun(&["run", "tool.pre", "--log", "error"], b"{}").stderr, "");
+}
+
+#[test]
+fn the_log_can_be_switched_on_by_the_environment() {
+    let sandbox = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "debug");
+    sandbox.run("tool.pre").allows().says("x.sh");
+    let typed = sandbox.hookrun(&["run", "tool.pre", "--log", "error"], b"{}");
+    assert_eq!(typed.stderr, "", "what is typed goes first");
+
+    let empty = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "");
+    assert_eq!(empty.run("tool.pre").allows().stderr, "");
+}
+
+#[test]
+fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
+    let sandbox = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "loud");
+    sandbox.run("tool.pre").exits(2).says("`loud` is not a log level");
+}
