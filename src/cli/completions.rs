@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::{Command as CommandLine, CommandFactory};
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::exit::{Exit, Result};
@@ -12,7 +12,7 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result
     let all = Cli::command();
     // Hidden commands are completed as well, so they are left out.
     let commands = all.get_subcommands().filter(|command| !command.is_hide_set());
-    let mut shown = clap::Command::new("hookrun")
+    let mut shown = CommandLine::new("hookrun")
         .version(env!("CARGO_PKG_VERSION"))
         .args(all.get_arguments())
         .subcommands(commands);
