@@ -1,7 +1,8 @@
 //! Settings in the script itself: `# hookrun: timeout=10s tool=bash`, in its leading comments.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{Draft, Given, Pattern};
@@ -10,7 +11,7 @@ use super::problem::{Fault, Position, Problem};
 use crate::spelling;
 
 /// How much of a script is searched for its leading comments.
-const HEAD_BYTES: u64 = 16 * 1024;
+const HEAD_BYTES: usize = 16 * 1024;
 
 /// How lines of comment begin, in the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
@@ -20,8 +21,7 @@ const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 /// # Errors
 /// When the file cannot be read.
 pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
-    let mut head = Vec::new();
-    File::open(file)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let head = read_head(file)?;
     // A program in machine code has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
         return Ok(Vec::new());
@@ -51,6 +51,21 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         problems.extend(faults.into_iter().map(|fault| fault.in_file(file, Some(at))));
     }
     Ok(problems)
+}
+
+/// The beginning of a file. The buffer is not cleared first, so that only the pages that are
+/// filled cost anything.
+fn read_head(file: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(file)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    while head.len() < HEAD_BYTES {
+        match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut head)) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(head)
 }
 
 /// ` timeout=10s` and not ` calls this with two arguments`.

@@ -10,6 +10,7 @@
 //! 6. What begins with `{` must be one JSON object that keeps to the contract.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -70,18 +71,23 @@ pub fn judge(
         let document = read_object(text).map_err(|problem| problem.to_string());
         return match document.and_then(|entries| structured(entries, permit)) {
             Ok((verdict, notes)) => (Ending::Answered(verdict), notes),
-            Err(problem) => match refusal_in(text) {
+            Err(problem) => match objects_in(text).refusal() {
                 Some(decision) => in_text(decision, None),
                 None => (malformed(problem), Vec::new()),
             },
         };
     }
-    match refusal_in(text) {
+    let found = objects_in(text);
+    match found.refusal() {
         Some(decision) => in_text(decision, Some(text)),
+        None if !found.is_whole => (
+            malformed("text with too many nested JSON objects; print the JSON alone".into()),
+            Vec::new(),
+        ),
         None => {
             let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
             verdict.output = Some(text.to_string());
-            (Ending::Answered(verdict), surrounded_note(text))
+            (Ending::Answered(verdict), surrounded_note(&found))
         }
     }
 }
@@ -143,8 +149,8 @@ fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
 }
 
 /// A note for text in which a JSON object stands that was meant as an answer.
-fn surrounded_note(text: &str) -> Vec<String> {
-    let meant = objects_in(text).iter().any(|entries| {
+fn surrounded_note(found: &Found) -> Vec<String> {
+    let meant = found.objects.iter().any(|entries| {
         entries.iter().any(|(key, _)| RESULT_KEYS.iter().any(|known| known.name == key))
     });
     if !meant {
@@ -153,40 +159,95 @@ fn surrounded_note(text: &str) -> Vec<String> {
     vec!["text surrounds the JSON on stdout, so it was not read; print the JSON alone".to_string()]
 }
 
-/// The strictest of the refusals and questions that stand as JSON objects among other text.
-fn refusal_in(text: &str) -> Option<Decision> {
-    let mut question = None;
-    for entries in objects_in(text) {
-        if entries.iter().any(|(key, value)| key == "continue" && *value == Value::Bool(false)) {
-            return Some(Decision::Block { reason: reason_of(&entries) });
-        }
-        if let Some(Value::String(ask)) = last(&entries, "ask") {
-            question.get_or_insert_with(|| ask.clone());
-        }
-    }
-    question.map(|question| Decision::Ask { question })
+/// What was found among other text.
+struct Found {
+    objects: Vec<Vec<(String, Value)>>,
+    /// Whether all of the text was searched.
+    is_whole: bool,
 }
+
+impl Found {
+    /// The strictest of the refusals and questions.
+    fn refusal(&self) -> Option<Decision> {
+        let mut question = None;
+        for entries in &self.objects {
+            if entries.iter().any(|(key, value)| key == "continue" && *value == Value::Bool(false))
+            {
+                return Some(Decision::Block { reason: reason_of(entries) });
+            }
+            if let Some(Value::String(ask)) = last(entries, "ask") {
+                question.get_or_insert_with(|| ask.clone());
+            }
+        }
+        question.map(|question| Decision::Ask { question })
+    }
+}
+
+/// How much is read in search of objects. What is nested is read once for each of its levels,
+/// 128 at most: no text below 128 KiB can reach this.
+const SEARCHED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Every JSON object that has a line to itself, or at least the end or the beginning of one:
 /// a shell profile may print without a final newline.
-fn objects_in(text: &str) -> Vec<Vec<(String, Value)>> {
-    let mut found = Vec::new();
+fn objects_in(text: &str) -> Found {
+    let mut found = Found { objects: Vec::new(), is_whole: true };
+    let mut searched_bytes = 0;
     let mut from = 0;
+    let (mut first_line, mut last_line) = (Line::default(), Line::default());
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
+        if searched_bytes > SEARCHED_BYTES {
+            found.is_whole = false;
+            break;
+        }
         let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Object>();
+        let read = reader.next();
         from = start + 1;
-        let Some(Ok(Object(entries))) = reader.next() else {
-            continue;
+        let entries = match read {
+            Some(Ok(Object(entries))) => entries,
+            Some(Err(error)) => {
+                searched_bytes += read_until(&text[start..], &error);
+                continue;
+            }
+            None => continue,
         };
         let end = start + reader.byte_offset();
-        let before = text[..start].rsplit('\n').next().unwrap_or_default();
-        let after = text[end..].split('\n').next().unwrap_or_default();
-        if before.trim().is_empty() || after.trim().is_empty() {
-            found.push(entries);
+        searched_bytes += end - start;
+        first_line.move_to(text, start);
+        last_line.move_to(text, end);
+        if start <= first_line.words.start || last_line.words.end <= end {
+            found.objects.push(entries);
             from = end;
         }
     }
     found
+}
+
+/// Where the reader stopped.
+fn read_until(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column()
+}
+
+/// A line of a text: measured once, however many objects stand on it.
+#[derive(Default)]
+struct Line {
+    whole: Range<usize>,
+    /// From its first word to the end of its last one.
+    words: Range<usize>,
+}
+
+impl Line {
+    /// Goes to the line in which `place` is.
+    fn move_to(&mut self, text: &str, place: usize) {
+        if !self.whole.is_empty() && (self.whole.start..=self.whole.end).contains(&place) {
+            return;
+        }
+        let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[place..].find('\n').map_or(text.len(), |at| place + at);
+        let line = &text[start..end];
+        self.whole = start..end;
+        self.words = end - line.trim_start().len()..start + line.trim_end().len();
+    }
 }
 
 fn reason_of(entries: &[(String, Value)]) -> String {
@@ -470,6 +531,28 @@ mod tests {
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Answered(Verdict { rule: Rule::NonZeroExit, .. })));
+    }
+
+    #[test]
+    fn a_refusal_is_found_among_objects_on_many_lines() {
+        for noisy in [
+            "x {\"a\":\n{\"continue\":false,\"reason\":\"no\"}\n} y",
+            "a {} b {\"c\":{}} d\n  {\"continue\":false,\"reason\":\"no\"} e",
+            "{ {\n\n{} {\"continue\":false,\"reason\":\"no\"}",
+        ] {
+            assert_eq!(verdict(noisy).decision, block("no"), "{noisy}");
+        }
+        // Not a line of its own, at neither end: somebody quotes an answer.
+        assert_eq!(verdict("say {\"continue\":false} to refuse").decision, Decision::Allow);
+    }
+
+    #[test]
+    fn the_search_for_a_refusal_ends() {
+        let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(400_000));
+        assert!(problem(&tangled).contains("too many nested"));
+        let refused = format!("{{\"continue\":false,\"reason\":\"no\"}}\n{tangled}");
+        assert_eq!(verdict(&refused).decision, block("no"));
+        assert_eq!(verdict(&format!("x{}", "{}".repeat(400_000))).decision, Decision::Allow);
     }
 
     proptest::proptest! {

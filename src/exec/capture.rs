@@ -50,17 +50,21 @@ impl Capture {
 
     /// Takes what is there without waiting, for one turn. With `keep` false the bytes are only
     /// counted: they came after the deadline.
-    pub(super) fn read(&mut self, buffer: &mut [u8], keep: bool) {
+    ///
+    /// `buffer` is a vector with room: it is never cleared, so that only the pages that a hook
+    /// fills cost anything.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, keep: bool) {
         for _ in 0..BUFFERS_A_TURN {
             let Some(fd) = &self.fd else { return };
-            match rustix::io::read(fd, &mut *buffer) {
+            buffer.clear();
+            match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
                 Ok(0) => self.close(),
                 Ok(count) => {
                     self.kept.total_bytes += count as u64;
                     if keep {
-                        self.keep(&buffer[..count]);
+                        self.keep(buffer);
                     }
-                    if count < buffer.len() {
+                    if count < buffer.capacity() {
                         return;
                     }
                 }
@@ -112,7 +116,7 @@ mod tests {
             }
         });
         let mut capture = Capture::new(reader.into(), 10, 12);
-        let mut buffer = [0; 4096];
+        let mut buffer = Vec::with_capacity(4096);
         while !capture.is_closed() {
             capture.read(&mut buffer, true);
         }

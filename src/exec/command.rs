@@ -106,9 +106,11 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     if mode & WORLD_WRITABLE != 0 {
         return Err(open_to_everyone(&path));
     }
-    let folder = path.parent().unwrap_or(&path);
-    if folder.metadata().is_ok_and(|meta| is_open_folder(&meta)) {
-        return Err(open_to_everyone(folder));
+    // Whoever may write the folder of a link can put another one in its place.
+    for folder in [path.parent(), file.parent()].into_iter().flatten() {
+        if folder.metadata().is_ok_and(|meta| is_open_folder(&meta)) {
+            return Err(open_to_everyone(folder));
+        }
     }
     Ok(path)
 }

@@ -91,7 +91,7 @@ impl<'e> Step<'e> {
             budget,
             settles,
             times_aborted: 0,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer: Vec::with_capacity(BUFFER_BYTES),
         }
     }
 
