@@ -1,1 +1,190 @@
-fn main() {}
+//! What hookrun costs in process: `cargo bench --bench engine`.
+//!
+//! Compare rows of one run with each other, never times of two machines: `bare_spawn` is the
+//! unit for everything that starts a program.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use hookrun::chain::Surroundings;
+use hookrun::event::catalog::Catalog;
+use hookrun::event::{Context, Event};
+use hookrun::exec::answer::{self, Permit};
+use hookrun::hook::{
+    Background, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Handler, Hook, LayerKind, Limits, Matcher,
+    Source,
+};
+use hookrun::outcome::Settled;
+use hookrun::plan::Plan;
+use hookrun::registry::Registry;
+use hookrun::run::{Captured, Exit};
+use hookrun::runner::Runner;
+
+const PROGRAM: &str = "/bin/true";
+
+const EVENT: &str = r#"{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}"#;
+
+fn main() {
+    divan::main();
+}
+
+fn hook(name: &str, matcher: Matcher, parallel: bool) -> Hook {
+    Hook {
+        name: name.to_string(),
+        event: "tool.pre".to_string(),
+        source: Source { layer: LayerKind::Explicit, file: PathBuf::from(PROGRAM), line: None },
+        handler: Handler::File(PathBuf::from(PROGRAM)),
+        matcher,
+        priority: DEFAULT_PRIORITY,
+        parallel,
+        on_failure: None,
+        limits: Limits { timeout: DEFAULT_TIMEOUT },
+        background: Background::Kill,
+        rewrite: false,
+        dialect: "native".to_string(),
+        enabled: true,
+    }
+}
+
+fn hooks(count: usize, parallel: bool) -> Vec<Hook> {
+    (0..count).map(|number| hook(&number.to_string(), Matcher::default(), parallel)).collect()
+}
+
+fn surroundings() -> Surroundings {
+    let cwd = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Surroundings {
+        cwd: cwd.into(),
+        project: cwd.into(),
+        search: None,
+        state: None,
+        run_id: "bench".into(),
+    }
+}
+
+fn event(context: &str) -> Event {
+    let spec = Catalog::default().find("tool.pre").expect("tool.pre is in the catalog");
+    let context = Context::parse(context).expect("the contexts here are JSON objects");
+    Event::new(spec, "native", context).expect("the contexts here fit tool.pre")
+}
+
+/// Measures the whole way from an event to its outcome.
+fn handle(bencher: Bencher<'_, '_>, hooks: Vec<Hook>) {
+    let runner = Runner::new(Registry::new(hooks), surroundings());
+    let event = event(EVENT);
+    let settled = runner.handle(&event).outcome.settled;
+    assert!(matches!(settled, Settled::Allowed), "a bench of failures measures nothing");
+    bencher.bench_local(|| runner.handle(&event));
+}
+
+/// The unit: std starts the program that the hooks are, with three pipes, and collects it.
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn bare_spawn(bencher: Bencher<'_, '_>) {
+    bencher.bench_local(|| Command::new(PROGRAM).output().expect("/bin/true starts"));
+}
+
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn one_hook(bencher: Bencher<'_, '_>) {
+    handle(bencher, hooks(1, false));
+}
+
+/// Starting a program must not cost more in a large one: `fork` would copy its page tables.
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn one_hook_in_a_program_of_256_mib(bencher: Bencher<'_, '_>) {
+    let resident = vec![1_u8; 256 << 20];
+    handle(bencher, hooks(1, false));
+    divan::black_box_drop(resident);
+}
+
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn ten_hooks_in_sequence(bencher: Bencher<'_, '_>) {
+    handle(bencher.counter(ItemsCount::new(10_usize)), hooks(10, false));
+}
+
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn ten_hooks_in_parallel(bencher: Bencher<'_, '_>) {
+    handle(bencher.counter(ItemsCount::new(10_usize)), hooks(10, true));
+}
+
+#[divan::bench]
+fn no_hook_bound(bencher: Bencher<'_, '_>) {
+    handle(bencher, Vec::new());
+}
+
+/// One in four hooks wants the event; the others are kept out by a tool, a path, a command or
+/// a field.
+#[divan::bench]
+fn plan_of_1000_hooks_with_matchers(bencher: Bencher<'_, '_>) {
+    let matcher = |number: usize| match number % 4 {
+        0 => Matcher::default().tool("bash|write"),
+        1 => Matcher::default().tool("bash").and_then(|tool| tool.path("src/**/*.rs")),
+        2 => Matcher::default().command(&format!(r"\brm\s+-[rf]+\s+/{number}")),
+        _ => Matcher::default().field("toolInput.command", &format!("^deploy-{number}$")),
+    };
+    let hooks = (0..1000).map(|number| {
+        let matcher = matcher(number).expect("these patterns are valid");
+        hook(&number.to_string(), matcher, false)
+    });
+    let registry = Registry::new(hooks);
+    let event = event(EVENT);
+    let place = surroundings().place(&event);
+    bencher
+        .counter(ItemsCount::new(1000_usize))
+        .bench_local(|| Plan::build(registry.bound("tool.pre"), &event, &place));
+}
+
+/// The context of a tool that writes a file of `bytes` bytes, with the escapes that source
+/// code has.
+fn large_context(bytes: usize) -> Vec<u8> {
+    let mut content = String::with_capacity(bytes + 100);
+    let mut number = 0;
+    while content.len() < bytes {
+        number += 1;
+        write!(content, r#"    println!(\"line {number}\\n\");\n"#)
+            .expect("writing to a String cannot fail");
+    }
+    format!(r#"{{"toolName":"Write","toolInput":{{"path":"a.rs","content":"{content}"}}}}"#).into()
+}
+
+#[divan::bench]
+fn decode_10_mb(bencher: Bencher<'_, '_>) {
+    let bytes = large_context(10_000_000);
+    bencher
+        .counter(BytesCount::new(bytes.len()))
+        .with_inputs(|| bytes.clone())
+        .bench_local_values(Context::from_bytes);
+}
+
+#[divan::bench]
+fn encode_10_mb(bencher: Bencher<'_, '_>) {
+    let bytes = large_context(10_000_000);
+    let size = BytesCount::new(bytes.len());
+    let context = Context::from_bytes(bytes).expect("the context is one JSON object");
+    bencher.counter(size).bench_local(|| context.to_json());
+}
+
+/// What hooks print, and how they exit with it.
+const ANSWERS: &[(&str, i32, &str)] = &[
+    ("silence", 0, ""),
+    ("text", 0, "12 files checked, nothing found\n"),
+    ("context", 0, r#"{"additionalContext":"the branch is behind main by 3 commits"}"#),
+    ("update", 0, r#"{"update":{"toolInput":{"command":"cargo test --workspace --locked"}}}"#),
+    ("refusal", 1, r#"{"continue":false,"reason":"no force push to main"}"#),
+];
+
+#[divan::bench(args = ANSWERS.iter().map(|(name, ..)| *name))]
+fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
+    let (_, status, stdout) =
+        ANSWERS.iter().find(|(known, ..)| *known == name).expect("the names come from ANSWERS");
+    let spec = Catalog::default().find("tool.pre").expect("tool.pre is in the catalog");
+    let captured = Captured {
+        head: stdout.as_bytes().to_vec(),
+        tail: Vec::new(),
+        total_bytes: stdout.len() as u64,
+    };
+    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, rewrite: true });
+    bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
+}
