@@ -35,8 +35,11 @@ static DOCUMENT: Mutex<()> = Mutex::new(());
 /// The documents whose tables are generated.
 const DOCUMENTS: &[&str] = &["README.md", "docs/tutorial.md"];
 
-/// Every generated part and what makes it.
-const PARTS: &[(&str, fn() -> String)] = &[
+/// A part's name and what makes it.
+type Part = (&'static str, fn() -> String);
+
+/// Every generated part.
+const PARTS: &[Part] = &[
     ("events", events),
     ("answers", answers),
     ("failures", failures),
