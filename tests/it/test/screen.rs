@@ -228,7 +228,8 @@ fn there_is_no_colour_but_on_a_terminal_or_by_order() {
 fn on_a_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
     let mut command = std::process::Command::new("script");
     command.args(["-qec", line, "/dev/null"]).current_dir(sandbox.path());
-    command.stdin(std::process::Stdio::null()).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+    command.stdin(std::process::Stdio::null()).env_clear().env("TERM", "xterm-256color");
+    command.env("PATH", "/usr/bin:/bin").env("HOME", sandbox.at("home"));
     let output = command.output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
