@@ -58,11 +58,13 @@ fn decide(args: &RunArgs) -> exit::Result {
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
-    let mut out: Box<dyn Write> = match &cli.command {
+    let mut out: Box<dyn Write> = if matches!(cli.command, Command::Run(_)) {
         // Only `run` owes its reply, and says so when nobody takes it.
-        Command::Run(_) => Box::new(streams::data()),
-        command if command.is_for_people() => Box::new(Leavable(streams::text(cli.color))),
-        _ => Box::new(Leavable(streams::data())),
+        Box::new(streams::data())
+    } else if cli.command.is_for_people() {
+        Box::new(Leavable(streams::text(cli.color)))
+    } else {
+        Box::new(Leavable(streams::data()))
     };
     let ended = command(cli, &env, &mut out);
     out.flush()?;
