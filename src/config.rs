@@ -14,6 +14,7 @@ pub mod words;
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::event::catalog::{Catalog, UnknownEvent};
@@ -121,8 +122,16 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     numbered.into_iter().map(|(_, problem)| problem).collect()
 }
 
+/// Reads a file. A pipe, which nobody may ever write to, is not waited for.
+fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+    if file.metadata()?.is_file() {
+        return fs::read(file);
+    }
+    Err(io::Error::other("it is not a file"))
+}
+
 fn read_manifest(file: &Path, problems: &mut Vec<Problem>) -> (PathBuf, Manifest) {
-    let bytes = match fs::read(file) {
+    let bytes = match read_file(file) {
         Ok(bytes) => bytes,
         Err(error) => {
             let fault =

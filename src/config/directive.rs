@@ -56,7 +56,9 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
 /// The beginning of a file. The buffer is not cleared first, so that only the pages that are
 /// filled cost anything.
 fn read_head(file: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(file)?;
+    // A named pipe among the hooks must not be waited for: without this, opening one hangs.
+    let no_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(no_waiting).open(file)?;
     let mut head = Vec::with_capacity(HEAD_BYTES);
     while head.len() < HEAD_BYTES {
         match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut head)) {

@@ -107,7 +107,9 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
         return Err(open_to_everyone(&path));
     }
     // Whoever may write the folder of a link can put another one in its place.
-    for folder in [path.parent(), file.parent()].into_iter().flatten() {
+    let own = path.parent();
+    let written = file.parent().filter(|folder| Some(*folder) != own);
+    for folder in [own, written].into_iter().flatten() {
         if folder.metadata().is_ok_and(|meta| is_open_folder(&meta)) {
             return Err(open_to_everyone(folder));
         }
