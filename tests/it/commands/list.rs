@@ -113,7 +113,9 @@ fn a_reader_that_leaves_is_no_failure() {
     for command in ["list", "events", "test tool.pre", "man hook", "schema tool.pre"] {
         let line = format!("{{ {hookrun} {command} </dev/null; echo $? >status; }} | true");
         let mut shell = std::process::Command::new("/bin/sh");
-        let output = shell.args(["-c", &line]).current_dir(sandbox.path()).output().unwrap();
+        shell.args(["-c", &line]).current_dir(sandbox.path()).env_clear();
+        shell.env("PATH", "/usr/bin:/bin").env("HOME", sandbox.at("home"));
+        let output = shell.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
         assert_eq!(sandbox.read("status"), "0\n", "{command}");
     }
