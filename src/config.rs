@@ -90,6 +90,11 @@ impl Config {
     /// Why gates are refused: a hook that cannot be read may be the one that would refuse.
     /// `None` without errors.
     pub fn refusal(&self) -> Option<String> {
+        Some(format!("nothing is allowed while {}", self.complaint()?))
+    }
+
+    /// That the configuration has errors, and the first of them. `None` without errors.
+    pub fn complaint(&self) -> Option<String> {
         let errors: Vec<&Problem> =
             self.problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
         let first = errors.first()?;
@@ -99,8 +104,7 @@ impl Config {
             count => format!(" (and {count} more errors)"),
         };
         Some(format!(
-            "the hooks are not in order, so nothing is allowed: {}: {}{more}; `hookrun validate` \
-             shows what to mend",
+            "the hooks are not in order: {}: {}{more}; `hookrun validate` shows what to mend",
             first.place(),
             first.cause
         ))
@@ -124,7 +128,9 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
 
 /// Reads a file. A pipe, which nobody may ever write to, is not waited for.
 fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    if file.metadata()?.is_file() {
+    let meta = file.metadata()?;
+    // Reading a folder fails at once, in the system's own words.
+    if meta.is_file() || meta.is_dir() {
         return fs::read(file);
     }
     Err(io::Error::other("it is not a file"))

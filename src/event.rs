@@ -232,7 +232,11 @@ impl Event {
         mut context: Context,
     ) -> Result<Event, ContextError> {
         match context.raw("event").map(|raw| context::scalar_text(raw).unwrap_or_default()) {
-            Some(name) if spec.is_called(&name) => {}
+            Some(name) if spec.name == name.as_str() => {}
+            // The host's own name for it: hooks read ours.
+            Some(name) if spec.is_called(&name) => {
+                context.set("event", &serde_json::Value::from(spec.name.as_ref()));
+            }
             Some(name) => {
                 return Err(ContextError::OtherEvent { asked: spec.name.to_string(), found: name });
             }

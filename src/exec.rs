@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 use crate::hook::{Background, Hook};
 use crate::run::{StartError, Trace};
+use rustix::process::Pid;
+
 use answer::Permit;
 use command::Program;
 use keeper::Keeper;
@@ -118,15 +120,15 @@ impl Engine {
         for job in jobs.iter().filter(|job| job.hook.background == Background::Detach) {
             self.spared.borrow_mut().insert(job.hook.name.clone());
         }
-        let mut traces = Step::new(self, jobs, budget, settles).run();
-        self.sweep(jobs, &mut traces);
+        let (mut traces, groups) = Step::new(self, jobs, budget, settles).run();
+        self.sweep(jobs, &mut traces, &groups);
         traces
     }
 
-    fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace]) {
+    fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
         let Some(grounds) = &self.grounds else { return };
         let keeper = self.kept.borrow().as_ref().map(Keeper::pid);
-        let swept = grounds.sweep(&self.spared.borrow(), keeper);
+        let swept = grounds.sweep(&self.spared.borrow(), keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

@@ -113,7 +113,7 @@ pub const RULES: &[RuleRow] = &[
         rule: Rule::NonZeroExit,
         name: "non-zero-exit",
         answer: "exits with any other status",
-        verdict: "block; the reason is stderr, else `reason`, else stdout",
+        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
     },
 ];
 

@@ -102,9 +102,11 @@ pub enum Ending {
     Killed { signal: i32 },
     /// It was still running at its timeout; its process tree was killed.
     TimedOut { after: Duration },
-    /// The whole budget was used up while it was running; its process tree was killed.
+    /// The whole budget was used up while it was running, and its process tree was killed; or
+    /// before it could be started.
     OutOfBudget { budget: Duration },
-    /// hookrun was told to stop while it was running; its process tree was killed.
+    /// hookrun was told to stop while it was running, and its process tree was killed; or
+    /// before it could be started.
     Aborted,
     /// An earlier hook settled the event while this one ran beside it.
     Voided,
@@ -156,13 +158,13 @@ pub const FAILURES: &[FailureRow] = &[
     },
     FailureRow {
         name: "out-of-budget",
-        what: "still running when the whole budget (`--budget`) was used up",
-        reason: "was still running when the budget of 10s was used up",
+        what: "not done when the whole budget (`--budget`) was used up",
+        reason: "the budget of 10s was used up",
     },
     FailureRow {
         name: "aborted",
-        what: "still running when hookrun was told to stop",
-        reason: "was still running when hookrun was told to stop",
+        what: "not done when hookrun was told to stop",
+        reason: "hookrun was told to stop",
     },
     FailureRow {
         name: "lost",
@@ -196,11 +198,10 @@ impl Ending {
             Ending::TimedOut { after } => {
                 Some(format!("timed out after {}", duration_text(*after)))
             }
-            Ending::OutOfBudget { budget } => Some(format!(
-                "was still running when the budget of {} was used up",
-                duration_text(*budget)
-            )),
-            Ending::Aborted => Some("was still running when hookrun was told to stop".to_string()),
+            Ending::OutOfBudget { budget } => {
+                Some(format!("the budget of {} was used up", duration_text(*budget)))
+            }
+            Ending::Aborted => Some("hookrun was told to stop".to_string()),
             Ending::NotStarted(error) => Some(error.to_string()),
             Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::chain::{self, Surroundings};
+use crate::config::{Config, Environment};
 use crate::event::{Event, Schedule};
 use crate::exec::{Abort, Budget, Engine, Grounds, KeeperProgram};
 use crate::outcome::Outcome;
@@ -29,6 +30,20 @@ impl Runner {
             surroundings: Arc::new(surroundings),
             broken: None,
         }
+    }
+
+    /// A runner for what `config` says, in the surroundings that `env` tells of. Events that can
+    /// be refused are, while the configuration has errors.
+    pub fn from_config(config: Config, env: &Environment) -> Runner {
+        let broken = config.refusal();
+        let surroundings = Surroundings {
+            cwd: env.cwd.clone(),
+            project: config.project,
+            search: env.search.clone(),
+            state: env.state_root(),
+            run_id: env.run_id.clone(),
+        };
+        Runner::new(Registry::new(config.hooks), surroundings).broken(broken)
     }
 
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.

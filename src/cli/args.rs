@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
 #[derive(Debug, Parser)]
-#[command(name = "hookrun", version, about, max_term_width = 80, disable_help_subcommand = false)]
+#[command(name = "hookrun", version, about, max_term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,20 +36,30 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 refuses
+    #[command(
+        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own."
+    )]
     Run(RunArgs),
     /// Decide an event and show everything
+    #[command(
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With --expect or\n--expect-reason: 0 as expected, 1 not, 2 could not decide."
+    )]
     Test(TestArgs),
     /// Show the hooks of every event, in the order in which they run
     List(ListArgs),
     /// Show one hook with all its settings
     Show(ShowArgs),
     /// Check all hooks and their configuration
+    #[command(
+        after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
+    )]
     Validate(ValidateArgs),
     /// Show the events, or one event in full
     Events(EventsArgs),
     /// Print the JSON Schema of an event's context and of the result
     Schema(SchemaArgs),
     /// Print one value of the JSON document on stdin
+    #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
     Field(FieldArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

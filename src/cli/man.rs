@@ -73,6 +73,7 @@ fn pages() -> Result<Vec<Page>> {
 fn page(command: &clap::Command, name: String) -> Result<Page> {
     let mut text = Vec::new();
     // clap names no date, so that the same arguments give the same page.
-    Man::new(command.clone()).title(name.clone()).section("1").render(&mut text)?;
+    let source = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
+    Man::new(command.clone()).title(name.clone()).section("1").source(source).render(&mut text)?;
     Ok(Page { name, section: "1", text })
 }

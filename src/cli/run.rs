@@ -7,8 +7,8 @@ use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::{Event, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, KeeperProgram, child};
+use hookrun::outcome::Outcome;
 use hookrun::plan::Plan;
-use hookrun::registry::Registry;
 use hookrun::report::{Paths, json};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
@@ -61,24 +61,18 @@ fn decide(
     };
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
-    let broken = config.refusal();
+    let complaint = config.complaint();
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
-    let mut run = if event.spec().schedule == Schedule::Detached && broken.is_none() {
+    let mut run = if event.spec().schedule == Schedule::Detached && complaint.is_none() {
         hand_over(&event, &runner, (&args.source, env), budget)?
     } else {
         runner.handle_within(&event, budget)
     };
     run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
-    let mut reply = native::encode(&run.outcome);
-    if let Some(reason) = broken.filter(|_| reply.status == native::ALLOWED) {
-        // An event that cannot be refused goes on with the hooks that can be read, but a broken
-        // configuration is never silent.
-        reply.stderr.push_str(&format!("{reason}\n"));
-        reply.status = native::REFUSED;
-    }
+    let reply = reply_to(&run.outcome, complaint.as_deref());
     let report = match args.format {
         RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&env.cwd))),
         RunFormat::Reply => None,
@@ -158,19 +152,22 @@ pub(crate) fn find_event(
 
 /// A runner for a configuration, with every guard that a program of our own can have.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
-    let broken = config.refusal();
-    let surroundings = hookrun::chain::Surroundings {
-        cwd: env.cwd.clone(),
-        project: config.project,
-        search: env.search.clone(),
-        state: env.state_root(),
-        run_id: env.run_id.clone(),
-    };
     let keeper = env.program.clone().map(|program| KeeperProgram {
         program,
         arguments: vec!["keep".to_string(), env.run_id.clone()],
     });
-    Runner::new(Registry::new(config.hooks), surroundings).broken(broken).keeper(keeper)
+    Runner::from_config(config, env).keeper(keeper)
+}
+
+/// The reply to an outcome. An event that cannot be refused goes on with the hooks that can be
+/// read, but a broken configuration is never silent.
+pub(crate) fn reply_to(outcome: &Outcome, complaint: Option<&str>) -> Reply {
+    let mut reply = native::encode(outcome);
+    if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
+        reply.stderr.push_str(&format!("{complaint}\n"));
+        reply.status = native::REFUSED;
+    }
+    reply
 }
 
 /// `hookrun keep MARK`: the keeper.

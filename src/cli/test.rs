@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::Instant;
 
 use hookrun::config::{Config, Environment, Scope, words};
-use hookrun::dialect::native;
 use hookrun::event::{Context, Event};
 use hookrun::exec::{Abort, Budget, Grounds};
 use hookrun::hook::{
@@ -21,7 +20,7 @@ use regex::Regex;
 use crate::args::{Expected, TestArgs, TextFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::run::{choice, find_event, runner};
+use crate::run::{choice, find_event, reply_to, runner};
 use crate::streams;
 
 /// Decides one event and shows how.
@@ -56,10 +55,11 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     };
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let complaint = config.complaint();
     let runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
     let budget = args.budget.map(|whole| Budget { until: Instant::now() + whole, whole });
     let run = runner.handle_within(&event, budget);
-    let reply = native::encode(&run.outcome);
+    let reply = reply_to(&run.outcome, complaint.as_deref());
     match args.format {
         TextFormat::Human => human::run(&run, &reply, origin, &paths, out)?,
         TextFormat::Json => {

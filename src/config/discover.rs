@@ -56,6 +56,12 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
         layers.extend(layer(LayerKind::System, &env.system));
         let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
         layers.extend(user.and_then(|folder| layer(LayerKind::User, &folder)));
+        // The hooks of a project that cannot be found may be the ones that would refuse.
+        if let Some(error) = &env.cwd_problem {
+            let cause = format!("the working directory, and so the project, is not known: {error}");
+            let fault = Fault::new(cause, "change to a folder that exists and may be read");
+            problems.push(fault.in_file(Path::new("."), None));
+        }
         let project = find_project(&env.cwd);
         layers.extend(project.and_then(|folder| layer(LayerKind::Project, &folder)));
     }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// The working directory.
+    /// The working directory; `/` where it is not known.
     pub cwd: PathBuf,
+    /// Why the working directory is not known: it was removed, or must not be read.
+    pub cwd_problem: Option<String>,
     /// `PATH`.
     pub search: Option<OsString>,
     /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
@@ -32,8 +34,13 @@ impl Environment {
     pub fn capture() -> Environment {
         let home = folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let (cwd, cwd_problem) = match std::env::current_dir() {
+            Ok(cwd) => (cwd, None),
+            Err(error) => (PathBuf::from("/"), Some(error.to_string())),
+        };
         Environment {
-            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            cwd,
+            cwd_problem,
             search: variable("PATH"),
             config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),

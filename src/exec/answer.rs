@@ -68,7 +68,7 @@ pub fn judge(
         return (Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)), Vec::new());
     }
     if text.starts_with('{') {
-        let document = read_object(text).map_err(|problem| problem.to_string());
+        let document = read_object(text).map_err(|error| syntax(&error));
         return match document.and_then(|entries| structured(entries, permit)) {
             Ok((verdict, notes)) => (Ending::Answered(verdict), notes),
             Err(problem) => match objects_in(text).refusal() {
@@ -90,6 +90,15 @@ pub fn judge(
             (Ending::Answered(verdict), surrounded_note(&found))
         }
     }
+}
+
+/// What is wrong with text that begins like a JSON object, in words that name the usual slips.
+fn syntax(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    if words.starts_with("trailing characters") {
+        return format!("something follows the JSON object ({words}); print one object alone");
+    }
+    format!("not valid JSON: {words}")
 }
 
 fn malformed(problem: String) -> Ending {

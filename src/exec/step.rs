@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use super::child::{Child, Spawn, Status};
 use super::keeper::{Keeper, LATER};
@@ -29,6 +30,7 @@ pub(super) struct Step<'e> {
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
+    groups: Vec<Pid>,
     buffer: Vec<u8>,
 }
 
@@ -91,12 +93,13 @@ impl<'e> Step<'e> {
             budget,
             settles,
             times_aborted: 0,
+            groups: Vec::new(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
         }
     }
 
-    /// Runs every hook to its end.
-    pub(super) fn run(mut self) -> Vec<Trace> {
+    /// Runs every hook to its end. Also gives the process groups that there were.
+    pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
             if self.slots.iter().all(|slot| matches!(slot.state, State::Done(_))) {
@@ -109,13 +112,15 @@ impl<'e> Step<'e> {
                 self.advance(place);
             }
         }
-        self.slots
+        let traces = self
+            .slots
             .into_iter()
             .map(|slot| match slot.state {
                 State::Done(trace) => *trace,
                 State::Waiting { .. } | State::Live(_) => not_run(Ending::Aborted),
             })
-            .collect()
+            .collect();
+        (traces, self.groups)
     }
 
     fn start_what_may(&mut self) {
@@ -166,6 +171,7 @@ impl<'e> Step<'e> {
                     "started"
                 );
                 let phase = self.first_phase(job.hook.limits.timeout, now);
+                self.groups.push(child.pid());
                 let is_kept = job.hook.background == Background::Kill;
                 if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| is_kept) {
                     keeper.watch(child.pid());

@@ -44,8 +44,14 @@ impl Grounds {
     /// Ends every process that was re-parented to us, except those of hooks in `spared`, whose
     /// specs let them leave processes behind. To be called while no hook runs.
     ///
-    /// The names of what was still running, and whether all of it is gone.
-    pub(super) fn sweep(&self, spared: &HashSet<String>, keeper: Option<Pid>) -> Swept {
+    /// `groups` are those of the hooks that have just ended. The names of what was still running
+    /// outside them, and whether all of it is gone.
+    pub(super) fn sweep(
+        &self,
+        spared: &HashSet<String>,
+        keeper: Option<Pid>,
+        groups: &[Pid],
+    ) -> Swept {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
         if !has_children() {
             return swept;
@@ -63,7 +69,11 @@ impl Grounds {
                 return swept;
             }
             for pid in ours {
-                if seen.insert(pid) && !is_zombie(pid) {
+                // Members of the groups were killed with them and may just be ending.
+                let is_stray = Pid::from_raw(pid)
+                    .and_then(|pid| rustix::process::getpgid(Some(pid)).ok())
+                    .is_some_and(|group| !groups.contains(&group));
+                if seen.insert(pid) && is_stray && !is_zombie(pid) {
                     let words = format!("{} (pid {pid})", name_of(pid));
                     swept.left.push(Leftover { hook: hook_of(pid), words });
                 }

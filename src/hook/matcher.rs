@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 use regex::Regex;
 
 use crate::event::{ActionKind, Event};
@@ -91,7 +91,8 @@ struct FieldMatch {
 impl Matcher {
     /// Adds a tool matcher: alternatives divided by `|`. A word that names a sort of tool
     /// (`bash`, `Write`, `shell`) means every such tool in every host, compared without regard
-    /// to case; `*`, `?` and `[…]` make a glob over the host's own name.
+    /// to case; `*`, `?` and `[…]` make a glob over the host's own name, also without regard to
+    /// case.
     ///
     /// # Errors
     /// When an alternative is empty or its glob is not valid.
@@ -104,8 +105,8 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a path glob. Without a slash it is compared with each component of a path
-    /// (`.env`, `*.pem`, `node_modules`); with one, with the path relative to the working
+    /// Adds a path glob. Without a slash it is compared with each component of a path below the
+    /// project, or of the whole path elsewhere (`.env`, `*.pem`, `node_modules`); with one, with the path relative to the working
     /// directory and to the project; with a leading slash, with the absolute path. `*` stays
     /// within a component, `**` does not; a final slash means everything below.
     ///
@@ -213,7 +214,8 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
         return Err(MatcherError { problem: "an alternative is empty".to_string() });
     }
     if word.contains(['*', '?', '[']) {
-        let form = Glob::new(word).map_err(|error| MatcherError { problem: error.to_string() })?;
+        let form = GlobBuilder::new(word).case_insensitive(true).build();
+        let form = form.map_err(|error| MatcherError { problem: error.to_string() })?;
         return Ok(ToolWord::Form(form.compile_matcher()));
     }
     if let Some(kind) = ActionKind::from_word(word) {
@@ -249,7 +251,12 @@ impl PathMatch {
     fn fits(&self, absolute: &Path, place: &Place) -> bool {
         match self.scope {
             PathScope::Component => {
-                absolute.components().any(|part| self.glob.is_match(part.as_os_str()))
+                // What stands above the project is not the tool's choice.
+                let inside = [&place.project, &place.cwd]
+                    .iter()
+                    .find_map(|base| absolute.strip_prefix(base).ok())
+                    .unwrap_or(absolute);
+                inside.components().any(|part| self.glob.is_match(part.as_os_str()))
             }
             PathScope::Absolute => self.glob.is_match(absolute),
             PathScope::Relative => [&place.cwd, &place.project]
@@ -351,6 +358,7 @@ mod tests {
         let matcher = Matcher::default().tool("deploy|mcp__git*").unwrap();
         assert!(wants(&matcher, r#"{"toolName":"Deploy"}"#));
         assert!(wants(&matcher, r#"{"toolName":"mcp__github__push"}"#));
+        assert!(wants(&matcher, r#"{"toolName":"MCP__GitHub__push"}"#));
         assert!(!wants(&matcher, r#"{"toolName":"mcp__slack__post"}"#));
     }
 
@@ -363,6 +371,8 @@ mod tests {
             assert!(wants(&env, &write(path)), "{path}");
         }
         assert!(!wants(&env, &write(".env.example")));
+        let repo = Matcher::default().path("repo").unwrap();
+        assert!(!wants(&repo, &write("/repo/a")) && wants(&repo, &write("/other/repo/a")));
         let source = Matcher::default().path("src/**").unwrap();
         assert!(wants(&source, &write("/repo/src/a/b.rs")));
         assert!(wants(&source, &write("src/a.rs")));

@@ -173,8 +173,8 @@ fn verdict(given: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         text(out, "context", context)?;
     }
     let row = given.rule.row();
-    label(out, "rule", &format!("a hook that {}", row.answer.replace('`', "")))?;
-    label(out, "", &format!("means: {}", row.verdict.replace('`', "")))
+    label(out, "rule", &format!("a hook that {}", row.answer))?;
+    label(out, "", &format!("means: {}", row.verdict))
 }
 
 fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {

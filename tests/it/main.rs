@@ -1,5 +1,7 @@
 //! Drives the binary as a user does: one file per command, and the rules of the house.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod sandbox;
 
 mod commands;

@@ -1,1 +1,6 @@
-//! To be filled.
+//! Hooks, hosts and systems that misbehave: hookrun decides, in time, and leaves nothing behind.
+
+mod children;
+mod floods;
+mod host;
+pub(crate) mod running;

@@ -1,1 +1,9 @@
-//! To be filled.
+//! `hookrun run`: every way in which hooks answer and fail, and what the host is told.
+
+mod answers;
+mod chain;
+mod environment;
+mod failures;
+mod parallel;
+mod rewrites;
+mod stdin;

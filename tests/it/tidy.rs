@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("run", &["hook", "outcome", "event"]),
     ("exec", &["hook", "run", "outcome", "event", "spelling"]),
     ("chain", &["exec", "plan", "run", "outcome", "hook", "event"]),
-    ("runner", &["chain", "exec", "plan", "registry", "run", "outcome", "event"]),
+    ("runner", &["chain", "exec", "plan", "registry", "config", "run", "outcome", "event"]),
     ("dialect", &["outcome", "event"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
 ];

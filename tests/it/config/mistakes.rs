@@ -85,8 +85,8 @@ fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
     let file = sandbox.at("hookrun.toml").canonicalize().unwrap().display().to_string();
 
     sandbox.run("tool.pre").blocks(&format!(
-        "the hooks are not in order, so nothing is allowed: {file}:4:11: `|` in a command needs a \
-         shell (and 1 more error); `hookrun validate` shows what to mend"
+        "nothing is allowed while the hooks are not in order: {file}:4:11: `|` in a command needs \
+         a shell (and 1 more error); `hookrun validate` shows what to mend"
     ));
 }
 

@@ -61,7 +61,7 @@ BLOCK   30-guard.sh
         stderr   rm -rf needs a person
         verdict  block: rm -rf needs a person
         rule     a hook that exits with any other status
-                 means: block; the reason is stderr, else reason, else stdout
+                 means: block; the reason is stderr, else the JSON's `reason`, else stdout
 
 skip    40-late.sh
         file     hooks.d/tool.pre/40-late.sh (project layer)

@@ -1,0 +1,219 @@
+//! Hosts that interrupt, hang up or are short of everything: a stated refusal, nothing left.
+
+use crate::nasty::running::{Running, end, wait_until};
+use crate::sandbox::Sandbox;
+
+const HANGS: &str = "# hookrun: timeout=1h\ntouch started; sleep 3600";
+
+/// hookrun whose one hook has started and hangs.
+fn hanging(body: &str) -> (Sandbox, Running) {
+    let sandbox = Sandbox::new().hook("hook", body).hook("later", "touch later");
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    wait_until("the hook has started", || sandbox.at("started").exists());
+    (sandbox, running)
+}
+
+#[test]
+fn a_signal_to_hookrun_ends_the_hooks_and_refuses() {
+    for signal in ["TERM", "INT", "HUP", "QUIT"] {
+        let (sandbox, running) = hanging(HANGS);
+        end(running.pid(), signal);
+        let ran = running.ended().ran;
+        ran.blocks("hook `hook` failed: hookrun was told to stop (fail closed)");
+        sandbox.has_no_file("later");
+    }
+}
+
+#[test]
+fn a_hook_has_a_moment_to_clean_up_when_hookrun_is_told_to_stop() {
+    let body = "# hookrun: timeout=1h\n\
+                trap 'touch cleaned; exit 0' TERM; touch started; sleep 3600 & wait";
+    let (sandbox, running) = hanging(body);
+    end(running.pid(), "TERM");
+    running.ended().ran.blocks_saying("hookrun was told to stop");
+    sandbox.has_file("cleaned");
+}
+
+#[test]
+fn a_second_signal_ends_a_stubborn_hook_at_once() {
+    let body = "# hookrun: timeout=1h\n\
+                trap '' TERM INT; touch started; while :; do sleep 3600; done";
+    let (_sandbox, running) = hanging(body);
+    end(running.pid(), "INT");
+    end(running.pid(), "INT");
+    running.ended().ran.blocks_saying("hookrun was told to stop");
+}
+
+#[test]
+fn a_signal_while_the_event_is_awaited_refuses() {
+    let sandbox = Sandbox::new().hook("hook", "touch ran");
+    let mut running = Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "1h"]);
+    let stdin = running.stdin();
+    // Its handlers are installed before it waits: then SIGTERM is caught and not fatal.
+    let status = format!("/proc/{}/status", running.pid());
+    wait_until("hookrun handles SIGTERM", || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() >> 14 & 1 == 1)
+    });
+    end(running.pid(), "TERM");
+    running.ended().ran.blocks_saying("told to stop");
+    sandbox.has_no_file("ran");
+    drop(stdin);
+}
+
+#[test]
+fn parallel_hooks_are_all_ended_by_a_signal() {
+    let body = "# hookrun: timeout=1h parallel\ntouch started-$HOOKRUN_HOOK; sleep 3600";
+    let sandbox = Sandbox::new().hook("a", body).hook("b", body).hook("c", body);
+    let arguments = ["run", "tool.pre", "--jobs", "3"];
+    let running = Running::start(&sandbox, &arguments).feed(b"{}");
+    wait_until("all have started", || {
+        ["a", "b", "c"].iter().all(|name| sandbox.at(&format!("started-{name}")).exists())
+    });
+    end(running.pid(), "TERM");
+    running.ended().ran.blocks_saying("told to stop");
+}
+
+#[test]
+fn hookrun_refuses_when_nobody_reads_its_reply() {
+    let sandbox = Sandbox::new().hook("hook", "echo words");
+    for line in [
+        "{ \"$@\"; echo $? > status; } | true",
+        "{ sleep 0.1; \"$@\"; echo $? > status; } | exec true",
+        "\"$@\" > /dev/full; echo $? > status",
+    ] {
+        let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+        assert!(!ran.stderr.contains("panic"), "{ran:?}");
+    }
+    assert_eq!(sandbox.read("status"), "2\n");
+    let line = "{ sleep 0.3; \"$@\"; echo $? > status; } | true";
+    Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended();
+    assert_eq!(sandbox.read("status"), "2\n");
+}
+
+#[test]
+fn silence_needs_no_reader() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    let line = "\"$@\" > /dev/full 2> /dev/full; echo $?";
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    assert_eq!(ran.stdout, "0\n");
+}
+
+#[test]
+fn a_refusal_stands_where_no_stream_is_open() {
+    let sandbox = Sandbox::new().hook("hook", "cat > context; echo no >&2; exit 1");
+    for line in ["\"$@\" >&- 2>&-; echo $?", "\"$@\" > /dev/full 2> /dev/full; echo $?"] {
+        let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+        assert_eq!(ran.stdout, "2\n", "{line}");
+        assert_eq!(sandbox.read("context"), "{\"event\":\"tool.pre\"}\n");
+        std::fs::remove_file(sandbox.at("context")).unwrap();
+    }
+}
+
+#[test]
+fn an_ignored_sigchld_is_taken_back() {
+    let sandbox = Sandbox::new().hook("hook", "(exit 3); echo $? >&2; exit 1");
+    // Both shells and perl can ignore it; only what is really inherited tells.
+    let line = "exec perl -e '$SIG{CHLD} = \"IGNORE\"; exec @ARGV or die' \"$@\"";
+    let look =
+        "perl -e '$SIG{CHLD} = \"IGNORE\"; exec \"grep\", \"SigIgn\", \"/proc/self/status\"'";
+    let ignored = Running::start_by(&sandbox, look, &[]).ended().ran.stdout;
+    let mask = u64::from_str_radix(ignored.trim_start_matches("SigIgn:").trim(), 16).unwrap();
+    assert_eq!(mask >> 16 & 1, 1, "SIGCHLD is not inherited as ignored: {ignored}");
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    ran.blocks("3");
+}
+
+#[test]
+fn signals_that_the_host_ignores_still_work_in_hooks() {
+    let sandbox = Sandbox::new().hook("hook", "kill -TERM $$; sleep 5; exit 0");
+    let line = "trap '' TERM INT HUP QUIT PIPE; exec \"$@\"";
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    ran.blocks("hook `hook` failed: killed by SIGTERM (fail closed)");
+}
+
+#[test]
+fn too_few_descriptors_refuse() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    for limit in 4..=24 {
+        let line = format!("ulimit -n {limit}; exec \"$@\"");
+        let ended = Running::start_by(&sandbox, &line, &["run", "tool.pre"]).feed(b"{}").ended();
+        let ran = ended.ran;
+        match ran.status {
+            0 => assert!(limit > 12, "{limit}: {ran:?}"),
+            2 => assert!(!ran.stderr.is_empty(), "{limit}: {ran:?}"),
+            // Below this the system cannot even load a program.
+            _ => assert!(limit < 5, "{limit}: {ran:?}"),
+        }
+    }
+}
+
+#[test]
+fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
+    let mut sandbox = Sandbox::new();
+    for number in 10..40 {
+        sandbox = sandbox.hook(&number.to_string(), "# hookrun: parallel\nsleep 0.05");
+    }
+    for limit in [16, 24, 40, 64] {
+        let line = format!("ulimit -n {limit}; exec \"$@\"");
+        let arguments = ["run", "tool.pre", "--jobs", "30"];
+        let ran = Running::start_by(&sandbox, &line, &arguments).feed(b"{}").ended().ran;
+        ran.blocks_saying("out of file descriptors").says("ulimit -n");
+    }
+}
+
+#[test]
+fn no_event_is_allowed_in_a_folder_that_is_gone() {
+    let sandbox = Sandbox::new()
+        .hook("hook", r#"echo '{"continue":false,"reason":"no"}'"#)
+        .file("gone/x", "");
+    let line = "cd gone && rm -r ../gone && exec \"$@\"";
+    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    ran.exits(2).says("working directory");
+
+    let hooks = sandbox.at("hooks.d");
+    let arguments = ["run", "tool.pre", "--hooks", hooks.to_str().unwrap()];
+    std::fs::create_dir(sandbox.at("gone")).unwrap();
+    let ran = Running::start_by(&sandbox, line, &arguments).feed(b"{}").ended().ran;
+    ran.blocks("no");
+}
+
+#[test]
+fn a_file_that_somebody_is_just_writing_is_tried_again() {
+    let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
+    let busy =
+        std::fs::OpenOptions::new().append(true).open(sandbox.at("hooks.d/tool.pre/hook")).unwrap();
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    drop(busy);
+    running.ended().ran.blocks("no");
+}
+
+#[test]
+fn a_file_that_stays_open_for_writing_never_runs() {
+    let sandbox = Sandbox::new().hook("hook", "touch ran");
+    let busy =
+        std::fs::OpenOptions::new().append(true).open(sandbox.at("hooks.d/tool.pre/hook")).unwrap();
+    let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran;
+    ran.blocks_saying("hook `hook` failed: never ran: ");
+    drop(busy);
+    sandbox.has_no_file("ran");
+}
+
+#[test]
+fn an_environment_that_is_too_long_refuses() {
+    let sandbox = Sandbox::new().hook("hook", "touch ran");
+    let mut command = sandbox.command(&["run", "tool.pre"]);
+    // Fits for hookrun, and not for a hook that gets some more.
+    for number in 0..15 {
+        command.env(format!("LONG_{number}"), "x".repeat(130_000));
+    }
+    let prompt = "p".repeat(32_000);
+    let context = serde_json::json!({
+        "toolName": "bash", "prompt": prompt, "sessionId": "s".repeat(32_000),
+        "toolInput": { "command": "c".repeat(32_000) },
+    });
+    let ran = Running::start_as(command).feed(context.to_string().as_bytes()).ended().ran;
+    assert!(ran.status == 2 || sandbox.at("ran").exists(), "{ran:?}");
+}

@@ -1,0 +1,210 @@
+//! hookrun while it runs: watched from outside, bounded, and looked after when it has ended.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// Longer than anything takes that has not hung, on a busy machine too.
+pub(crate) const NOT_HUNG: Duration = Duration::from_secs(60);
+
+/// The variable by which everything that a run has started is found again.
+const COOKIE: &str = "HOOKRUN_IT_COOKIE";
+
+/// A text that no other process has.
+#[derive(Debug, Clone)]
+pub(crate) struct Cookie(String);
+
+/// hookrun, started and not waited for.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) cookie: Cookie,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Receiver<Vec<u8>>,
+    peak_kib: u64,
+}
+
+/// What was seen of it.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) ran: Ran,
+    pub(crate) peak_kib: u64,
+}
+
+impl Cookie {
+    pub(crate) fn new() -> Cookie {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Cookie(format!("cookie-{}-{number}-end", std::process::id()))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The pids of processes that have it in their environment or on their command line.
+    pub(crate) fn holders(&self) -> Vec<i32> {
+        let pids = fs::read_dir("/proc").unwrap().flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid| {
+            ["environ", "cmdline"].iter().any(|file| {
+                let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+                bytes.windows(self.0.len()).any(|window| window == self.0.as_bytes())
+            })
+        })
+        .collect()
+    }
+
+    /// Nothing that was started is left: a killed process may take a moment to vanish.
+    #[track_caller]
+    pub(crate) fn has_nobody(&self) {
+        self.has_nobody_within(Duration::from_secs(5));
+    }
+
+    #[track_caller]
+    pub(crate) fn has_nobody_within(&self, limit: Duration) {
+        let started = Instant::now();
+        let mut left = self.holders();
+        while !left.is_empty() && started.elapsed() < limit {
+            thread::sleep(Duration::from_millis(10));
+            left = self.holders();
+        }
+        let words: Vec<String> = left.iter().map(|pid| described(*pid)).collect();
+        left.iter().for_each(|pid| end(*pid, "KILL"));
+        assert!(words.is_empty(), "left behind: {words:?}");
+    }
+}
+
+fn described(pid: i32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    format!("{pid}: {}", String::from_utf8_lossy(&bytes).replace('\0', " "))
+}
+
+/// Sends a signal to one process that a test has started.
+pub(crate) fn end(pid: i32, signal: &str) {
+    let mut kill = Command::new("/bin/sh");
+    kill.args(["-c", "kill -\"$1\" \"$2\"", "sh", signal, &pid.to_string()]);
+    let _ = kill.stderr(Stdio::null()).status();
+}
+
+/// Waits for something that another process is going to do.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < NOT_HUNG, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl Running {
+    /// Starts hookrun in the sandbox.
+    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Running {
+        Running::start_as(sandbox.command(arguments))
+    }
+
+    /// Starts hookrun through a shell line, in which `"$@"` is hookrun and its arguments.
+    pub(crate) fn start_by(sandbox: &Sandbox, line: &str, arguments: &[&str]) -> Running {
+        let hookrun = sandbox.command(&[]);
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", line, "sh"]).arg(hookrun.get_program()).args(arguments);
+        shell.current_dir(sandbox.path()).env_clear();
+        let variables = hookrun.get_envs();
+        shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start_as(shell)
+    }
+
+    /// Starts a command that is, or becomes, hookrun.
+    pub(crate) fn start_as(mut command: Command) -> Running {
+        let cookie = Cookie::new();
+        let mut child = command.env(COOKIE, cookie.text()).spawn().unwrap();
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        Running { child, cookie, stdout, stderr, peak_kib: 0 }
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Its stdin, to be kept open or written to.
+    pub(crate) fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().unwrap()
+    }
+
+    /// Writes to its stdin, from a thread of its own, and closes it.
+    pub(crate) fn feed(mut self, bytes: &[u8]) -> Running {
+        let (mut stdin, bytes) = (self.stdin(), bytes.to_vec());
+        // hookrun may refuse before it has read everything.
+        thread::spawn(move || drop(stdin.write_all(&bytes)));
+        self
+    }
+
+    /// Waits for its end, and for the end of all that it started.
+    #[track_caller]
+    pub(crate) fn ended(self) -> Ended {
+        let cookie = self.cookie.clone();
+        let ended = self.ended_alone();
+        cookie.has_nobody();
+        ended
+    }
+
+    /// Waits for its end; what it started may live on.
+    #[track_caller]
+    pub(crate) fn ended_alone(mut self) -> Ended {
+        let status = self.status();
+        let stdout = self.stdout.recv_timeout(NOT_HUNG).expect("stdout is held open");
+        let stderr = self.stderr.recv_timeout(NOT_HUNG).expect("stderr is held open");
+        let ran = Ran {
+            status: status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        };
+        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+        Ended { ran, peak_kib: self.peak_kib }
+    }
+
+    #[track_caller]
+    fn status(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        loop {
+            self.note_memory();
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            if started.elapsed() > NOT_HUNG {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                self.cookie.holders().iter().for_each(|pid| end(*pid, "KILL"));
+                panic!("hookrun hung");
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// The peak only grows, so the last look before its end tells it.
+    fn note_memory(&mut self) {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        self.peak_kib = peak.unwrap_or(self.peak_kib);
+    }
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    let Some(mut stream) = stream else { return receiver };
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}

@@ -1,0 +1,227 @@
+//! What a hook gets: its stdin, its working directory and its variables.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// A hook that notes its `HOOKRUN_…` variables, sorted.
+const NOTE: &str = "env | grep '^HOOKRUN_' | sort > variables";
+
+/// The variables that it noted; those that only the tests set are left out.
+fn noted(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let text = sandbox.read("variables");
+    let pairs = text.lines().filter_map(|line| line.split_once('='));
+    pairs
+        .filter(|(name, _)| *name != "HOOKRUN_STATE_DIR")
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    let own = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+    expected.iter().map(own).collect()
+}
+
+#[test]
+fn the_context_comes_as_one_compact_line_and_then_the_end() {
+    let sandbox = Sandbox::new().hook("hook", "cat > context");
+    let context = b" {\r\n \"sessionId\" : \"s 1\", \"n\": 1.50, \"u\": \"\\u00e9\\n \" }\n\n";
+    sandbox.hookrun(&["run", "tool.pre"], context).allows();
+    assert_eq!(
+        sandbox.read("context"),
+        "{\"event\":\"tool.pre\",\"sessionId\":\"s 1\",\"n\":1.50,\"u\":\"\\u00e9\\n \"}\n"
+    );
+}
+
+#[test]
+fn a_large_context_comes_whole() {
+    let sandbox = Sandbox::new().hook("hook", "cat > context");
+    let text = "x".repeat(3_000_000);
+    let context = json!({ "event": "tool.pre", "text": text });
+    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    assert!(sandbox.read("context") == format!("{context}\n"));
+}
+
+#[test]
+fn a_tool_event_says_what_the_tool_is_about_to_do() {
+    let sandbox = Sandbox::new().hook("hook", "cat > context");
+    sandbox.run_shell("ls src").allows();
+    let context: Value = serde_json::from_str(&sandbox.read("context")).unwrap();
+    assert_eq!(context["action"]["kind"], "shell");
+    assert_eq!(context["action"]["command"], "ls src");
+}
+
+#[test]
+fn a_shell_hook_needs_no_json_parser() {
+    let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: timeout=1m30s\n{NOTE}"));
+    let context = json!({
+        "sessionId": "s-1", "toolName": "bash", "toolInput": { "command": "a  'b' $c" },
+    });
+    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
+    let project = fs::canonicalize(sandbox.path()).unwrap();
+    let expected = [
+        ("HOOKRUN_ACTION_COMMAND", "a  'b' $c"),
+        ("HOOKRUN_ACTION_KIND", "shell"),
+        ("HOOKRUN_EVENT", "tool.pre"),
+        ("HOOKRUN_HOOK", "hook"),
+        ("HOOKRUN_HOST", "native"),
+        ("HOOKRUN_PROJECT_DIR", project.to_str().unwrap()),
+        ("HOOKRUN_SESSION_ID", "s-1"),
+        ("HOOKRUN_TIMEOUT_MS", "90000"),
+        ("HOOKRUN_TOOL_NAME", "bash"),
+    ];
+    assert_eq!(noted(&sandbox), pairs(&expected));
+}
+
+#[test]
+fn paths_come_one_a_line_and_a_prompt_as_it_is() {
+    let body =
+        "printf %s \"$HOOKRUN_ACTION_PATHS\" > paths; printf %s \"$HOOKRUN_ACTION_KIND\" > kind";
+    let sandbox = Sandbox::new().hook("hook", body).hook_for(
+        "prompt.submit",
+        "hook",
+        "printf %s \"$HOOKRUN_PROMPT\" > prompt",
+    );
+    let context = br#"{"action":{"kind":"edit","paths":["a b.txt","c.txt"]}}"#;
+    sandbox.hookrun(&["run", "tool.pre"], context).allows();
+    assert_eq!(sandbox.read("paths"), "a b.txt\nc.txt");
+    assert_eq!(sandbox.read("kind"), "edit");
+    let context = "{\"prompt\":\"two\\nlines \u{e9}\"}";
+    sandbox.hookrun(&["run", "prompt.submit"], context.as_bytes()).allows();
+    assert_eq!(sandbox.read("prompt"), "two\nlines \u{e9}");
+}
+
+#[test]
+fn hookruns_own_environment_is_passed_on() {
+    let sandbox = Sandbox::new().variable("MY_TOKEN", "t").hook("hook", "echo $MY_TOKEN");
+    sandbox.run("tool.pre").allows_with(json!({ "output": "t" }));
+}
+
+#[test]
+fn a_value_that_is_too_long_is_left_out_and_named() {
+    let sandbox = Sandbox::new().hook("hook", NOTE);
+    sandbox.run_shell(&"x".repeat(40_000)).allows();
+    let noted = noted(&sandbox);
+    assert!(!noted.iter().any(|(name, _)| name == "HOOKRUN_ACTION_COMMAND"), "{noted:?}");
+    let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
+    assert!(noted.contains(&truncated), "{noted:?}");
+}
+
+#[test]
+fn a_value_with_a_nul_is_left_out_and_named() {
+    let sandbox = Sandbox::new().hook("hook", NOTE);
+    sandbox.run_shell("rm\0-rf").allows();
+    let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
+    assert!(noted(&sandbox).contains(&truncated), "{:?}", noted(&sandbox));
+}
+
+#[test]
+fn a_value_that_just_fits_is_not_left_out() {
+    let sandbox = Sandbox::new().hook("hook", "echo ${#HOOKRUN_ACTION_COMMAND} $HOOKRUN_TRUNCATED");
+    sandbox.run_shell(&"x".repeat(32 * 1024)).allows_with(json!({ "output": "32768" }));
+}
+
+#[test]
+fn a_hookrun_inside_a_hook_does_not_see_the_outer_event() {
+    let names = [
+        "HOOKRUN_ACTION_COMMAND",
+        "HOOKRUN_ACTION_KIND",
+        "HOOKRUN_ACTION_PATHS",
+        "HOOKRUN_PROMPT",
+        "HOOKRUN_SESSION_ID",
+        "HOOKRUN_TOOL_NAME",
+        "HOOKRUN_TRUNCATED",
+    ];
+    let mut sandbox = Sandbox::new()
+        .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
+        .script("inner/hooks.d/session.start/hook", &format!("#!/bin/sh\n{NOTE}\n"))
+        .hook("hook", "echo '{}' | \"$HOOKRUN\" run session.start --hooks inner");
+    for name in names {
+        sandbox = sandbox.variable(name, "of somebody else");
+    }
+    sandbox.run_shell("rm -rf /").allows();
+    let noted = noted(&sandbox);
+    assert!(noted.contains(&("HOOKRUN_EVENT".to_string(), "session.start".to_string())));
+    let leaked: Vec<_> = noted.iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
+    assert!(leaked.is_empty(), "{leaked:?}");
+}
+
+#[test]
+fn the_state_folder_is_private_and_belongs_to_the_session_and_the_hook() {
+    let note = "echo \"$HOOKRUN_STATE_DIR\" >> folders; echo x >> \"$HOOKRUN_STATE_DIR/count\"";
+    let sandbox = Sandbox::new().hook("a", note).hook_for("tool.post", "a", note).hook_for(
+        "tool.post",
+        "b",
+        note,
+    );
+    let run = |event: &str, session: &str| {
+        let context = json!({ "sessionId": session }).to_string();
+        sandbox.hookrun(&["run", event], context.as_bytes()).exits(0);
+    };
+    run("tool.pre", "s1");
+    run("tool.post", "s1");
+    run("tool.pre", "s2");
+    run("tool.pre", "../../escape");
+    let text = sandbox.read("folders");
+    let folders: Vec<&str> = text.lines().collect();
+    let [a1, again, b1, a2, odd] = folders[..] else { panic!("{folders:?}") };
+    assert_eq!(a1, again);
+    assert!(a1 != b1 && a1 != a2 && b1 != a2, "{folders:?}");
+    assert_eq!(fs::read_to_string(format!("{a1}/count")).unwrap(), "x\nx\n");
+    for folder in [a1, b1, a2, odd] {
+        let mode = fs::metadata(folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o700, "{folder}");
+        let home = sandbox.at("home/.local/state/hookrun");
+        let real = fs::canonicalize(folder).unwrap();
+        assert!(real.starts_with(fs::canonicalize(home).unwrap()), "{folder}");
+    }
+}
+
+#[test]
+fn state_is_kept_below_xdg_state_home() {
+    let sandbox = Sandbox::new().hook("hook", "echo \"$HOOKRUN_STATE_DIR\"");
+    let home = sandbox.at("state");
+    let sandbox = sandbox.variable("XDG_STATE_HOME", home.to_str().unwrap());
+    let ran = sandbox.run("tool.pre");
+    ran.exits(0).prints(home.join("hookrun").to_str().unwrap());
+}
+
+#[test]
+fn a_hook_runs_in_the_folder_of_the_event() {
+    let sandbox = Sandbox::new().hook("hook", "pwd -P").file("sub folder/x", "");
+    let folder = fs::canonicalize(sandbox.at("sub folder")).unwrap();
+    let context = json!({ "cwd": folder });
+    let ran = sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes());
+    ran.allows_with(json!({ "output": folder }));
+}
+
+#[test]
+fn a_hook_runs_in_hookruns_folder_where_the_event_names_none_that_exists() {
+    let sandbox = Sandbox::new().hook("hook", "pwd -P");
+    let folder = fs::canonicalize(sandbox.path()).unwrap();
+    for context in [
+        "{}",
+        r#"{"cwd":"/no/such/folder"}"#,
+        r#"{"cwd":"hookrun.toml"}"#,
+        r#"{"cwd":""}"#,
+        r#"{"cwd":7}"#,
+    ] {
+        let ran = sandbox.hookrun(&["run", "tool.pre"], context.as_bytes());
+        ran.allows_with(json!({ "output": folder }));
+    }
+    let report = sandbox.report("tool.pre", r#"{"cwd":"/no/such/folder"}"#);
+    assert!(report["hooks"][0]["notes"][0].as_str().unwrap().contains("/no/such/folder"));
+}
+
+#[test]
+fn the_arguments_of_a_command_are_split_as_a_shell_splits_words() {
+    let config =
+        "[[hook]]\nname = 'hook'\nevent = 'tool.pre'\ncommand = '''./say 'a b' \"c\" d\\ e'''\n";
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", config)
+        .script("say", "#!/bin/sh\nprintf '<%s>' \"$@\"\n");
+    sandbox.run("tool.pre").allows_with(json!({ "output": "<a b><c><d e>" }));
+}

@@ -1,0 +1,90 @@
+//! Hooks that change the event: who sees the change, and what the host is told.
+
+use serde_json::json;
+
+use crate::sandbox::Sandbox;
+
+/// A hook that sets the tool's command.
+fn sets(command: &str) -> String {
+    let answer = json!({ "update": { "toolInput": { "command": command } } });
+    format!("# hookrun: rewrite\necho '{answer}'")
+}
+
+#[test]
+fn a_rewrite_reaches_the_host() {
+    let sandbox = Sandbox::new().hook("hook", &sets("ls -l"));
+    let update = json!({ "update": { "toolInput": { "command": "ls -l" } } });
+    sandbox.run_shell("ls").allows_with(update);
+}
+
+#[test]
+fn later_hooks_see_what_earlier_ones_left() {
+    let sandbox = Sandbox::new()
+        .hook("10-set", &sets("safe-rm x"))
+        .hook("20-see", "cat > seen; printf %s \"$HOOKRUN_ACTION_COMMAND\" > variable");
+    sandbox.run_shell("rm x").exits(0);
+    let seen: serde_json::Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
+    assert_eq!(seen["toolInput"], json!({ "command": "safe-rm x" }));
+    assert_eq!(seen["action"]["command"], "safe-rm x");
+    assert_eq!(sandbox.read("variable"), "safe-rm x");
+}
+
+#[test]
+fn later_matchers_see_what_earlier_hooks_left() {
+    let guard = "# hookrun: command='^rm '\necho \"no $HOOKRUN_ACTION_COMMAND\" >&2; exit 1";
+    let made_worse = Sandbox::new().hook("10-set", &sets("rm -rf /")).hook("20-guard", guard);
+    made_worse.run_shell("ls").blocks("no rm -rf /");
+    let made_better = Sandbox::new().hook("10-set", &sets("ls")).hook("20-guard", guard);
+    made_better
+        .run_shell("rm x")
+        .allows_with(json!({ "update": { "toolInput": { "command": "ls" } } }));
+}
+
+#[test]
+fn rewrites_follow_one_another_and_the_last_value_is_the_hosts() {
+    let add = "# hookrun: rewrite\n\
+               printf '{\"update\":{\"toolInput\":{\"command\":\"%s+\"}}}' \"$HOOKRUN_ACTION_COMMAND\"";
+    let sandbox = Sandbox::new().hook("10", add).hook("20", add).hook("30", add);
+    sandbox.run_shell("x").allows_with(json!({ "update": { "toolInput": { "command": "x+++" } } }));
+}
+
+#[test]
+fn every_rewrite_is_reported_with_its_old_and_its_new_value() {
+    let sandbox = Sandbox::new().hook("10", &sets("b")).hook("20", &sets("c"));
+    let context = r#"{"toolName":"bash","toolInput":{"command":"a","timeout":7}}"#;
+    let report = sandbox.report("tool.pre", context);
+    let row = |hook: &str, old: serde_json::Value, new: &str| json!({ "hook": hook, "field": "toolInput", "old": old, "new": { "command": new } });
+    let expected = json!([
+        row("10", json!({ "command": "a", "timeout": 7 }), "b"),
+        row("20", json!({ "command": "b" }), "c"),
+    ]);
+    assert_eq!(report["rewrites"], expected);
+}
+
+#[test]
+fn a_refusal_takes_back_every_rewrite() {
+    let sandbox = Sandbox::new().hook("10-set", &sets("ls")).hook("20-deny", "echo no >&2; exit 1");
+    sandbox.run_shell("rm").blocks("no");
+}
+
+#[test]
+fn a_hook_that_refuses_rewrites_nothing() {
+    let answer = r#"{"continue":false,"reason":"no","update":{"toolInput":{"command":"ls"}}}"#;
+    let body = format!("# hookrun: rewrite\necho '{answer}'");
+    Sandbox::new().hook("hook", &body).run_shell("rm").blocks("no");
+}
+
+#[test]
+fn the_first_value_stands_where_the_event_says_so() {
+    let sets = |folder: &str| {
+        format!("# hookrun: rewrite\necho '{{\"update\":{{\"sessionDir\":\"{folder}\"}}}}'")
+    };
+    let sandbox = Sandbox::new().hook_for("session.dir", "10", &sets("/first")).hook_for(
+        "session.dir",
+        "20",
+        &sets("/second"),
+    );
+    sandbox.run("session.dir").allows_with(json!({ "update": { "sessionDir": "/first" } }));
+    let report = sandbox.report("session.dir", "{}");
+    assert!(report["rewrites"][1]["rejected"].is_string(), "{report}");
+}

@@ -1,0 +1,197 @@
+//! The event on stdin, whatever it is: the status is 0 or 2, and never late.
+
+use std::io::Write;
+use std::time::Instant;
+
+use crate::nasty::running::Running;
+use crate::sandbox::{Ran, Sandbox};
+
+fn given(bytes: &[u8]) -> Ran {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    Running::start(&sandbox, &["run", "tool.pre"]).feed(bytes).ended().ran
+}
+
+#[test]
+fn no_event_refuses() {
+    given(b"").blocks_saying("no event on stdin");
+    given(b" \n\t\r\n").blocks_saying("no event on stdin");
+}
+
+#[test]
+fn what_is_not_one_json_object_refuses_and_says_why() {
+    for (bytes, why) in [
+        (&b"hello"[..], "is not a JSON object"),
+        (b"\0\xff\xfe\x01binary", "is not a JSON object"),
+        (b"[1]", "is not a JSON object"),
+        (b"\"text\"", "is not a JSON object"),
+        (b"null", "is not a JSON object"),
+        (b"{\"a\":", "is incomplete"),
+        (b"{\"a\":1", "is incomplete"),
+        (b"{\"a\":\"\xff\"}", "is not UTF-8"),
+        (b"{a:1}", "is not valid JSON"),
+        (b"{\"a\":1,}", "is not valid JSON"),
+        (b"{} {}", "exactly one document"),
+        (b"{}\n{\"toolName\":\"bash\"}\n", "exactly one document"),
+        (b"{}]", "exactly one document"),
+        (b"{\"toolName\":\"a\",\"toolName\":\"b\"}", "`toolName` stands twice"),
+        (b"{\"toolName\":\"a\",\"\\u0074oolName\":\"b\"}", "`toolName` stands twice"),
+        (b"{\"event\":\"tool.post\"}", "`tool.pre`"),
+    ] {
+        let ran = given(bytes);
+        ran.blocks_saying(why);
+    }
+}
+
+#[test]
+fn an_event_with_a_byte_order_mark_is_read() {
+    given("\u{feff}{}\r\n".as_bytes()).allows();
+}
+
+#[test]
+fn an_event_may_say_its_own_name() {
+    given(br#"{"event":"tool.pre"}"#).allows();
+    given(br#"{"event":"PreToolUse"}"#).allows();
+}
+
+#[test]
+fn nesting_without_end_refuses() {
+    given("[".repeat(1_000_000).as_bytes()).blocks_saying("nested deeper than 128");
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    given(deep.as_bytes()).blocks_saying("nested deeper than 128");
+    let objects = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    given(objects.as_bytes()).blocks_saying("nested deeper than 128");
+    let inside = format!("{{\"a\":{}{}}}", "[".repeat(120), "]".repeat(120));
+    given(inside.as_bytes()).allows();
+}
+
+#[test]
+fn the_end_of_the_document_is_enough() {
+    let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
+    let arguments = ["run", "tool.pre", "--stdin-timeout", "1h"];
+    let mut running = Running::start(&sandbox, &arguments);
+    let mut stdin = running.stdin();
+    stdin.write_all(b"{\"toolName\":\"bash\"}").unwrap();
+    running.ended().ran.blocks("no");
+    drop(stdin);
+}
+
+#[test]
+fn a_document_that_comes_in_pieces_is_one() {
+    let sandbox = Sandbox::new().hook("hook", "echo \"$HOOKRUN_TOOL_NAME\"");
+    let mut running = Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "1m"]);
+    let mut stdin = running.stdin();
+    for piece in
+        [&b"\xef"[..], b"\xbb\xbf", b"{\"toolName\":\"b\\", b"\"}", b"\xc3", b"\xa9\"", b"}"]
+    {
+        stdin.write_all(piece).unwrap();
+        stdin.flush().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    running.ended().ran.allows_with(serde_json::json!({ "output": "b\"}\u{e9}" }));
+}
+
+#[test]
+fn an_event_that_does_not_become_complete_refuses_in_time() {
+    for begun in [&b""[..], b"  ", b"{\"toolName\":\"ba"] {
+        let sandbox = Sandbox::new().hook("hook", "true");
+        let mut running =
+            Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "300ms"]);
+        let mut stdin = running.stdin();
+        stdin.write_all(begun).unwrap();
+        let ran = running.ended().ran;
+        ran.blocks_saying("no complete event arrived on stdin within 300ms");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn the_budget_counts_while_the_event_is_awaited() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    let arguments = ["run", "tool.pre", "--stdin-timeout", "1h", "--budget", "300ms"];
+    let mut running = Running::start(&sandbox, &arguments);
+    let stdin = running.stdin();
+    running.ended().ran.blocks_saying("300ms");
+    drop(stdin);
+}
+
+#[test]
+fn a_stream_without_end_refuses() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    for (stream, why) in [
+        ("yes", "is not a JSON object"),
+        ("yes '  '", "no complete event arrived"),
+        ("printf '{\"a\":\"'; yes", ""),
+        ("printf '{\"a\":['; yes '[],'", ""),
+        ("printf '{\"a\":['; yes '['", "nested deeper than 128"),
+        ("cat /dev/zero", "is not a JSON object"),
+    ] {
+        let line = format!("({stream}) 2>/dev/null | \"$@\"");
+        let arguments = ["run", "tool.pre", "--stdin-timeout", "700ms"];
+        let running = Running::start_by(&sandbox, &line, &arguments);
+        let started = Instant::now();
+        let ran = running.ended().ran;
+        ran.blocks_saying(why);
+        assert!(started.elapsed().as_secs() < 30, "{stream}: {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn a_hundred_megabytes_are_decided() {
+    let mut event = b"{\"text\":\"".to_vec();
+    event.resize(100 * 1024 * 1024, b'x');
+    event.extend_from_slice(b"\"}");
+    let ran = given(&event);
+    assert!(ran.status == 0 || ran.status == 2, "{:?}", ran.status);
+    let sandbox = Sandbox::new().hook("hook", "# hookrun: timeout=50s\nwc -c");
+    let arguments = ["run", "tool.pre", "--stdin-timeout", "50s"];
+    let ran = Running::start(&sandbox, &arguments).feed(&event).ended().ran;
+    // The event's name is added to the context, and the final newline.
+    let count = event.len() + "\"event\":\"tool.pre\",\n".len();
+    ran.allows_with(serde_json::json!({ "output": count.to_string() }));
+}
+
+#[test]
+fn a_closed_stdin_refuses() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    let ran = Running::start_by(&sandbox, "exec \"$@\" <&-", &["run", "tool.pre"]).ended().ran;
+    ran.blocks_saying("stdin");
+}
+
+#[test]
+fn a_folder_or_a_file_as_stdin_is_no_problem() {
+    let sandbox = Sandbox::new().hook("hook", "true").file("event.json", "{}");
+    let run = |line: &str| Running::start_by(&sandbox, line, &["run", "tool.pre"]).ended().ran;
+    run("exec \"$@\" < .").blocks_saying("stdin cannot be read");
+    run("exec \"$@\" < event.json").allows();
+    run("exec \"$@\" < /dev/null").blocks_saying("no event on stdin");
+}
+
+#[test]
+fn whatever_stands_on_stdin_the_status_is_0_or_2() {
+    // xorshift: the same bytes in every run, so that a failure can be repeated.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let sandbox = Sandbox::new().hook("hook", "cat >/dev/null");
+    let seed = br#"{"toolName":"bash","toolInput":{"command":"ls","x":[1,{"y":null}]},"cwd":"/"}"#;
+    for round in 0..120 {
+        let bytes: Vec<u8> = if round % 2 == 0 {
+            let length = random() as usize % 300;
+            (0..length).map(|_| random().to_le_bytes()[0]).collect()
+        } else {
+            let mut bytes = seed.to_vec();
+            for _ in 0..=random() % 3 {
+                let place = random() as usize % bytes.len();
+                bytes[place] = random().to_le_bytes()[0];
+            }
+            bytes
+        };
+        let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(&bytes).ended_alone().ran;
+        assert!(ran.status == 0 || ran.status == 2, "{bytes:?}: {ran:?}");
+        assert_eq!(ran.status == 2, ran.stdout.contains("\"continue\":false"), "{ran:?}");
+    }
+}
