@@ -62,7 +62,8 @@ fn misses(case: &Value) -> Vec<String> {
     let case = filled(case, &folder);
     let mut sandbox = sandbox.variable("XDG_STATE_HOME", folder.join("state").to_str().unwrap());
     // git looks neither at the user's settings nor above the folder of the case.
-    sandbox = sandbox.variable("GIT_CEILING_DIRECTORIES", folder.parent().unwrap().to_str().unwrap());
+    sandbox =
+        sandbox.variable("GIT_CEILING_DIRECTORIES", folder.parent().unwrap().to_str().unwrap());
     sandbox = sandbox.variable("GIT_CONFIG_NOSYSTEM", "1");
     for (name, value) in case["env"].as_object().into_iter().flatten() {
         sandbox = sandbox.variable(name, value.as_str().unwrap());

@@ -45,6 +45,30 @@ fn a_second_signal_ends_a_stubborn_hook_at_once() {
 }
 
 #[test]
+fn a_hookrun_that_is_killed_leaves_no_process_behind() {
+    for daemon in ["sleep 3600 &", "setsid sleep 3600 &", "(setsid sleep 3600 >/dev/null 2>&1 &)"] {
+        // Those that end at once need no keeper; this one has it by then.
+        let body = format!("# hookrun: timeout=1h\nsleep 0.5; {daemon}\ntouch started; sleep 3600");
+        let (_sandbox, running) = hanging(&body);
+        end(running.pid(), "KILL");
+        assert_eq!(running.ended().ran.status, -1);
+    }
+}
+
+#[test]
+fn all_parallel_hooks_of_a_hookrun_that_is_killed_are_ended() {
+    let body = "# hookrun: timeout=1h parallel\n\
+                sleep 0.5; trap '' TERM HUP; setsid sleep 3600 & touch started-$HOOKRUN_HOOK; wait";
+    let sandbox = Sandbox::new().hook("a", body).hook("b", body);
+    let running = Running::start(&sandbox, &["run", "tool.pre", "--jobs", "2"]).feed(b"{}");
+    wait_until("all have started", || {
+        ["a", "b"].iter().all(|name| sandbox.at(&format!("started-{name}")).exists())
+    });
+    end(running.pid(), "KILL");
+    assert_eq!(running.ended().ran.status, -1);
+}
+
+#[test]
 fn a_signal_while_the_event_is_awaited_refuses() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
     let mut running = Running::start(&sandbox, &["run", "tool.pre", "--stdin-timeout", "1h"]);

@@ -10,12 +10,12 @@ use crate::sandbox::Sandbox;
 /// A hook that notes its `HOOKRUN_…` variables, sorted.
 const NOTE: &str = "env | grep '^HOOKRUN_' | sort > variables";
 
-/// The variables that it noted; those that only the tests set are left out.
+/// The variables that it noted, without those that are different in every run.
 fn noted(sandbox: &Sandbox) -> Vec<(String, String)> {
     let text = sandbox.read("variables");
     let pairs = text.lines().filter_map(|line| line.split_once('='));
     pairs
-        .filter(|(name, _)| *name != "HOOKRUN_STATE_DIR")
+        .filter(|(name, _)| !["HOOKRUN_STATE_DIR", "HOOKRUN_RUN_ID"].contains(name))
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect()
 }
