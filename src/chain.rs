@@ -69,8 +69,8 @@ pub struct Surroundings {
     pub project: PathBuf,
     /// `PATH`, for commands without a slash.
     pub search: Option<OsString>,
-    /// Where state folders are made; `None` where there is no place for them.
-    pub state: Option<PathBuf>,
+    /// Where state folders are made, when a hook is run.
+    pub state: PathBuf,
     /// The mark that the processes of this run carry; different for every runner.
     pub run_id: String,
 }
@@ -332,7 +332,7 @@ fn variables(
     }
     let session = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
     let session = session.map_or("no-session", |(_, id)| id.as_str());
-    if let Some(folder) = state_folder(surroundings.state.as_deref(), session, &hook.name) {
+    if let Some(folder) = state_folder(&surroundings.state, session, &hook.name) {
         variables.push(("HOOKRUN_STATE_DIR".to_string(), folder));
     }
     variables
@@ -345,9 +345,10 @@ fn absent(variables: &[(String, String)]) -> Vec<&'static str> {
     VARIABLES.iter().map(|row| row.name).filter(|name| !set.contains(name)).collect()
 }
 
-/// Makes the state folder of a session and hook, for its owner only.
-fn state_folder(root: Option<&Path>, session: &str, hook: &str) -> Option<String> {
-    let folder = root?.join("sessions").join(file_name(session)).join(file_name(hook));
+/// Makes the state folder of a session and hook, for its owner only. `None` where that cannot be
+/// done: a hook that needs no state still runs.
+fn state_folder(root: &Path, session: &str, hook: &str) -> Option<String> {
+    let folder = root.join("sessions").join(file_name(session)).join(file_name(hook));
     let make = |recursive: bool| DirBuilder::new().mode(0o700).recursive(recursive).create(&folder);
     match make(false) {
         Ok(()) => {}
@@ -358,6 +359,15 @@ fn state_folder(root: Option<&Path>, session: &str, hook: &str) -> Option<String
                 return None;
             }
         }
+    }
+    // In a temporary folder somebody else may have been here first.
+    let is_own = root.symlink_metadata().is_ok_and(|meta| {
+        meta.uid() == rustix::process::getuid().as_raw()
+            && (meta.is_symlink() || meta.mode() & 0o022 == 0)
+    });
+    if !is_own {
+        tracing::warn!(folder = %root.display(), "others may write the state folder; not used");
+        return None;
     }
     folder.into_os_string().into_string().ok()
 }

@@ -64,6 +64,7 @@ impl Config {
         let catalog = own_events(&manifests, &mut problems);
         let mut loader = Loader { catalog: &catalog, scope, hooks: Vec::new(), problems };
         for (layer, manifests) in layers.iter().zip(&manifests) {
+            let first = loader.hooks.len();
             for folder in &layer.drop_ins {
                 loader.drop_ins(layer.kind, folder);
             }
@@ -75,8 +76,8 @@ impl Config {
                     loader.check(file, rejected);
                 }
             }
+            loader.find_duplicates(first);
         }
-        loader.find_duplicates();
         let (hooks, problems) = (loader.hooks, in_order(loader.problems));
         let project = discover::project_root(&env.cwd);
         Config { hooks, layers, project, problems, catalog }
@@ -292,6 +293,17 @@ impl Loader<'_> {
                 self.add(&entry.draft, &entry.name, &spec, entry.handler.clone(), source);
             }
         }
+        // Hooks of other events are checked too: an error anywhere closes every gate.
+        if !bound.iter().any(|(event, _)| self.is_named(event)) {
+            for (fault, at) in entry.draft.check() {
+                self.fault(fault, file, at);
+            }
+        }
+    }
+
+    /// Whether a canonical name is in scope.
+    fn is_named(&self, event: &str) -> bool {
+        self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
     fn add(
@@ -348,12 +360,13 @@ impl Loader<'_> {
         }
     }
 
-    /// Two hooks of one event and layer may not share a name: reasons and logs name hooks.
-    fn find_duplicates(&mut self) {
-        let mut seen: HashMap<(LayerKind, &str, &str), &Hook> = HashMap::new();
+    /// Two hooks of one event and layer, whose hooks begin at `first`, may not share a name:
+    /// reasons and logs name hooks.
+    fn find_duplicates(&mut self, first: usize) {
+        let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
         let mut found = Vec::new();
-        for hook in &self.hooks {
-            let key = (hook.source.layer, hook.event.as_str(), hook.name.as_str());
+        for hook in &self.hooks[first..] {
+            let key = (hook.event.as_str(), hook.name.as_str());
             if let Some(first) = seen.insert(key, hook) {
                 let cause = format!(
                     "two hooks of `{}` are called `{}`; the other is in {}",

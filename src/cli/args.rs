@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Decide an event and show everything
     #[command(
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With --expect or\n--expect-reason: 0 as expected, 1 not, 2 could not decide."
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an\nexpectation: 0 as expected, 1 not, 2 could not decide."
     )]
     Test(TestArgs),
     /// Show the hooks of every event, in the order in which they run

@@ -102,11 +102,16 @@ fn lines_of(words: &[&str], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {
         match lines.last_mut() {
-            Some(line) if line.len() + word.len() + 2 <= width => {
+            Some(line) if line.len() + word.len() + 3 <= width => {
                 line.push_str(", ");
                 line.push_str(word);
             }
-            _ => lines.push((*word).to_string()),
+            last => {
+                if let Some(line) = last {
+                    line.push(',');
+                }
+                lines.push((*word).to_string());
+            }
         }
     }
     lines

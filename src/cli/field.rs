@@ -20,7 +20,11 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
         FieldFormat::Text => context.text(&args.path),
         FieldFormat::Json => json(&context, &args.path),
     };
-    match found.or_else(|| args.default.clone()) {
+    let by_default = args.default.as_ref().map(|text| match args.format {
+        FieldFormat::Text => text.clone(),
+        FieldFormat::Json => serde_json::Value::from(text.as_str()).to_string(),
+    });
+    match found.or(by_default) {
         Some(text) => {
             writeln!(out, "{text}")?;
             Ok(Exit::Yes)

@@ -48,8 +48,11 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let (context, origin) = match input {
         Input::Event { context, bytes } => (context, Origin::Stdin { bytes }),
         Input::Nothing => {
-            let sample =
+            let mut sample =
                 Context::parse(spec.sample()).map_err(|error| Failure::new(error.to_string()))?;
+            if spec.carries("cwd") {
+                sample.set("cwd", &env.cwd.to_string_lossy().into());
+            }
             (sample, Origin::Sample)
         }
     };

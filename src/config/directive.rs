@@ -38,17 +38,16 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         };
         let comment = comment.trim_start_matches(['#', '/']).trim_start();
         let Some(rest) = comment.strip_prefix("hookrun") else { continue };
-        let column = line.find(rest).map_or(1, |at| line[..at].chars().count() + 1);
-        let at = Position { line: number, column };
+        let start = Position { line: number, column: column_of(line, rest) };
         let faults = match rest.strip_prefix(':') {
-            Some(directive) => take_directive(directive, at, draft),
-            None if looks_like_directive(rest) => vec![Fault::new(
-                "this comment looks like a directive and has no colon",
-                format!("write `# hookrun:{rest}`"),
-            )],
+            Some(directive) => take_directive(directive, line, start, draft),
+            None if looks_like_directive(rest) => {
+                let cause = "this comment looks like a directive and has no colon";
+                vec![(Fault::new(cause, format!("write `# hookrun:{rest}`")), start)]
+            }
             None => continue,
         };
-        problems.extend(faults.into_iter().map(|fault| fault.in_file(file, Some(at))));
+        problems.extend(faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at))));
     }
     Ok(problems)
 }
@@ -77,18 +76,42 @@ fn looks_like_directive(rest: &str) -> bool {
     rest.starts_with([' ', '\t']) && first.contains('=') && find(name).is_some()
 }
 
-fn take_directive(text: &str, at: Position, draft: &mut Draft) -> Vec<Fault> {
-    let words = match shell_words::split(text) {
+/// The column at which `part` stands in `line` as a whole word, or as the rest of the line.
+fn column_of(line: &str, part: &str) -> usize {
+    let ends_word = |at: &usize| {
+        let after = line[at + part.len()..].chars().next();
+        after.is_none_or(|c| c.is_whitespace() || c == '\'' || c == '"')
+    };
+    let offset = line.match_indices(part).map(|(at, _)| at).find(ends_word).unwrap_or(0);
+    line[..offset].chars().count() + 1
+}
+
+/// Takes the settings of one line; each mistake comes with the place of its word.
+fn take_directive(
+    directive: &str,
+    line: &str,
+    start: Position,
+    draft: &mut Draft,
+) -> Vec<(Fault, Position)> {
+    let words = match shell_words::split(directive) {
         Ok(words) => words,
-        Err(_) => return vec![Fault::new("a quote is not closed", "close it")],
+        Err(_) => return vec![(Fault::new("a quote is not closed", "close it"), start)],
     };
     if words.is_empty() {
-        return vec![Fault::new(
-            "the directive is empty",
-            "write settings, for example `timeout=10s`",
-        )];
+        let cure = "write settings, for example `timeout=10s`";
+        return vec![(Fault::new("the directive is empty", cure), start)];
     }
-    words.iter().filter_map(|word| take_word(word, at, draft).err()).collect()
+    let mut faults = Vec::new();
+    for word in words {
+        // A word with quotes inside is not found as it was read, and then the line must do.
+        let is_found = line.contains(&word);
+        let column = if is_found { column_of(line, &word) } else { start.column };
+        let at = Position { line: start.line, column };
+        if let Err(fault) = take_word(&word, at, draft) {
+            faults.push((fault, at));
+        }
+    }
+    faults
 }
 
 fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {

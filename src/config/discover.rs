@@ -1,5 +1,6 @@
 //! Where configuration lies: the layers and their files.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::env::Environment;
 use super::problem::{Fault, Problem};
+use crate::event::catalog;
 use crate::hook::LayerKind;
 
 /// The file of a layer.
@@ -71,21 +73,47 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
     }
+    if choice.explicit.len() + usize::from(choice.discover) > 1 {
+        drop_repeated(&mut layers);
+    }
     (layers, problems)
+}
+
+/// Keeps every file and folder in the first layer that has it: who names a folder twice, or one
+/// that is found anyway, does not want its hooks to run twice.
+fn drop_repeated(layers: &mut Vec<Layer>) {
+    let mut seen = HashSet::new();
+    let mut is_new = |path: &PathBuf| match path.canonicalize() {
+        Ok(path) => seen.insert(path),
+        // What cannot be found will be told when it is read.
+        Err(_) => true,
+    };
+    for layer in layers.iter_mut() {
+        layer.manifests.retain(&mut is_new);
+        layer.drop_ins.retain(&mut is_new);
+    }
+    layers.retain(|layer| !layer.manifests.is_empty() || !layer.drop_ins.is_empty());
 }
 
 /// The nearest folder upwards that configures hooks.
 fn find_project(from: &Path) -> Option<PathBuf> {
     let has_any = |folder: &&Path| {
-        [MANIFEST, DROP_INS, HIDDEN].iter().any(|name| is_there(&folder.join(name)))
+        let names = [MANIFEST, DROP_INS, HIDDEN];
+        names.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
     };
     from.ancestors().find(has_any).map(Path::to_path_buf)
 }
 
-/// Whether something stands there. A link to nothing does: reading it fails, and that closes
-/// gates, where passing it over would open them.
+/// Whether something stands there, or may: a link to nothing, or what we may not look at. Reading
+/// it fails, and that closes gates, where passing it over would open them.
 fn is_there(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
+    match path.symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput
+        ),
+    }
 }
 
 /// The project's root: the nearest folder upwards that configures hooks, else the one of a git
@@ -135,12 +163,19 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
             drop_ins: Vec::new(),
         });
     }
+    if let Some(event) = named.file_name().and_then(OsStr::to_str).and_then(catalog::find) {
+        let cause = format!("is the folder of one event, `{}`", event.name);
+        return Err(Fault::new(cause, "name the folder that it is in"));
+    }
     let found = layer(kind, named);
     let is_drop_ins = named.file_name() == Some(OsStr::new(DROP_INS));
     match found {
         Some(mut layer) => {
             if is_drop_ins && layer.drop_ins.is_empty() {
                 layer.drop_ins.push(named.to_path_buf());
+            }
+            if layer.drop_ins.is_empty() {
+                refuse_loose_folders(named)?;
             }
             Ok(layer)
         }
@@ -151,6 +186,19 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
             drop_ins: vec![named.to_path_buf()],
         }),
     }
+}
+
+/// Refuses folders of events beside a `hookrun.toml`: nobody would run what is in them.
+fn refuse_loose_folders(folder: &Path) -> Result<(), Fault> {
+    for entry in entries(folder).unwrap_or_default() {
+        let is_event = catalog::EVENTS.iter().any(|spec| spec.name == entry.name.as_str());
+        if entry.is_folder && is_event && entry.name.contains('.') {
+            let cause =
+                format!("`{}` stands beside hookrun.toml, where nothing runs it", entry.name);
+            return Err(Fault::new(cause, "move it into a folder hooks.d"));
+        }
+    }
+    Ok(())
 }
 
 /// An entry of a drop-in folder.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::keys::Takes;
 use super::problem::{Fault, Position};
 use crate::event::OnFailure;
+use crate::hook::matcher::{self, MatcherError};
 use crate::hook::{
     Background, DEFAULT_PRIORITY, Handler, Hook, Limits, Matcher, Source, parse_duration,
 };
@@ -121,13 +122,24 @@ impl Draft {
             };
             match added {
                 Ok(added) => matcher = added,
-                Err(error) => {
-                    let cause = format!("`{written}` cannot be used to match: {error}");
-                    faults.push((Fault::new(cause, pattern.cure()), *at));
-                }
+                Err(error) => faults.push((pattern.fault(written, &error), *at)),
             }
         }
         if faults.is_empty() { Ok(matcher) } else { Err(faults) }
+    }
+
+    /// What is wrong with the patterns, without making them ready for use: that costs ten times
+    /// as much.
+    pub(super) fn check(&self) -> Vec<(Fault, Option<Position>)> {
+        let fault = |(pattern, written, at): &(Pattern, String, Option<Position>)| {
+            let checked = match pattern {
+                Pattern::Tool => matcher::check_tool(written),
+                Pattern::Path => matcher::check_path(written),
+                Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
+            };
+            Some((pattern.fault(written, &checked.err()?), *at))
+        };
+        self.patterns.iter().filter_map(fault).collect()
     }
 
     /// The hook, for one event.
@@ -158,6 +170,10 @@ impl Draft {
 }
 
 impl Pattern {
+    fn fault(&self, written: &str, error: &MatcherError) -> Fault {
+        Fault::new(format!("`{written}` cannot be used to match: {error}"), self.cure())
+    }
+
     fn cure(&self) -> &'static str {
         match self {
             Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",

@@ -1,8 +1,7 @@
 //! The environment, read here and nowhere else.
 
 use std::ffi::OsString;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
@@ -52,11 +51,14 @@ impl Environment {
     }
 
     /// Where state folders are made: below the state home, or in a private folder of the
-    /// system's temporary one where there is no home.
-    pub fn state_root(&self) -> Option<PathBuf> {
+    /// system's temporary one where there is no home. Nothing is made yet.
+    pub fn state_root(&self) -> PathBuf {
         match &self.state_home {
-            Some(home) => Some(home.join("hookrun")),
-            None => private_temporary(),
+            Some(home) => home.join("hookrun"),
+            None => {
+                let own = rustix::process::getuid().as_raw();
+                std::env::temp_dir().join(format!("hookrun-{own}"))
+            }
         }
     }
 }
@@ -64,20 +66,6 @@ impl Environment {
 fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
-}
-
-/// A folder in the temporary one that nobody else can have made or can look into.
-fn private_temporary() -> Option<PathBuf> {
-    let own = rustix::process::getuid().as_raw();
-    let folder = std::env::temp_dir().join(format!("hookrun-{own}"));
-    let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);
-    if made.is_ok() || is_private(&folder, own) { Some(folder) } else { None }
-}
-
-fn is_private(folder: &Path, own: u32) -> bool {
-    folder.symlink_metadata().is_ok_and(|meta| {
-        meta.is_dir() && meta.uid() == own && meta.permissions().mode() & 0o077 == 0
-    })
 }
 
 fn folder(name: &str) -> Option<PathBuf> {

@@ -78,7 +78,7 @@ pub const HOOK_KEYS: &[KeyRow] = &[
 /// The keys of `match`, which stand in a directive by themselves.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow] = &[
-    key("tool", Takes::Text, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
+    key("tool", Takes::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
     key("path", Takes::Texts, "any", "globs for the paths that the tool names", true),
     key("command", Takes::Text, "any", "a regular expression for the command line", true),
     key("where", Takes::Table, "any", "field = regular expression, for any field of the context", true),

@@ -241,6 +241,7 @@ impl Reader<'_> {
         let at = Some(self.at(value.span().start));
         match (row.name, given(value)) {
             ("tool", Given::Text(text)) => draft.pattern(Pattern::Tool, text, at),
+            ("tool", Given::Texts(texts)) => draft.pattern(Pattern::Tool, texts.join("|"), at),
             ("command", Given::Text(text)) => draft.pattern(Pattern::Command, text, at),
             ("path", Given::Text(text)) => draft.pattern(Pattern::Path, text, at),
             ("path", Given::Texts(texts)) => {
@@ -248,7 +249,7 @@ impl Reader<'_> {
                     draft.pattern(Pattern::Path, text, at);
                 }
             }
-            ("where", _) => self.fields(draft, value),
+            ("where", _) => self.fields(draft, "", value),
             (name, given) => {
                 let cause =
                     format!("`{name}` takes {}, not {}", row.takes.describe(), given.describe());
@@ -257,19 +258,22 @@ impl Reader<'_> {
         }
     }
 
-    fn fields(&mut self, draft: &mut Draft, value: &Value<'_>) {
+    /// Takes the fields of `where`; a table in it is a path: `toolInput = { url = "…" }`, which
+    /// TOML also writes `toolInput.url = "…"`.
+    fn fields(&mut self, draft: &mut Draft, above: &str, value: &Value<'_>) {
         let Some(table) = self.table(value, "`where`") else { return };
         for (field, value) in table {
             let at = self.at(value.span().start);
+            let path = format!("{above}{}", field.get_ref());
+            if value.get_ref().is_table() {
+                self.fields(draft, &format!("{path}."), value);
+                continue;
+            }
             match given(value) {
-                Given::Text(text) => {
-                    draft.pattern(Pattern::Field(field.get_ref().to_string()), text, Some(at));
-                }
+                Given::Text(text) => draft.pattern(Pattern::Field(path), text, Some(at)),
                 given => {
-                    let name = field.get_ref();
-                    let cause = format!("`where.{name}` takes a string, not {}", given.describe());
-                    let cure =
-                        "write a regular expression; quote a field with dots: \"toolInput.url\"";
+                    let cause = format!("`where.{path}` takes a string, not {}", given.describe());
+                    let cure = "write a regular expression";
                     self.fault(Fault::new(cause, cure), value.span().start);
                 }
             }

@@ -295,7 +295,11 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
             let found = entries(raw).ok()?.into_iter().rev().find(|(name, _)| name == key)?;
             Some(found.1.get())
         }
-        b'[' => Some(elements(raw)?.get(key.parse::<usize>().ok()?)?.get()),
+        b'[' => {
+            // `01` is no index, as it is none in JSON.
+            let index = key.parse::<usize>().ok().filter(|index| index.to_string() == key)?;
+            Some(elements(raw)?.get(index)?.get())
+        }
         _ => None,
     }
 }

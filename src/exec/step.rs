@@ -30,7 +30,8 @@ pub(super) struct Step<'e> {
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
-    groups: Vec<Pid>,
+    /// The groups of hooks that were ended, not of those that exited by themselves.
+    ended_groups: Vec<Pid>,
     buffer: Vec<u8>,
 }
 
@@ -93,12 +94,12 @@ impl<'e> Step<'e> {
             budget,
             settles,
             times_aborted: 0,
-            groups: Vec::new(),
+            ended_groups: Vec::new(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
         }
     }
 
-    /// Runs every hook to its end. Also gives the process groups that there were.
+    /// Runs every hook to its end. Also gives the process groups of those that were ended.
     pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
@@ -120,7 +121,7 @@ impl<'e> Step<'e> {
                 State::Waiting { .. } | State::Live(_) => not_run(Ending::Aborted),
             })
             .collect();
-        (traces, self.groups)
+        (traces, self.ended_groups)
     }
 
     fn start_what_may(&mut self) {
@@ -171,7 +172,6 @@ impl<'e> Step<'e> {
                     "started"
                 );
                 let phase = self.first_phase(job.hook.limits.timeout, now);
-                self.groups.push(child.pid());
                 let is_kept = job.hook.background == Background::Kill;
                 if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| is_kept) {
                     keeper.watch(child.pid());
@@ -392,6 +392,9 @@ impl<'e> Step<'e> {
             (Phase::Killed { give_up_at, .. }, Status::Running) => *give_up_at <= now,
         };
         if is_over {
+            if !matches!(live.phase, Phase::Draining { .. }) {
+                self.ended_groups.push(live.child.pid());
+            }
             let trace = live.finish(job, status, now);
             if let Some(keeper) = self.engine.kept.borrow().as_ref() {
                 keeper.forget(live.child.pid());

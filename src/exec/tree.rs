@@ -44,8 +44,8 @@ impl Grounds {
     /// Ends every process that was re-parented to us, except those of hooks in `spared`, whose
     /// specs let them leave processes behind. To be called while no hook runs.
     ///
-    /// `groups` are those of the hooks that have just ended. The names of what was still running
-    /// outside them, and whether all of it is gone.
+    /// `groups` are those of hooks that were just killed with all their members. The names of what
+    /// was still running outside them, and whether all of it is gone.
     pub(super) fn sweep(
         &self,
         spared: &HashSet<String>,

@@ -209,6 +209,37 @@ impl ToolMatch {
     }
 }
 
+/// Whether [`Matcher::tool`] would take `written`.
+///
+/// # Errors
+/// As it.
+pub fn check_tool(written: &str) -> Result<(), MatcherError> {
+    written.split('|').map(str::trim).try_for_each(|word| {
+        if word.is_empty() {
+            return Err(MatcherError { problem: "an alternative is empty".to_string() });
+        }
+        check_path(word)
+    })
+}
+
+/// Whether [`Matcher::path`] would take `written`.
+///
+/// # Errors
+/// As it.
+pub fn check_path(written: &str) -> Result<(), MatcherError> {
+    let glob = GlobBuilder::new(written).literal_separator(true).build();
+    glob.map(drop).map_err(|error| MatcherError { problem: error.to_string() })
+}
+
+/// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
+/// size: whether an expression becomes too large shows only when it is made ready.
+///
+/// # Errors
+/// As they.
+pub fn check_expression(written: &str) -> Result<(), MatcherError> {
+    regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+}
+
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     if word.is_empty() {
         return Err(MatcherError { problem: "an alternative is empty".to_string() });
@@ -228,11 +259,13 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
 }
 
 fn expression(written: &str) -> Result<Regex, MatcherError> {
-    Regex::new(written).map_err(|error| {
-        let text = error.to_string();
-        let problem = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        MatcherError { problem: problem.to_string() }
-    })
+    Regex::new(written).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// The last line of the library's picture of the mistake.
+fn expression_error(picture: &str) -> MatcherError {
+    let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    MatcherError { problem: problem.to_string() }
 }
 
 fn decide_paths(wanted: &[PathMatch], event: &Event, place: &Place) -> Result<(), Mismatch> {
@@ -298,7 +331,7 @@ impl fmt::Display for Matcher {
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
-        if parts.is_empty() { f.write_str("every one") } else { f.write_str(&parts.join(", ")) }
+        if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
     }
 }
 

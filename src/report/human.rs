@@ -174,7 +174,7 @@ fn verdict(given: &Verdict, out: &mut dyn Write) -> io::Result<()> {
     }
     let row = given.rule.row();
     label(out, "rule", &format!("a hook that {}", row.answer))?;
-    label(out, "", &format!("means: {}", row.verdict))
+    prose(out, "", &format!("means: {}", row.verdict))
 }
 
 fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
@@ -235,7 +235,10 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let outcome = &run.outcome;
     match &outcome.settled {
         Settled::Allowed => {
-            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {} goes on.", run.event.spec().name)?;
+            let nobody = !run.hooks.is_empty()
+                && run.hooks.iter().all(|hook| !matches!(hook.fate, Fate::Ran(_)));
+            let why = if nobody { " No hook was asked." } else { "" };
+            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {} goes on.{why}", run.event.spec().name)?;
         }
         Settled::Asked { questions } => {
             writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is refused.")?;
@@ -245,12 +248,9 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
         }
         Settled::Refused(refusal) => {
             let who = refusal.hook.as_deref().map_or("hookrun itself", |hook| hook);
-            writeln!(
-                out,
-                "{BAD}REFUSED{BAD:#}  {} does not happen; {} refused it.",
-                run.event.spec().name,
-                plain(who)
-            )?;
+            let event = &run.event.spec().name;
+            let who = plain(who);
+            writeln!(out, "{BAD}REFUSED{BAD:#}  {who} refused {event}: it does not happen.")?;
             prose(out, "reason", &refusal.reason)?;
             let cause = match refusal.cause {
                 Cause::Policy => "a hook decided",

@@ -24,15 +24,15 @@ fn hooks_are_listed_in_the_order_in_which_they_run() {
         ran.stdout,
         "\
 turn.start  a turn begins (cannot be refused, parallel)
-   1  mark.sh   100  every one
+   1  mark.sh   100  every event
       hooks.d/turn.start/mark.sh (project layer)
 
 tool.pre  a tool is about to run (can be refused, sequential)
-   1  early          -5  every one
+   1  early          -5  every event
       hookrun.toml:2 (project layer)
    2  10-guard.sh   100  tool bash, command /rm .*-rf/
       hooks.d/tool.pre/10-guard.sh (project layer)
-   3  20-off.sh     100  every one  (disabled: enabled = false)
+   3  20-off.sh     100  every event  (disabled: enabled = false)
       hooks.d/tool.pre/20-off.sh (project layer)
 
 "
@@ -59,7 +59,7 @@ fn programs_get_json() {
         list,
         json!({ "version": 1, "hooks": [{
             "name": "mark.sh", "event": "turn.start", "layer": "project",
-            "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every one",
+            "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every event",
             "priority": 100, "timeoutMs": 5000, "parallel": false, "onFailure": null,
             "background": "kill", "rewrite": false, "dialect": "native", "enabled": true,
         }] })

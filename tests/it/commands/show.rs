@@ -25,7 +25,7 @@ policy
   from        hookrun.toml:1 (project layer)
   runs        ./check.sh --strict 'a b'
   program     {root}/check.sh
-  wants       every one
+  wants       every event
   timeout     1m 30s
   priority    7
   parallel    true

@@ -85,7 +85,7 @@ fn github_gets_annotations_with_everything_escaped() {
     );
     let last = lines.last().unwrap();
     assert!(
-        last.starts_with("::error file=hooks.d/tool.pre/a%2Cb%3Ac%25.sh,line=2,col=10::unknown setting `100%25`%0Ahelp: "),
+        last.starts_with("::error file=hooks.d/tool.pre/a%2Cb%3Ac%25.sh,line=2,col=12::unknown setting `100%25`%0Ahelp: "),
         "{last}"
     );
     assert!(lines.iter().all(|line| line.starts_with("::error file=")), "{ran:?}");

@@ -25,7 +25,7 @@ fn without_directives_a_hook_has_the_defaults() {
             "layer": "project",
             "file": "hooks.d/tool.pre/hook.sh",
             "line": null,
-            "wants": "every one",
+            "wants": "every event",
             "priority": 100,
             "timeoutMs": 5000,
             "parallel": false,
@@ -113,32 +113,32 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
     let duration = "write a number and a unit, for example `10s` or `500ms` []";
     let found = sandbox.problems(&[]);
     let mut wanted = vec![
-        at(3, 10, "unknown setting `timout` [did you mean `timeout`?]"),
-        at(4, 10, &format!("`timeout`: `10` is not a duration; {duration}")),
-        at(4, 10, &format!("`timeout`: `0s` leaves no time at all; {duration}")),
-        at(4, 10, "`timeout` has no value [write `timeout=…`]"),
-        at(5, 10, "`priority` takes a whole number, not \"high\" [correct the value]"),
-        at(5, 10, "`priority` takes a whole number, not \"1.5\" [correct the value]"),
-        at(6, 10, "`parallel` takes true or false, not \"yes\" [correct the value]"),
+        at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
+        at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
+        at(4, 23, &format!("`timeout`: `0s` leaves no time at all; {duration}")),
+        at(4, 34, "`timeout` has no value [write `timeout=…`]"),
+        at(5, 12, "`priority` takes a whole number, not \"high\" [correct the value]"),
+        at(5, 26, "`priority` takes a whole number, not \"1.5\" [correct the value]"),
+        at(6, 12, "`parallel` takes true or false, not \"yes\" [correct the value]"),
         at(
             6,
-            10,
+            25,
             "`on_failure` takes one of \"block\", \"allow\", not \"open\" [correct the value]",
         ),
         at(
             6,
-            10,
+            41,
             "`background` takes one of \"kill\", \"detach\", not \"kil\" [correct the value]",
         ),
         at(
             6,
-            10,
+            56,
             "`dialect` takes one of \"native\", \"loom\", not \"claude\" [correct the value]",
         ),
-        at(7, 10, "`tool` has no value [write `tool=…`]"),
-        at(7, 10, &format!("`(` cannot be used to match: unclosed group {regex}")),
-        at(7, 10, &format!("`)` cannot be used to match: unopened group {regex}")),
-        at(8, 10, "unknown setting `event` [the folder names the event: hooks.d/<event>/]"),
+        at(7, 12, "`tool` has no value [write `tool=…`]"),
+        at(7, 17, &format!("`(` cannot be used to match: unclosed group {regex}")),
+        at(7, 34, &format!("`)` cannot be used to match: unopened group {regex}")),
+        at(8, 12, "unknown setting `event` [the folder names the event: hooks.d/<event>/]"),
         at(9, 10, "a quote is not closed [close it]"),
         at(10, 10, "the directive is empty [write settings, for example `timeout=10s`]"),
         at(
@@ -163,7 +163,7 @@ fn a_mistake_in_a_directive_closes_the_gate_and_names_the_line() {
 
     sandbox
         .run("tool.pre")
-        .blocks_saying("hooks.d/tool.pre/hook.sh:2:10: unknown setting `tol`")
+        .blocks_saying("hooks.d/tool.pre/hook.sh:2:12: unknown setting `tol`")
         .blocks_saying("`hookrun validate` shows what to mend");
 }
 

@@ -67,7 +67,7 @@ blocs = true
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
         "hookrun.toml:25:2: unknown key `settings` [known here: hook, event]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
-        "hooks.d/tool.pre/bad.sh:2:10: unknown setting `nonsense`",
+        "hooks.d/tool.pre/bad.sh:2:12: unknown setting `nonsense`",
     ]
     .iter()
     .map(|place| format!("error {place}"))

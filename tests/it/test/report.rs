@@ -66,7 +66,7 @@ fn the_report_of_a_refusal_has_everything() {
                          Adjust your approach; do not retry the exact same call.\n</system-reminder>",
             }],
             "hooks": [
-                with(hook("10-allow.sh", "every one", "block"), json!({
+                with(hook("10-allow.sh", "every event", "block"), json!({
                     "fate": "ran", "ending": "answered", "status": 0,
                     "stdout": stream("checked\n"), "stderr": stream("detail\n"),
                     "verdict": { "decision": "allow", "rule": "text", "output": "checked" },
@@ -75,14 +75,14 @@ fn the_report_of_a_refusal_has_everything() {
                 with(hook("20-write.sh", "tool write", "block"), json!({
                     "fate": "unwanted", "why": "it wants tool `write`; this event is `bash`",
                 })),
-                with(hook("30-off.sh", "every one", "block"), json!({ "fate": "disabled" })),
-                with(hook("40-block.sh", "every one", "allow"), json!({
+                with(hook("30-off.sh", "every event", "block"), json!({ "fate": "disabled" })),
+                with(hook("40-block.sh", "every event", "allow"), json!({
                     "fate": "ran", "ending": "answered", "status": 3,
                     "stdout": stream(""), "stderr": stream("no force push\n"),
                     "verdict": { "decision": "block", "rule": "non-zero-exit", "reason": "no force push" },
                     "notes": [],
                 })),
-                with(hook("50-late.sh", "every one", "block"), json!({ "fate": "unreached" })),
+                with(hook("50-late.sh", "every event", "block"), json!({ "fate": "unreached" })),
             ],
             "reply": {
                 "stdout": "{\"continue\":false,\"reason\":\"no force push\"}\n",

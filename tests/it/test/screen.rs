@@ -42,13 +42,13 @@ tool.pre  a tool is about to run
 
 allow   10-look.sh
         file     hooks.d/tool.pre/10-look.sh (project layer)
-        matched  every one
+        matched  every event
         exit     status 0 after N ms
         stdout   looked
         verdict  allow
         output   looked
-        rule     a hook that exits 0, prints text
-                 means: allow; the text is output
+        rule     a hook that exits 0 and prints text
+                 means: allow; the text is `output`
 
 skip    20-write.sh
         file     hooks.d/tool.pre/20-write.sh (project layer)
@@ -60,14 +60,15 @@ BLOCK   30-guard.sh
         exit     status 1 after N ms
         stderr   rm -rf needs a person
         verdict  block: rm -rf needs a person
-        rule     a hook that exits with any other status
-                 means: block; the reason is stderr, else the JSON's `reason`, else stdout
+        rule     a hook that exits with another status than 0
+                 means: block; the reason is stderr, else the JSON's `reason`,
+                 else stdout
 
 skip    40-late.sh
         file     hooks.d/tool.pre/40-late.sh (project layer)
         why      `30-guard.sh` settled the event before its turn came
 
-REFUSED  tool.pre does not happen; 30-guard.sh refused it.
+REFUSED  30-guard.sh refused tool.pre: it does not happen.
         reason   rm -rf needs a person
         cause    a hook decided
         see      hooks.d/tool.pre/30-guard.sh
