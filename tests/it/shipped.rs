@@ -44,7 +44,7 @@ fn filled(value: &Value, folder: &Path) -> Value {
             .iter()
             .map(|(key, value)| (filled_text(key, folder), filled(value, folder)))
             .collect(),
-        plain => plain.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
