@@ -60,7 +60,8 @@ fn surroundings() -> Surroundings {
         cwd: cwd.into(),
         project: cwd.into(),
         search: None,
-        state: None,
+        inherited: Vec::new(),
+        state: std::env::temp_dir().join("hookrun-bench-state"),
         run_id: "bench".into(),
     }
 }

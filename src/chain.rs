@@ -1,6 +1,5 @@
 //! Runs a plan, step by step, and hears the hooks in plan order.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
@@ -71,6 +70,8 @@ pub struct Surroundings {
     pub search: Option<OsString>,
     /// Where state folders are made, when a hook is run.
     pub state: PathBuf,
+    /// Names of our own variables in hookrun's environment, which tell of another event.
+    pub inherited: Vec<String>,
     /// The mark that the processes of this run carry; different for every runner.
     pub run_id: String,
 }
@@ -177,7 +178,8 @@ impl Chain<'_> {
         let (cwd, cwd_note) = working_directory(&self.event, self.surroundings);
         let variables: Vec<Vec<(String, String)>> =
             hooks.iter().map(|hook| variables(hook, &facts, self.surroundings)).collect();
-        let absent: Vec<Vec<&str>> = variables.iter().map(|set| absent(set)).collect();
+        let absent: Vec<Vec<&str>> =
+            variables.iter().map(|set| absent(set, &self.surroundings.inherited)).collect();
         let jobs: Vec<Job<'_>> = hooks
             .iter()
             .zip(variables)
@@ -215,7 +217,7 @@ impl Chain<'_> {
             self.is_settled = true;
             return;
         }
-        if let Ending::Answered(verdict) = &trace.ending {
+        if let Some(verdict) = trace.ending.verdict() {
             self.rewrite(hook, verdict);
         }
     }
@@ -251,9 +253,9 @@ impl Chain<'_> {
 
 /// Whether an ending refuses a gate, where every failure counts as one if `failures_close`.
 fn refuses(ending: &Ending, failures_close: bool) -> bool {
-    match ending {
-        Ending::Answered(verdict) => matches!(verdict.decision, Decision::Block { .. }),
-        other => failures_close && other.failure().is_some(),
+    match ending.verdict() {
+        Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),
+        None => failures_close && ending.failure().is_some(),
     }
 }
 
@@ -338,11 +340,12 @@ fn variables(
     variables
 }
 
-/// Our variables that this hook does not get. They may stand in hookrun's own environment,
-/// when a hook runs hookrun, and would tell of another event.
-fn absent(variables: &[(String, String)]) -> Vec<&'static str> {
-    let set: HashSet<&str> = variables.iter().map(|(name, _)| name.as_str()).collect();
-    VARIABLES.iter().map(|row| row.name).filter(|name| !set.contains(name)).collect()
+/// Our variables that hookrun's own environment has and this hook does not get: when a hook runs
+/// hookrun, they tell of another event.
+fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]) -> Vec<&'a str> {
+    let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
+    let is_ours = |name: &&str| VARIABLES.iter().any(|row| row.name == *name);
+    inherited.iter().map(String::as_str).filter(|name| is_ours(name) && !is_set(name)).collect()
 }
 
 /// Makes the state folder of a session and hook, for its owner only. `None` where that cannot be
@@ -360,13 +363,16 @@ fn state_folder(root: &Path, session: &str, hook: &str) -> Option<String> {
             }
         }
     }
-    // In a temporary folder somebody else may have been here first.
-    let is_own = root.symlink_metadata().is_ok_and(|meta| {
-        meta.uid() == rustix::process::getuid().as_raw()
-            && (meta.is_symlink() || meta.mode() & 0o022 == 0)
-    });
-    if !is_own {
-        tracing::warn!(folder = %root.display(), "others may write the state folder; not used");
+    // Somebody else may have been here first, or may come: neither folder may be open to others.
+    let own = rustix::process::getuid().as_raw();
+    let root_is_own = root
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
+    let folder_is_private = folder
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0);
+    if !root_is_own || !folder_is_private {
+        tracing::warn!(folder = %folder.display(), "the state folder is open to others; not used");
         return None;
     }
     folder.into_os_string().into_string().ok()

@@ -21,7 +21,7 @@ use crate::event::catalog::{Catalog, UnknownEvent};
 use crate::event::{EventSpec, OnFailure};
 use crate::hook::{Handler, Hook, LayerKind, Source};
 pub use discover::{Choice, Layer};
-use draft::Draft;
+use draft::{Draft, What};
 pub use env::Environment;
 use manifest::{Entry, Manifest, Rejected};
 use problem::Fault;
@@ -69,6 +69,7 @@ impl Config {
                 loader.drop_ins(layer.kind, folder);
             }
             for (file, manifest) in manifests {
+                loader.check_writers(file);
                 for entry in &manifest.hooks {
                     loader.entry(layer.kind, file, entry);
                 }
@@ -199,8 +200,17 @@ impl Loader<'_> {
         }
     }
 
+    /// Whoever may write a folder of hooks decides what runs.
+    fn check_writers(&mut self, path: &Path) {
+        if discover::is_open_to_everyone(path) {
+            let cure = format!("run `chmod o-w {}`", shell_words::quote(&path.to_string_lossy()));
+            self.fault(Fault::new("everyone may write it", cure), path, None);
+        }
+    }
+
     /// Reads a `hooks.d`: a folder for each event.
     fn drop_ins(&mut self, layer: LayerKind, root: &Path) {
+        self.check_writers(root);
         let folders = match discover::entries(root) {
             Ok(folders) => folders,
             Err(error) => {
@@ -257,7 +267,8 @@ impl Loader<'_> {
             Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
         }
         let source = Source { layer, file: file.path.clone(), line: None };
-        self.add(&draft, &file.name, spec, Handler::File(file.path), source);
+        let what = What { name: file.name, handler: Handler::File(file.path), source };
+        self.add(&draft, what, spec);
     }
 
     /// Finds the other mistakes of a hook that has some.
@@ -290,7 +301,8 @@ impl Loader<'_> {
             bound.push((spec.name.to_string(), name));
             if self.is_in_scope(&spec) {
                 let source = Source { layer, file: file.to_path_buf(), line: Some(entry.at.line) };
-                self.add(&entry.draft, &entry.name, &spec, entry.handler.clone(), source);
+                let (name, handler) = (entry.name.clone(), entry.handler.clone());
+                self.add(&entry.draft, What { name, handler, source }, &spec);
             }
         }
         // Hooks of other events are checked too: an error anywhere closes every gate.
@@ -306,23 +318,16 @@ impl Loader<'_> {
         self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    fn add(
-        &mut self,
-        draft: &Draft,
-        name: &str,
-        spec: &EventSpec,
-        handler: Handler,
-        source: Source,
-    ) {
+    fn add(&mut self, draft: &Draft, what: What, spec: &EventSpec) {
         match draft.matcher() {
             Ok(matcher) => {
-                let hook = draft.hook(name, &spec.name, handler, source, matcher);
+                let hook = draft.hook(what, &spec.name, matcher);
                 self.warn(&hook, spec);
                 self.hooks.push(hook);
             }
             Err(faults) => {
                 for (fault, at) in faults {
-                    self.fault(fault, &source.file, at);
+                    self.fault(fault, &what.source.file, at);
                 }
             }
         }

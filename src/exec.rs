@@ -82,8 +82,9 @@ pub struct Budget {
 /// What runs hooks.
 #[derive(Debug)]
 pub struct Engine {
-    /// How many hooks run at once; the others wait, and their time does not run.
-    pub jobs: usize,
+    /// How many hooks run at once; the others wait, and their time does not run. `None` for
+    /// twice the number of processors, at most 16.
+    pub jobs: Option<usize>,
     /// What ends it early.
     pub abort: Option<Abort>,
     /// The ground on which to sweep for processes that left their group.
@@ -97,10 +98,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that runs up to `jobs` hooks at once.
-    pub fn new(jobs: usize, abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
+    /// An engine that is ended by `abort` and sweeps `grounds`.
+    pub fn new(abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
         Engine {
-            jobs: jobs.max(1),
+            jobs: None,
             abort,
             grounds,
             keeper: None,
@@ -123,6 +124,18 @@ impl Engine {
         let (mut traces, groups) = Step::new(self, jobs, budget, settles).run();
         self.sweep(jobs, &mut traces, &groups);
         traces
+    }
+
+    /// How many of `wanted` hooks may run at once. The number of processors is asked for only
+    /// where it matters: the system reads three files for it.
+    fn at_once(&self, wanted: usize) -> usize {
+        match self.jobs {
+            Some(jobs) => jobs,
+            None if wanted <= 2 => 2,
+            // Spawning is what costs, so a second spawner per processor is all that helps; the
+            // limit keeps the descriptors of as many hooks within the usual 1,024.
+            None => std::thread::available_parallelism().map_or(2, |n| (2 * n.get()).min(16)),
+        }
     }
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {

@@ -305,14 +305,10 @@ impl Outcome {
             self.settled = Settled::Allowed;
             return self;
         }
-        let asked = questions.first().map_or("", |first| first.question.as_str());
+        let asked = joined(questions);
         let refusal = Refusal {
             hook: questions.first().map(|first| first.hook.clone()),
-            reason: if why_not.is_empty() {
-                asked.to_string()
-            } else {
-                format!("{asked} ({why_not})")
-            },
+            reason: if why_not.is_empty() { asked } else { format!("{asked} ({why_not})") },
             cause: Cause::Person,
         };
         self.settled = Settled::Refused(refusal);
@@ -327,6 +323,12 @@ impl Outcome {
             rewrite.rejected = Some("the event was refused".to_string());
         }
     }
+}
+
+/// All questions, one a line.
+pub fn joined(questions: &[Question]) -> String {
+    let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
+    texts.join("\n")
 }
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<String> {

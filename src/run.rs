@@ -189,6 +189,11 @@ impl Ending {
         }
     }
 
+    /// What the hook said, if it answered.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        if let Ending::Answered(verdict) = self { Some(verdict) } else { None }
+    }
+
     /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
     pub fn failure(&self) -> Option<String> {
         match self {
@@ -209,9 +214,9 @@ impl Ending {
 
     /// What the merge hears; `None` for a hook that no longer mattered.
     pub fn heard(&self) -> Option<Heard> {
-        match self {
-            Ending::Answered(verdict) => Some(Heard::Verdict(verdict.clone())),
-            other => other.failure().map(Heard::Failure),
+        match self.verdict() {
+            Some(verdict) => Some(Heard::Verdict(verdict.clone())),
+            None => self.failure().map(Heard::Failure),
         }
     }
 }

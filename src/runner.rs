@@ -26,7 +26,7 @@ impl Runner {
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
         Runner {
             registry,
-            engine: Engine::new(default_jobs(), None, None),
+            engine: Engine::new(None, None),
             surroundings: Arc::new(surroundings),
             broken: None,
         }
@@ -41,6 +41,7 @@ impl Runner {
             project: config.project,
             search: env.search.clone(),
             state: env.state_root(),
+            inherited: env.inherited.clone(),
             run_id: env.run_id.clone(),
         };
         Runner::new(Registry::new(config.hooks), surroundings).broken(broken)
@@ -49,7 +50,7 @@ impl Runner {
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Runner {
-        self.engine.jobs = jobs.max(1);
+        self.engine.jobs = Some(jobs.max(1));
         self
     }
 
@@ -145,7 +146,8 @@ impl Runner {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
             let (jobs, abort) = (self.engine.jobs, self.engine.abort.clone());
             let supervise = move || {
-                let engine = Engine::new(jobs, abort, None);
+                let mut engine = Engine::new(abort, None);
+                engine.jobs = jobs;
                 chain::run(plan, &own, &engine, &surroundings, None);
             };
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
@@ -156,10 +158,4 @@ impl Runner {
         }
         self.left_to_others(event)
     }
-}
-
-/// Spawning is what costs, so a second spawner per processor is all that helps; the limit keeps
-/// the descriptors of as many hooks within the usual 1,024.
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, |count| (2 * count.get()).min(16))
 }

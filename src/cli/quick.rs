@@ -98,10 +98,8 @@ mod tests {
 
     fn full(line: &str) -> Option<RunArgs> {
         let words = std::iter::once("hookrun".to_string()).chain(shell_words::split(line).unwrap());
-        match Cli::try_parse_from(words).ok()?.command {
-            Command::Run(args) => Some(args),
-            _ => None,
-        }
+        let command = Cli::try_parse_from(words).ok()?.command;
+        if let Command::Run(args) = command { Some(args) } else { None }
     }
 
     #[test]

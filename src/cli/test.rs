@@ -9,7 +9,7 @@ use hookrun::exec::{Abort, Budget, Grounds};
 use hookrun::hook::{
     Background, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
 };
-use hookrun::outcome::{Cause, Outcome, Settled};
+use hookrun::outcome::{Cause, Outcome, Settled, joined};
 use hookrun::report::human::Origin;
 use hookrun::report::{Paths, human, json, plain, problems};
 use hookrun::run::Run;
@@ -115,10 +115,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
 fn reason_of(outcome: &Outcome) -> String {
     match &outcome.settled {
         Settled::Allowed => String::new(),
-        Settled::Asked { questions } => {
-            let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
-            texts.join("\n")
-        }
+        Settled::Asked { questions } => joined(questions),
         Settled::Refused(refusal) => refusal.reason.clone(),
     }
 }

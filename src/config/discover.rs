@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::env::Environment;
@@ -116,6 +117,14 @@ fn is_there(path: &Path) -> bool {
     }
 }
 
+/// Whether everyone may write a file, or put other files into a folder.
+pub(super) fn is_open_to_everyone(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| {
+        let mode = meta.permissions().mode();
+        mode & 0o002 != 0 && !(meta.is_dir() && mode & 0o1000 != 0)
+    })
+}
+
 /// The project's root: the nearest folder upwards that configures hooks, else the one of a git
 /// repository, else `from` itself.
 pub(super) fn project_root(from: &Path) -> PathBuf {
@@ -147,9 +156,11 @@ fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
 /// drop-ins itself, or a `hookrun.toml`.
 fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
     let meta = named.metadata().map_err(|error| {
-        let cause = match error.kind() {
-            io::ErrorKind::NotFound => "no such folder".to_string(),
-            _ => format!("cannot look at it: {error}"),
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let cause = if is_missing {
+            "no such folder".to_string()
+        } else {
+            format!("cannot look at it: {error}")
         };
         Fault::new(cause, "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself")
     })?;

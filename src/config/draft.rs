@@ -37,6 +37,14 @@ pub(super) struct Draft {
     patterns: Vec<(Pattern, String, Option<Position>)>,
 }
 
+/// A hook apart from its settings.
+#[derive(Debug, Clone)]
+pub(super) struct What {
+    pub(super) name: String,
+    pub(super) handler: Handler,
+    pub(super) source: Source,
+}
+
 /// What a pattern is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pattern {
@@ -143,19 +151,12 @@ impl Draft {
     }
 
     /// The hook, for one event.
-    pub(super) fn hook(
-        &self,
-        name: &str,
-        event: &str,
-        handler: Handler,
-        source: Source,
-        matcher: Matcher,
-    ) -> Hook {
+    pub(super) fn hook(&self, what: What, event: &str, matcher: Matcher) -> Hook {
         Hook {
-            name: name.to_string(),
+            name: what.name,
             event: event.to_string(),
-            source,
-            handler,
+            source: what.source,
+            handler: what.handler,
             matcher,
             priority: self.priority,
             parallel: self.parallel,

@@ -20,6 +20,8 @@ pub struct Environment {
     pub system: PathBuf,
     /// `$HOOKRUN_LOG`: what is logged to stderr.
     pub log: Option<String>,
+    /// Names of our own variables that it holds: a hook that runs hookrun passes them on.
+    pub inherited: Vec<String>,
     /// This program's own file.
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
@@ -45,6 +47,7 @@ impl Environment {
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
             system: PathBuf::from("/etc/hookrun"),
             log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
+            inherited: inherited(),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
         }
@@ -61,6 +64,12 @@ impl Environment {
             }
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn inherited() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with("HOOKRUN_")).collect()
 }
 
 fn run_id() -> String {

@@ -269,13 +269,13 @@ impl Reader<'_> {
                 self.fields(draft, &format!("{path}."), value);
                 continue;
             }
-            match given(value) {
-                Given::Text(text) => draft.pattern(Pattern::Field(path), text, Some(at)),
-                given => {
-                    let cause = format!("`where.{path}` takes a string, not {}", given.describe());
-                    let cure = "write a regular expression";
-                    self.fault(Fault::new(cause, cure), value.span().start);
-                }
+            let given = given(value);
+            if let Given::Text(text) = given {
+                draft.pattern(Pattern::Field(path), text, Some(at));
+            } else {
+                let cause = format!("`where.{path}` takes a string, not {}", given.describe());
+                let fault = Fault::new(cause, "write a regular expression");
+                self.fault(fault, value.span().start);
             }
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::Reply;
-use crate::outcome::{NoticeKind, Outcome, Settled};
+use crate::outcome::{NoticeKind, Outcome, Settled, joined};
 
 /// The exit status of consent.
 pub const ALLOWED: u8 = 0;
@@ -12,14 +12,11 @@ pub const ALLOWED: u8 = 0;
 /// The exit status of every refusal: the one that refuses in every known host.
 pub const REFUSED: u8 = 2;
 
-/// The reply to an outcome. A question that nobody answered refuses, with the question as the
-/// reason.
+/// The reply to an outcome. Questions that nobody answered refuse, and are the reason.
 pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
         Settled::Refused(refusal) => refuse(&refusal.reason),
-        Settled::Asked { questions } => {
-            refuse(questions.first().map_or("a person must be asked", |first| &first.question))
-        }
+        Settled::Asked { questions } => refuse(&joined(questions)),
         Settled::Allowed => {
             Reply { stdout: result(outcome), stderr: notices(outcome), status: ALLOWED }
         }

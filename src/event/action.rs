@@ -4,7 +4,9 @@
 
 use serde_json::{Value, json};
 
-use super::context::{Context, ContextError, child, elements, scalar_text, string_text};
+use super::context::{
+    Context, ContextError, child, elements, repeated_key, scalar_text, string_text,
+};
 
 /// What a tool does, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +228,8 @@ impl Action {
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
     ///
     /// # Errors
-    /// When `toolName` is not a string, so that no policy could tell what is about to run.
+    /// When `toolName` is not a string, or a key of `toolInput` stands twice, so that no policy
+    /// could tell what is about to run.
     pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
         let Some(name) = context.raw("toolName") else {
             return Ok(None);
@@ -239,8 +242,15 @@ impl Action {
         let Some(input) = context.raw("toolInput") else {
             return Ok(Some(Action { kind, command: None, paths: Vec::new() }));
         };
+        if let Some(key) = repeated_key(input) {
+            return Err(ContextError::Duplicate(format!("toolInput.{key}")));
+        }
         let patched = if kind == ActionKind::Edit { patched_paths(input) } else { Vec::new() };
-        let command = if patched.is_empty() { find_command(input) } else { None };
+        let command = match find_command(input).filter(|_| patched.is_empty()) {
+            // A command that cannot be found must not be one that no policy sees.
+            None if kind == ActionKind::Shell => scalar_text(input),
+            found => found,
+        };
         let mut paths = find_paths(input);
         paths.extend(patched);
         Ok(Some(Action { kind, command, paths }))
@@ -264,7 +274,7 @@ impl Action {
 fn find_command(input: &str) -> Option<String> {
     let raw = COMMAND_KEYS.iter().find_map(|key| child(input, key))?;
     let Some(words) = elements(raw) else {
-        return string_text(raw);
+        return scalar_text(raw);
     };
     let words: Vec<String> = words.iter().filter_map(|word| scalar_text(word.get())).collect();
     match words.as_slice() {
@@ -330,6 +340,18 @@ mod tests {
         assert_eq!(action.command.as_deref(), Some("rm -rf x"));
         let action = derive(r#"{"toolName":"shell","toolInput":{"command":["rm","-rf","a b"]}}"#);
         assert_eq!(action.command.as_deref(), Some("rm -rf 'a b'"));
+    }
+
+    #[test]
+    fn no_shell_command_is_invisible() {
+        for input in [r#""rm -rf /""#, r#"{"command":["rm","-rf","/"]}"#, r#"{"line":"rm -rf /"}"#]
+        {
+            let action = derive(&format!(r#"{{"toolName":"bash","toolInput":{input}}}"#));
+            assert!(action.command.unwrap().contains("rm -rf /"), "{input}");
+        }
+        let twice = r#"{"toolName":"bash","toolInput":{"command":"rm x","command":"ls"}}"#;
+        let error = Action::derive(&Context::parse(twice).unwrap()).unwrap_err();
+        assert_eq!(error, ContextError::Duplicate("toolInput.command".into()));
     }
 
     #[test]

@@ -245,8 +245,11 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
             Ok(String::from_utf8_lossy(bytes).into_owned())
         }
     }
-    if !raw.starts_with('"') {
-        return None;
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    // The usual case, without the parser: its search for escapes asks the processor what it can,
+    // which costs 60 µs in a virtual machine.
+    if !inner.as_bytes().contains(&b'\\') {
+        return Some(inner.to_string());
     }
     serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
 }
@@ -304,6 +307,13 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     }
 }
 
+/// A key that stands twice in a JSON object: two readers could see two different values.
+pub(super) fn repeated_key(raw: &str) -> Option<String> {
+    let entries = if raw.starts_with('{') { entries(raw).ok()? } else { return None };
+    let mut seen = std::collections::HashSet::new();
+    entries.into_iter().find(|(key, _)| !seen.insert(key.clone())).map(|(key, _)| key.into_owned())
+}
+
 /// The elements of a JSON array, as text.
 pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
     struct Elements;
@@ -319,6 +329,10 @@ pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
             }
             Ok(found)
         }
+    }
+    // Not even tried on anything else: making the parser's error costs more than the answer.
+    if !raw.starts_with('[') {
+        return None;
     }
     serde_json::Deserializer::from_str(raw).deserialize_seq(Elements).ok()
 }

@@ -429,17 +429,15 @@ mod tests {
     }
 
     fn verdict(stdout: &str) -> Verdict {
-        match answer(0, stdout.as_bytes(), b"").0 {
-            Ending::Answered(verdict) => verdict,
-            other => panic!("{stdout}: {other:?}"),
-        }
+        let (ending, _) = answer(0, stdout.as_bytes(), b"");
+        let Ending::Answered(verdict) = ending else { panic!("{stdout}: {ending:?}") };
+        verdict
     }
 
     fn problem(stdout: &str) -> String {
-        match answer(0, stdout.as_bytes(), b"").0 {
-            Ending::Malformed { problem } => problem,
-            other => panic!("{stdout}: {other:?}"),
-        }
+        let (ending, _) = answer(0, stdout.as_bytes(), b"");
+        let Ending::Malformed { problem } = ending else { panic!("{stdout}: {ending:?}") };
+        problem
     }
 
     fn block(reason: &str) -> Decision {
@@ -490,11 +488,12 @@ mod tests {
 
     #[test]
     fn no_stdout_undoes_a_non_zero_exit() {
-        let reason =
-            |stdout: &str, stderr: &str| match answer(1, stdout.as_bytes(), stderr.as_bytes()).0 {
-                Ending::Answered(Verdict { decision: Decision::Block { reason }, .. }) => reason,
-                other => panic!("{other:?}"),
-            };
+        let reason = |stdout: &str, stderr: &str| {
+            let (ending, _) = answer(1, stdout.as_bytes(), stderr.as_bytes());
+            let said = ending.verdict().map(|said| said.decision.clone());
+            let Some(Decision::Block { reason }) = said else { panic!("{ending:?}") };
+            reason
+        };
         assert_eq!(reason("{}", "no\n"), "no");
         assert_eq!(reason(r#"{"continue":true,"reason":"json"}"#, ""), "json");
         assert_eq!(reason("text", " "), "text");

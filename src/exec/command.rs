@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Access;
+
 use crate::hook::Handler;
 use crate::run::StartError;
 
@@ -138,15 +140,15 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
             cure: "mend or remove the link".to_string(),
         };
     }
-    match error.kind() {
-        io::ErrorKind::NotFound => StartError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return StartError {
             problem: format!("no such file: `{shown}`"),
             cure: "create it, or correct the path".to_string(),
-        },
-        _ => StartError {
-            problem: format!("cannot look at `{shown}`: {error}"),
-            cure: "check the path and its permissions".to_string(),
-        },
+        };
+    }
+    StartError {
+        problem: format!("cannot look at `{shown}`: {error}"),
+        cure: "check the path and its permissions".to_string(),
     }
 }
 
@@ -156,7 +158,13 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Why the system refused to start a program that passed every check.
-pub(super) fn explain(program: &Program, error: &io::Error) -> StartError {
+pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
+    if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
+        return StartError {
+            problem: format!("its working directory `{}` may not be entered", cwd.display()),
+            cure: "the event's `cwd` must be a folder that hookrun may enter".to_string(),
+        };
+    }
     let shown = program.path.display();
     let interpreter = interpreter_of(&program.path);
     let raw = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
@@ -215,7 +223,7 @@ pub fn check_format(program: &Program) -> Result<(), StartError> {
     if read.is_err() || MACHINE_CODE.contains(&magic.as_slice()) {
         return Ok(());
     }
-    let failure = |errno: rustix::io::Errno| Err(explain(program, &errno.into()));
+    let failure = |errno: rustix::io::Errno| Err(explain(program, None, &errno.into()));
     let Some(line) = interpreter_of(&program.path) else {
         return failure(rustix::io::Errno::NOEXEC);
     };

@@ -27,6 +27,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub(super) struct Step<'e> {
     engine: &'e Engine,
     slots: Vec<Slot<'e>>,
+    at_once: usize,
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
@@ -91,6 +92,7 @@ impl<'e> Step<'e> {
         Step {
             engine,
             slots: jobs.iter().map(|job| Slot { job, state: first() }).collect(),
+            at_once: engine.at_once(jobs.len()),
             budget,
             settles,
             times_aborted: 0,
@@ -126,7 +128,7 @@ impl<'e> Step<'e> {
 
     fn start_what_may(&mut self) {
         let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
-        let mut room = self.engine.jobs.saturating_sub(self.slots.iter().filter(live).count());
+        let mut room = self.at_once.saturating_sub(self.slots.iter().filter(live).count());
         for place in 0..self.slots.len() {
             let State::Waiting { attempt, not_before } = self.slots[place].state else {
                 continue;
@@ -189,7 +191,7 @@ impl<'e> Step<'e> {
                 self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
-                let error = command::explain(program, &error);
+                let error = command::explain(program, job.cwd.as_deref(), &error);
                 self.done(place, not_run(Ending::NotStarted(error)));
             }
         }

@@ -252,10 +252,9 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     if let Some(kind) = ActionKind::from_word(word) {
         return Ok(ToolWord::Class(kind));
     }
-    Ok(match ActionKind::of_tool(word) {
-        ActionKind::Other | ActionKind::Mcp => ToolWord::Name(word.to_string()),
-        kind => ToolWord::Class(kind),
-    })
+    let kind = ActionKind::of_tool(word);
+    let is_own = matches!(kind, ActionKind::Other | ActionKind::Mcp);
+    Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
 }
 
 fn expression(written: &str) -> Result<Regex, MatcherError> {

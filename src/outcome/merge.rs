@@ -162,9 +162,10 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
                     return Err("the field is not a list, so nothing can be appended".to_string());
                 }
             };
-            match new {
-                Value::Array(more) => list.extend(more.iter().cloned()),
-                one => list.push(one.clone()),
+            if let Value::Array(more) = new {
+                list.extend(more.iter().cloned());
+            } else {
+                list.push(new.clone());
             }
             Ok(Value::Array(list))
         }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Paths, plain};
 use crate::dialect::Reply;
+use crate::event::OnFailure;
 use crate::outcome::{Cause, Decision, Outcome, Rewritten, Settled, Verdict};
 use crate::run::{Captured, Ending, Exit, Fate, HookRun, Run, Trace, signal_name};
 
@@ -115,14 +116,12 @@ fn hook_word(hook: &HookRun) -> (Style, &'static str) {
     match &hook.fate {
         Fate::Disabled | Fate::Unwanted(_) | Fate::Unreached => (DIM, "skip"),
         Fate::Detached => (DIM, "away"),
-        Fate::Ran(trace) => match &trace.ending {
-            Ending::Answered(verdict) => match &verdict.decision {
-                Decision::Allow => (GOOD, "allow"),
-                Decision::Ask { .. } => (DOUBT, "ASK"),
-                Decision::Block { .. } => (BAD, "BLOCK"),
-            },
-            Ending::Voided => (DIM, "void"),
-            _ => (BAD, "FAILED"),
+        Fate::Ran(trace) => match trace.ending.verdict().map(|verdict| &verdict.decision) {
+            Some(Decision::Allow) => (GOOD, "allow"),
+            Some(Decision::Ask { .. }) => (DOUBT, "ASK"),
+            Some(Decision::Block { .. }) => (BAD, "BLOCK"),
+            None if trace.ending == Ending::Voided => (DIM, "void"),
+            None => (BAD, "FAILED"),
         },
     }
 }
@@ -138,18 +137,14 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
     }
     stream(out, "stdout", &trace.stdout)?;
     stream(out, "stderr", &trace.stderr)?;
-    match &trace.ending {
-        Ending::Answered(given) => verdict(given, out)?,
-        Ending::Voided => label(out, "verdict", "void: an earlier hook settled the event")?,
-        other => {
-            prose(out, "failed", &other.failure().unwrap_or_default())?;
+    match (trace.ending.verdict(), trace.ending.failure()) {
+        (Some(given), _) => verdict(given, out)?,
+        (None, None) => label(out, "verdict", "void: an earlier hook settled the event")?,
+        (None, Some(failure)) => {
+            prose(out, "failed", &failure)?;
             let meaning = match hook.on_failure {
-                crate::event::OnFailure::Block => {
-                    "a failure refuses what can be refused (on_failure = block)"
-                }
-                crate::event::OnFailure::Allow => {
-                    "a failure lets the event go on (on_failure = allow)"
-                }
+                OnFailure::Block => "a failure refuses what can be refused (on_failure = block)",
+                OnFailure::Allow => "a failure lets the event go on (on_failure = allow)",
             };
             label(out, "rule", meaning)?;
         }

@@ -7,7 +7,7 @@ use super::Paths;
 use crate::dialect::Reply;
 use crate::outcome::{Cause, Decision, NoticeKind, Outcome, Settled, Verdict};
 use crate::reminder;
-use crate::run::{Captured, Ending, Exit, Fate, HookRun, Run, Trace};
+use crate::run::{Captured, Exit, Fate, HookRun, Run, Trace};
 
 /// The version of this form. Keys may be added under the same number; none changes its meaning.
 pub const VERSION: u32 = 1;
@@ -250,10 +250,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
-    let verdict = match &trace.ending {
-        Ending::Answered(verdict) => Some(verdict_report(verdict)),
-        _ => None,
-    };
+    let verdict = trace.ending.verdict().map(verdict_report);
     TraceReport {
         ending: trace.ending.name(),
         status,

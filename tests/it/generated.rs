@@ -406,10 +406,8 @@ mod example {
     // The example begins.
     use std::path::Path;
 
-    use hookrun::chain::Surroundings;
     use hookrun::config::{Choice, Config, Environment, Scope};
     use hookrun::event::{Context, Event};
-    use hookrun::registry::Registry;
     use hookrun::runner::Runner;
     use serde_json::json;
 
@@ -423,16 +421,8 @@ mod example {
         // Once.
         let choice = Choice { explicit: vec![folder.into()], discover: false };
         let config = Config::load(&choice, env, Scope::All);
-        let broken = config.refusal();
         let catalog = config.catalog.clone();
-        let surroundings = Surroundings {
-            cwd: env.cwd.clone(),
-            project: config.project,
-            search: env.search.clone(),
-            state: env.state_root(),
-            run_id: env.run_id.clone(),
-        };
-        let runner = Runner::new(Registry::new(config.hooks), surroundings).broken(broken);
+        let runner = Runner::from_config(config, env);
 
         // For each event.
         let context = json!({ "toolName": "bash", "toolInput": { "command": command } });

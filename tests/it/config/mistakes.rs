@@ -194,7 +194,7 @@ fn an_unreadable_file_closes_gates() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = manifest("[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n");
     let file = sandbox.at("hookrun.toml");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
 
     let ran = sandbox.run("tool.pre");
 

@@ -13,15 +13,13 @@ fn report(sandbox: &Sandbox, event: &str, context: &str) -> Value {
 }
 
 fn drop_times(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            if let Some(took) = fields.remove("tookMs") {
-                assert!(took.as_f64().unwrap() >= 0.0);
-            }
-            fields.values_mut().for_each(drop_times);
+    if let Value::Object(fields) = value {
+        if let Some(took) = fields.remove("tookMs") {
+            assert!(took.as_f64().unwrap() >= 0.0);
         }
-        Value::Array(list) => list.iter_mut().for_each(drop_times),
-        _ => {}
+        fields.values_mut().for_each(drop_times);
+    } else if let Value::Array(list) = value {
+        list.iter_mut().for_each(drop_times);
     }
 }
 
