@@ -9,6 +9,7 @@ mod capture;
 pub mod child;
 pub mod command;
 pub mod keeper;
+pub mod pulse;
 pub mod signals;
 mod step;
 pub mod tree;
@@ -27,6 +28,7 @@ use answer::Permit;
 use command::Program;
 use keeper::Keeper;
 pub use keeper::KeeperProgram;
+pub use pulse::Pulse;
 pub use signals::Abort;
 use step::Step;
 pub use tree::Grounds;
@@ -91,6 +93,8 @@ pub struct Engine {
     pub grounds: Option<Grounds>,
     /// What ends the hooks if this process is killed with SIGKILL.
     pub keeper: Option<KeeperProgram>,
+    /// What tells a watchdog that the engine is alive.
+    pub pulse: Option<Pulse>,
     /// Hooks so far that may leave processes behind.
     spared: RefCell<HashSet<String>>,
     /// The keeper, once a hook has run long enough.
@@ -105,6 +109,7 @@ impl Engine {
             abort,
             grounds,
             keeper: None,
+            pulse: None,
             spared: RefCell::default(),
             kept: RefCell::default(),
         }

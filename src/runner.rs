@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::chain::{self, Surroundings};
 use crate::config::{Config, Environment};
 use crate::event::{Event, Schedule};
-use crate::exec::{Abort, Budget, Engine, Grounds, KeeperProgram};
+use crate::exec::{Abort, Budget, Engine, Grounds, KeeperProgram, Pulse};
 use crate::outcome::Outcome;
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
@@ -73,6 +73,13 @@ impl Runner {
     #[must_use]
     pub fn keeper(mut self, keeper: Option<KeeperProgram>) -> Runner {
         self.engine.keeper = keeper;
+        self
+    }
+
+    /// Tells a watchdog that it is alive.
+    #[must_use]
+    pub fn pulse(mut self, pulse: Pulse) -> Runner {
+        self.engine.pulse = Some(pulse);
         self
     }
 

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 /// How long an answer is waited for, unless a budget ends earlier: a person who has left must
 /// not keep a host waiting for ever.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Puts the questions of an outcome to the person at the controlling terminal, and returns the
 /// outcome with their answer. Only while stderr is a terminal: a host that captures stderr is

@@ -17,6 +17,7 @@ mod show;
 mod streams;
 mod test;
 mod validate;
+mod watchdog;
 
 use std::ffi::OsString;
 use std::io::Write;

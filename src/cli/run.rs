@@ -1,12 +1,13 @@
 //! `hookrun run EVENT`: decide. Exit 0 allows, 2 refuses; whatever goes wrong refuses.
 
+use std::ffi::OsString;
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::{Event, Schedule};
-use hookrun::exec::{Abort, Budget, Grounds, KeeperProgram, child};
+use hookrun::exec::{Abort, Budget, Grounds, KeeperProgram, Pulse, child};
 use hookrun::outcome::Outcome;
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
@@ -16,16 +17,22 @@ use hookrun::runner::Runner;
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::{ask, streams};
+use crate::{ask, streams, watchdog};
 
 /// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
 pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
-    let decided = decide(args, env, started);
+    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
+    let pulse = Pulse::new(patience);
+    watchdog::start(&pulse);
+    let decided = decide(args, env, (started, patience), &pulse);
     let (reply, report) = match decided {
         Ok(decided) => decided,
         Err(failure) => (native::refuse(&failure.line()), None),
     };
+    if !pulse.claim() {
+        watchdog::leave_it_to_it();
+    }
     streams::stderr(&reply.stderr);
     match (args.format, report) {
         (RunFormat::Json, Some(report)) => {
@@ -41,14 +48,14 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
 fn decide(
     args: &RunArgs,
     env: &Environment,
-    started: Instant,
+    (started, patience): (Instant, Duration),
+    pulse: &Pulse,
 ) -> Result<(Reply, Option<json::RunReport>)> {
     // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
     let abort = Abort::on_signals()
         .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
     let grounds = Grounds::take();
     let budget = args.budget.map(|whole| Budget { until: started + whole, whole });
-    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     // Before stdin is read: the host writes the event meanwhile.
     let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
     let spec = find_event(&config, &args.event)?;
@@ -62,7 +69,7 @@ fn decide(
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
     let complaint = config.complaint();
-    let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
@@ -71,6 +78,7 @@ fn decide(
     } else {
         runner.handle_within(&event, budget)
     };
+    pulse.promise(ask::PATIENCE);
     run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
     let reply = reply_to(&run.outcome, complaint.as_deref());
     let report = match args.format {
@@ -91,13 +99,13 @@ fn hand_over(
     if plan.is_idle() {
         return Ok(runner.handle_within(event, budget));
     }
-    let mut arguments = vec!["supervise".to_string(), event.spec().name.to_string()];
+    let name = event.spec().name.as_ref();
+    let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
     for folder in &source.hooks {
-        arguments.push("--hooks".to_string());
-        arguments.push(folder.to_string_lossy().into_owned());
+        arguments.extend(["--hooks".into(), folder.into()]);
     }
     if source.discover {
-        arguments.push("--discover".to_string());
+        arguments.push("--discover".into());
     }
     let payload = event.context().to_json();
     let handed = env.program.as_ref().map(|own| child::hand_over(own, &arguments, &payload));
@@ -115,7 +123,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let abort = Abort::on_signals()
         .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
     let grounds = Grounds::take();
-    let deadline = Deadline::after(Instant::now(), std::time::Duration::from_secs(5));
+    let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
     let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
         return Err(Failure::new("no event on stdin"));
     };

@@ -3,6 +3,7 @@
 //! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
 //! as long as a child is not reaped, its pid and its group stay its own.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -217,7 +218,7 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
 ///
 /// # Errors
 /// When it cannot be started, or ends before it has read everything.
-pub fn hand_over(program: &Path, arguments: &[String], payload: &[u8]) -> io::Result<()> {
+pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     use std::io::Write;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

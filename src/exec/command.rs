@@ -5,10 +5,11 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::Access;
 
-use crate::hook::Handler;
+use crate::hook::{Handler, duration_text};
 use crate::run::StartError;
 
 const WORLD_WRITABLE: u32 = 0o002;
@@ -155,6 +156,18 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
 /// A path as it can be pasted into a shell.
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
+}
+
+/// Why a program that was started after all does not count: its time was over by then.
+pub(super) fn hung(program: &Program, time: Duration) -> StartError {
+    StartError {
+        problem: format!(
+            "the system took {} to start `{}`",
+            duration_text(Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(0))),
+            program.path.display()
+        ),
+        cure: "check the file system that it is on, and who holds the file".to_string(),
+    }
 }
 
 /// Why the system refused to start a program that passed every check.

@@ -166,6 +166,8 @@ impl<'e> Step<'e> {
             cwd: job.cwd.as_deref(),
             payload: &job.payload,
         };
+        let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
+        self.promise(job.hook.limits.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
                 tracing::debug!(
@@ -173,7 +175,15 @@ impl<'e> Step<'e> {
                     pid = child.pid().as_raw_nonzero(),
                     "started"
                 );
-                let phase = self.first_phase(job.hook.limits.timeout, now);
+                let hung = now.elapsed();
+                let phase = if hung < job.hook.limits.timeout {
+                    self.first_phase(job.hook.limits.timeout, now)
+                } else {
+                    // Only the watchdog can have ended this.
+                    child.kill();
+                    let why = Ending::NotStarted(command::hung(program, hung));
+                    Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
+                };
                 let is_kept = job.hook.background == Background::Kill;
                 if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| is_kept) {
                     keeper.watch(child.pid());
@@ -197,6 +207,13 @@ impl<'e> Step<'e> {
         }
     }
 
+    /// Tells the watchdog when we shall be heard of again.
+    fn promise(&self, within: Duration) {
+        if let Some(pulse) = &self.engine.pulse {
+            pulse.promise(within);
+        }
+    }
+
     /// A hook's own timeout, or the end of the budget where that comes first.
     fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
         // A timeout beyond what the clock can express never comes.
@@ -213,6 +230,8 @@ impl<'e> Step<'e> {
     /// Waits until something happens or is due, and moves bytes.
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
+        self.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+        let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {
@@ -262,7 +281,7 @@ impl<'e> Step<'e> {
     }
 
     /// How long nothing is due.
-    fn until_next(&self) -> Option<Timespec> {
+    fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
         let wants_keeper = self.wants_keeper();
         let mut next: Option<Instant> = None;
@@ -284,8 +303,7 @@ impl<'e> Step<'e> {
                 State::Done(_) => {}
             }
         }
-        let left = next?.saturating_duration_since(now);
-        Timespec::try_from(left).ok()
+        Some(next?.saturating_duration_since(now))
     }
 
     fn serve(&mut self, what: Watched) {

@@ -123,6 +123,13 @@ fn children() -> Vec<i32> {
     pids
 }
 
+/// Kills every child of this process, a half-started one included, which nobody knows yet.
+pub fn end_children() {
+    for pid in children().into_iter().filter_map(Pid::from_raw) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+}
+
 /// Kills a child of ours and takes it out of the process table if it is dead.
 fn end(pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else {

@@ -241,3 +241,41 @@ fn an_environment_that_is_too_long_refuses() {
     let ran = Running::start_as(command).feed(context.to_string().as_bytes()).ended().ran;
     assert!(ran.status == 2 || sandbox.at("ran").exists(), "{ran:?}");
 }
+
+/// Holds a lease on the file in its first argument, runs the rest with stdin from a text.
+const WITH_LEASE: &str = r#"
+import fcntl, os, signal, subprocess, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+held = os.open(sys.argv[1], os.O_RDWR)
+try:
+    fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+except OSError:
+    print("no leases here")
+    sys.exit(0)
+ran = subprocess.run(sys.argv[2:], input=b"{}", capture_output=True)
+sys.stdout.buffer.write(ran.stdout)
+sys.exit(ran.returncode)
+"#;
+
+#[test]
+fn a_decision_is_reached_even_if_the_system_hangs_while_starting_a_hook() {
+    let sandbox = Sandbox::new().script("guard", "#!/bin/sh\nexit 0\n").file(
+        "hookrun.toml",
+        "[[hook]]\nname = \"guard\"\nevent = \"tool.pre\"\ncommand = \"./guard\"\n\
+             timeout = \"200ms\"\n",
+    );
+    let hookrun = env!("CARGO_BIN_EXE_hookrun");
+    let output = std::process::Command::new("python3")
+        .args(["-c", WITH_LEASE, "guard", hookrun, "run", "tool.pre"])
+        .current_dir(sandbox.path())
+        .env("XDG_STATE_HOME", sandbox.at("state"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let has_leases = !said.contains("no leases here");
+    assert!(!has_leases || output.status.code() == Some(2), "{output:?}");
+    assert!(
+        !has_leases || said.contains("hook `guard` failed: never ran: the system took"),
+        "{said}"
+    );
+}

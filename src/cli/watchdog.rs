@@ -1,0 +1,65 @@
+//! Answers for `run` when the thread that decides hangs in the system.
+
+use std::io::Write;
+use std::thread;
+use std::time::Duration;
+
+use hookrun::dialect::native;
+use hookrun::exec::{Pulse, tree};
+
+/// The thread needs next to nothing, and its stack is part of every run's start.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// How long the deciding thread has to answer after what it waits for was killed.
+const LAST_CHANCE: Duration = Duration::ZERO;
+
+/// Watches `pulse` from a thread of its own. Without threads there is no watchdog.
+pub(crate) fn start(pulse: &Pulse) {
+    let pulse = pulse.clone();
+    let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
+    if let Err(error) = thread.spawn(move || watch(&pulse)) {
+        tracing::warn!(%error, "no watchdog");
+    }
+}
+
+/// Waits for the watchdog, which is answering, to end the process.
+pub(crate) fn leave_it_to_it() {
+    loop {
+        thread::park();
+    }
+}
+
+fn watch(pulse: &Pulse) {
+    wait(pulse);
+    // The program that could not be started may still be between fork and exec: with it gone,
+    // the deciding thread goes on and refuses in its own words.
+    tree::end_children();
+    pulse.promise(LAST_CHANCE);
+    wait(pulse);
+    if pulse.claim() {
+        refuse();
+    }
+}
+
+/// Sleeps until a promise is broken.
+fn wait(pulse: &Pulse) {
+    while let Some(left) = pulse.left() {
+        thread::sleep(left);
+    }
+}
+
+/// States the refusal and ends the process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the thread that would return from main hangs in the system"
+)]
+fn refuse() {
+    let reply = native::refuse(
+        "hookrun itself failed: the system did not answer while a hook was being started \
+         (fail closed)",
+    );
+    let _ = std::io::stderr().lock().write_all(reply.stderr.as_bytes());
+    // Not through `Stdout`: the deciding thread may hold its lock.
+    let _ = rustix::io::write(rustix::stdio::stdout(), reply.stdout.as_bytes());
+    std::process::exit(i32::from(reply.status));
+}

@@ -1,0 +1,67 @@
+//! Until when the thread that runs hooks may be silent, for a watchdog.
+//!
+//! Starting a program can block beyond every deadline, with every signal masked: a file lease, a
+//! network file system that hangs. Only another thread can then still decide.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much later than promised is too late.
+pub const SLACK: Duration = Duration::from_millis(1500);
+
+/// A promise to be heard of again, renewed at every step; and the right to answer, given once.
+#[derive(Debug, Clone)]
+pub struct Pulse {
+    origin: Instant,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Milliseconds after the origin.
+    due: AtomicU64,
+    is_claimed: AtomicBool,
+}
+
+impl Pulse {
+    /// A pulse whose first promise is to be heard of `within` this time.
+    pub fn new(within: Duration) -> Pulse {
+        let shared = Shared { due: AtomicU64::new(0), is_claimed: AtomicBool::new(false) };
+        let pulse = Pulse { origin: Instant::now(), shared: Arc::new(shared) };
+        pulse.promise(within);
+        pulse
+    }
+
+    /// Promises to be heard of again within this time, and [`SLACK`].
+    pub fn promise(&self, within: Duration) {
+        let due = self.origin.elapsed().saturating_add(within).saturating_add(SLACK);
+        let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
+        self.shared.due.store(due, Ordering::Relaxed);
+    }
+
+    /// How long the promise still stands; `None` when it is broken.
+    pub fn left(&self) -> Option<Duration> {
+        let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
+        due.checked_sub(self.origin.elapsed()).filter(|left| !left.is_zero())
+    }
+
+    /// Takes the right to answer. Only one thread gets it.
+    pub fn claim(&self) -> bool {
+        !self.shared.is_claimed.swap(true, Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_is_renewed_and_the_answer_is_claimed_once() {
+        let pulse = Pulse::new(Duration::from_secs(60));
+        assert!(pulse.left().unwrap() > Duration::from_secs(60));
+        pulse.clone().promise(Duration::MAX);
+        assert!(pulse.left().unwrap() > Duration::from_secs(3600));
+        assert!(pulse.claim() && !pulse.clone().claim());
+    }
+}
