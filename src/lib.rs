@@ -1,5 +1,38 @@
-//! hookrun runs hooks: small programs that are asked before and after something happens,
-//! and may refuse it.
+//! hookrun runs hooks: small programs that are asked before and after something happens, and
+//! may refuse it.
+//!
+//! A decision is always reached, in time, and stated; a refusal is never lost. Give a [`Runner`]
+//! an [`Event`], and get back a [`Run`]: the outcome, and what became of every hook.
+//!
+//! ```no_run
+//! use hookrun::config::{Choice, Config, Environment, Scope};
+//! use hookrun::event::{Context, Event};
+//! use hookrun::runner::Runner;
+//!
+//! let env = Environment::capture();
+//! let config = Config::load(&Choice::default(), &env, Scope::All);
+//! let spec = config.catalog.find("tool.pre")?;
+//! let runner = Runner::from_config(config, &env);
+//!
+//! let context = Context::parse(r#"{"toolName":"bash","toolInput":{"command":"rm -rf /"}}"#)?;
+//! let run = runner.handle(&Event::new(spec, "native", context)?);
+//! if let Some(refusal) = run.outcome.refusal() {
+//!     eprintln!("refused: {}", refusal.reason);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
+//! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
+//! [`chain`] and [`runner`] (how they are run), [`run`] (what happened), [`dialect`], [`report`]
+//! and [`reminder`] (how it is told).
+//!
+//! [`Runner`]: runner::Runner
+//! [`Event`]: event::Event
+//! [`Run`]: run::Run
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
 
 pub mod chain;
 pub mod config;

@@ -51,6 +51,7 @@ fn wait(pulse: &Pulse) {
 /// States the refusal and ends the process.
 #[expect(
     clippy::disallowed_methods,
+    clippy::exit,
     reason = "the thread that would return from main hangs in the system"
 )]
 fn refuse() {
