@@ -1,6 +1,7 @@
 //! `hookrun run`: every way in which hooks answer and fail, and what the host is told.
 
 mod answers;
+mod ask;
 mod chain;
 mod environment;
 mod failures;
