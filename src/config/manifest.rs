@@ -465,7 +465,7 @@ name = "policy"
 event = ["tool.pre", "PreToolUse"]
 command = "./check.sh --strict"
 timeout = "10s"
-match = { tool = "bash|write", path = ["src/**", ".env"], command = 'rm\s', where = { "a.b" = "^x" } }
+match = { tool = ["bash", "write"], path = ["src/**", ".env"], command = 'rm\s', where = { "a.b" = "^x", c.d = "y" } }
 priority = -3
 parallel = true
 on_failure = "allow"
@@ -483,6 +483,10 @@ rewrites = { service = "last" }
         let (manifest, _) = read(text, Path::new("hookrun.toml"));
         assert_eq!(manifest.hooks[0].events.len(), 2);
         assert_eq!(manifest.hooks[0].at.line, 2);
+        assert_eq!(
+            manifest.hooks[0].draft.matcher().unwrap().to_string(),
+            "tool bash|write, path src/**, path .env, command /rm\\s/, a.b /^x/, c.d /y/"
+        );
         let event = &manifest.events[0].0;
         assert!(event.blocks && event.on_failure == OnFailure::Block);
         assert_eq!(event.sample(), r#"{"event":"deploy.pre","service":"text"}"#);

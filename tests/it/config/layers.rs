@@ -253,3 +253,24 @@ fn nothing_configured_allows_and_says_nothing() {
     ran.allows();
     assert_eq!(ran.stderr, "");
 }
+
+#[test]
+fn a_folder_that_is_named_twice_or_found_anyway_counts_once() {
+    let sandbox = Sandbox::new().hook("count.sh", "echo x >> count");
+    for arguments in [
+        &["run", "tool.pre", "--hooks", ".", "--hooks", "hooks.d"][..],
+        &["run", "tool.pre", "--hooks", "hooks.d", "--discover"],
+    ] {
+        sandbox.hookrun(arguments, b"{}").allows();
+    }
+    assert_eq!(sandbox.read("count"), "x\nx\n");
+}
+
+#[test]
+fn two_folders_may_both_have_a_hook_of_one_name() {
+    let sandbox = Sandbox::new()
+        .script("a/tool.pre/guard.sh", "#!/bin/sh\necho a >> ran\n")
+        .script("b/tool.pre/guard.sh", "#!/bin/sh\necho b >> ran\n");
+    sandbox.hookrun(&["run", "tool.pre", "--hooks", "a", "--hooks", "b"], b"{}").allows();
+    assert_eq!(sandbox.read("ran"), "a\nb\n");
+}

@@ -1,5 +1,7 @@
 //! Everything that is wrong is said at once, with its place and its cure, and closes gates.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::sandbox::Sandbox;
 
 fn manifest(text: &str) -> Sandbox {
@@ -191,7 +193,6 @@ fn a_byte_order_mark_and_crlf_are_accepted() {
 
 #[test]
 fn an_unreadable_file_closes_gates() {
-    use std::os::unix::fs::PermissionsExt;
     let sandbox = manifest("[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n");
     let file = sandbox.at("hookrun.toml");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
@@ -241,4 +242,42 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     );
     sandbox.hookrun(&["validate"], b"").exits(0);
     sandbox.run("tool.pre").allows();
+}
+
+#[test]
+fn configuration_that_everyone_may_write_closes_gates() {
+    for open in ["hooks.d", "hookrun.toml"] {
+        let sandbox = Sandbox::new().hook("ok.sh", "").file("hookrun.toml", "");
+        sandbox.run("tool.pre").allows();
+        let mode = if open == "hooks.d" { 0o777 } else { 0o666 };
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(sandbox.at(open), mode).unwrap();
+        sandbox.run("tool.pre").blocks_saying(&format!("{open}: everyone may write it"));
+    }
+}
+
+#[test]
+fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
+    for pattern in ["where = { a = '(' }", "tool = 'a||b'", "path = '['", "command = ')'"] {
+        let sandbox = Sandbox::new().file(
+            "hookrun.toml",
+            &format!(
+                "[[hook]]\nname = \"x\"\nevent = \"session.end\"\ncommand = \"true\"\n\
+                 match = {{ {pattern} }}\n"
+            ),
+        );
+        sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying("cannot be used");
+    }
+}
+
+#[test]
+fn folders_that_nobody_would_look_into_are_named() {
+    let beside = Sandbox::new().file("ci/hookrun.toml", "").file("ci/tool.pre/a.sh", "");
+    beside
+        .hookrun(&["run", "tool.pre", "--hooks", "ci"], b"{}")
+        .blocks_saying("`tool.pre` stands beside hookrun.toml, where nothing runs it");
+    let inner = Sandbox::new().hook("a.sh", "");
+    inner
+        .hookrun(&["run", "tool.pre", "--hooks", "hooks.d/tool.pre"], b"{}")
+        .blocks_saying("is the folder of one event, `tool.pre`");
 }
