@@ -9,6 +9,7 @@ mod capture;
 pub mod child;
 pub mod command;
 pub mod keeper;
+mod live;
 pub mod pulse;
 pub mod signals;
 mod step;

@@ -14,11 +14,10 @@ use rustix::process::Pid;
 
 use super::child::{Child, Spawn, Status};
 use super::keeper::{Keeper, LATER};
-use super::{
-    Budget, DRAIN, Engine, GIVE_UP, GRACE, Job, RETRIES, RETRY_FIRST, TICK, answer, command,
-};
+use super::live::{Live, Phase, not_run};
+use super::{Budget, Engine, GIVE_UP, Job, RETRIES, RETRY_FIRST, TICK, command};
 use crate::hook::Background;
-use crate::run::{Captured, Ending, Exit, Trace};
+use crate::run::{Ending, Trace};
 
 /// How much is read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -48,27 +47,6 @@ enum State {
     Live(Box<Live>),
     /// Over.
     Done(Box<Trace>),
-}
-
-struct Live {
-    child: Child,
-    started: Instant,
-    phase: Phase,
-    /// Its pidfd has told of its exit, which was not looked at yet.
-    has_news: bool,
-    /// It is ended when hookrun is; not so a hook that may leave processes behind.
-    is_kept: bool,
-}
-
-enum Phase {
-    /// Until its deadline; `why` is what reaching it means.
-    Running { deadline: Instant, why: Ending },
-    /// It exited; its output is waited for.
-    Draining { exit: Option<Exit>, until: Instant },
-    /// It was asked to end.
-    Stopping { why: Ending, kill_at: Instant },
-    /// It was killed.
-    Killed { why: Ending, give_up_at: Instant },
 }
 
 /// What a descriptor in the poll set belongs to.
@@ -453,100 +431,6 @@ impl Slot<'_> {
             State::Live(live) => Some(live),
             State::Waiting { .. } | State::Done(_) => None,
         }
-    }
-}
-
-impl Phase {
-    fn ends_at(&self) -> Instant {
-        match self {
-            Phase::Running { deadline, .. } => *deadline,
-            Phase::Draining { until, .. } => *until,
-            Phase::Stopping { kill_at, .. } => *kill_at,
-            Phase::Killed { give_up_at, .. } => *give_up_at,
-        }
-    }
-}
-
-impl Live {
-    /// It exited: its output is complete, or is waited for. True if it is complete.
-    fn drain(&mut self, exit: Option<Exit>, now: Instant) -> bool {
-        self.child.close_stdin();
-        self.phase = Phase::Draining { exit, until: now + DRAIN };
-        self.is_drained()
-    }
-
-    fn is_drained(&self) -> bool {
-        self.child.stdout.is_closed() && self.child.stderr.is_closed()
-    }
-
-    /// Asks it to end, unless it is ending already.
-    fn stop(&mut self, why: Ending) {
-        if matches!(self.phase, Phase::Running { .. }) {
-            self.child.terminate();
-            self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
-        }
-    }
-
-    /// Kills it, unless it has exited.
-    fn kill(&mut self, why: Ending) {
-        let why = match &self.phase {
-            Phase::Draining { .. } | Phase::Killed { .. } => return,
-            Phase::Stopping { why, .. } => why.clone(),
-            Phase::Running { .. } => why,
-        };
-        self.child.kill();
-        self.phase = Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP };
-    }
-
-    /// The end: what is left of its group is killed, then the leader is reaped, in this order.
-    fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
-        let mut notes = Vec::new();
-        let may_leave = job.hook.background == Background::Detach;
-        let has_exited = matches!(self.phase, Phase::Draining { .. });
-        if !(may_leave && has_exited) {
-            self.child.kill();
-        }
-        if has_exited && !self.is_drained() && !may_leave {
-            notes.push("a process that it started held its output open; killed".to_string());
-        }
-        if status == Status::Running {
-            notes.push("it could not be killed and is left behind".to_string());
-        } else {
-            self.child.reap();
-        }
-        let stdout = self.child.stdout.take();
-        let stderr = self.child.stderr.take();
-        let exit = match status {
-            Status::Exited(exit) => Some(exit),
-            Status::Running | Status::Lost => None,
-        };
-        let ending = match &self.phase {
-            Phase::Stopping { why, .. } | Phase::Killed { why, .. } => why.clone(),
-            Phase::Running { .. } | Phase::Draining { .. } => match exit {
-                Some(exit) => {
-                    let (ending, more) = answer::judge(exit, &stdout, &stderr, job.permit);
-                    notes.extend(more);
-                    ending
-                }
-                None => {
-                    Ending::Lost { problem: "somebody else waited for its process".to_string() }
-                }
-            },
-        };
-        let took = now.saturating_duration_since(self.started);
-        Trace { ending, exit, took, stdout, stderr, notes }
-    }
-}
-
-/// The trace of a hook that never ran.
-pub(crate) fn not_run(ending: Ending) -> Trace {
-    Trace {
-        ending,
-        exit: None,
-        took: Duration::ZERO,
-        stdout: Captured::default(),
-        stderr: Captured::default(),
-        notes: Vec::new(),
     }
 }
 

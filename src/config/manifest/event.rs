@@ -1,0 +1,147 @@
+//! `[event."name"]`: an event of one's own.
+
+use std::borrow::Cow;
+
+use toml::Spanned;
+
+use super::{Reader, Value, given};
+use crate::config::draft::{Given, one_of};
+use crate::config::keys::{EVENT_KEYS, KeyRow, Takes, merges};
+use crate::config::problem::{Fault, Position};
+use crate::event::{ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
+
+impl Reader<'_> {
+    pub(super) fn event(
+        &mut self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Value<'_>,
+    ) -> Option<(EventSpec, Position)> {
+        let before = self.problems.len();
+        let start = name.span().start;
+        let mut parts = EventParts::default();
+        for (key, value) in self.table(value, "an event")? {
+            let Some(row) = self.row(EVENT_KEYS, key) else { continue };
+            if let Err(fault) = self.event_key(&mut parts, row, value) {
+                self.fault(fault, value.span().start);
+            }
+        }
+        let name = name.get_ref().to_string();
+        if let Some(fault) = bad_event_name(&name) {
+            self.fault(fault, start);
+        }
+        if parts.summary.is_none() {
+            let fault = Fault::new("the event has no `summary`", "complete \"asked when …\"");
+            self.fault(fault, start);
+        }
+        if self.problems.len() > before {
+            return None;
+        }
+        Some((parts.spec(name), self.at(start)))
+    }
+
+    fn event_key(
+        &mut self,
+        parts: &mut EventParts,
+        row: &KeyRow,
+        value: &Value<'_>,
+    ) -> Result<(), Fault> {
+        let wrong = |given: &Given| {
+            let cause =
+                format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
+            Fault::new(cause, "correct the value")
+        };
+        if matches!(row.takes, Takes::Table) {
+            let Some(table) = self.table(value, row.name) else { return Ok(()) };
+            for (field, value) in table {
+                let field_name = field.get_ref().to_string();
+                if let Err(fault) = parts.field(row.name, field_name, &given(value)) {
+                    self.fault(fault, value.span().start);
+                }
+            }
+            return Ok(());
+        }
+        match (row.name, given(value)) {
+            ("summary", Given::Text(text)) => parts.summary = Some(text),
+            ("blocks", Given::Flag(flag)) => parts.blocks = Some(flag),
+            ("on_failure", given) => {
+                parts.on_failure =
+                    Some(one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?);
+            }
+            ("schedule", given) => {
+                parts.schedule =
+                    Some(one_of(Schedule::NAMES, &given).ok_or_else(|| wrong(&given))?);
+            }
+            (_, given) => return Err(wrong(&given)),
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct EventParts {
+    summary: Option<String>,
+    blocks: Option<bool>,
+    on_failure: Option<OnFailure>,
+    schedule: Option<Schedule>,
+    context: Vec<ContextKey>,
+    rewrites: Vec<Rewrite>,
+}
+
+impl EventParts {
+    /// Takes one entry of `context` or `rewrites`.
+    fn field(&mut self, table: &str, name: String, given: &Given) -> Result<(), Fault> {
+        if table == "context" {
+            let kind = one_of(Kind::NAMES.iter().as_slice(), given).ok_or_else(|| {
+                let names: Vec<&str> = Kind::NAMES.iter().map(|(_, name)| *name).collect();
+                Fault::new(
+                    format!("`context.{name}` takes a JSON type"),
+                    format!("one of {}", names.join(", ")),
+                )
+            })?;
+            self.context.push(ContextKey {
+                name: name.into(),
+                kind,
+                about: "declared in hookrun.toml".into(),
+                sample: catalog::sample_of(kind),
+            });
+            return Ok(());
+        }
+        let merge: Merge = one_of(Merge::NAMES, given).ok_or_else(|| {
+            let cause = format!("`rewrites.{name}` takes a merge rule");
+            Fault::new(cause, format!("one of {}", merges().join(", ")))
+        })?;
+        self.rewrites.push(Rewrite { field: name.into(), merge });
+        Ok(())
+    }
+
+    fn spec(self, name: String) -> EventSpec {
+        let blocks = self.blocks.unwrap_or(true);
+        let by_default = if blocks { OnFailure::Block } else { OnFailure::Allow };
+        EventSpec {
+            name: name.into(),
+            summary: self.summary.unwrap_or_default().into(),
+            aliases: &[],
+            context: self.context.into(),
+            blocks,
+            rewrites: self.rewrites.into(),
+            on_failure: self.on_failure.unwrap_or(by_default),
+            schedule: self.schedule.unwrap_or(Schedule::Sequential),
+        }
+    }
+}
+
+/// Why `name` cannot be the name of an event of one's own.
+fn bad_event_name(name: &str) -> Option<Fault> {
+    if let Some(known) = catalog::find(name) {
+        let cause = format!("`{name}` is already an event: {}", known.summary);
+        return Some(Fault::new(cause, "give yours another name"));
+    }
+    let part_is_good = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    if name.split('.').all(part_is_good) {
+        return None;
+    }
+    let cause = format!("`{name}` cannot be the name of an event");
+    Some(Fault::new(cause, "use letters, digits, `-` and dots between them: `deploy.pre`"))
+}

@@ -1,0 +1,144 @@
+//! JSON objects on a hook's stdout: alone, or among text that somebody else printed.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::outcome::Decision;
+
+/// Reads text that is one JSON object and nothing else.
+pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    serde_json::from_str::<Object>(text).map(|object| object.0)
+}
+
+/// A JSON object as the list of its entries, so that a key that stands twice is seen.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
+        reader.deserialize_map(Entries).map(Object)
+    }
+}
+
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(String, Value)>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+/// The value of a key; of one that stands twice, the last.
+pub(super) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// What was found among other text.
+pub(super) struct Found {
+    pub(super) objects: Vec<Vec<(String, Value)>>,
+    /// Whether all of the text was searched.
+    pub(super) is_whole: bool,
+}
+
+impl Found {
+    /// The strictest of the refusals and questions.
+    pub(super) fn refusal(&self) -> Option<Decision> {
+        let mut question = None;
+        for entries in &self.objects {
+            if entries.iter().any(|(key, value)| key == "continue" && *value == Value::Bool(false))
+            {
+                return Some(Decision::Block { reason: reason_of(entries) });
+            }
+            if let Some(Value::String(ask)) = last(entries, "ask") {
+                question.get_or_insert_with(|| ask.clone());
+            }
+        }
+        question.map(|question| Decision::Ask { question })
+    }
+}
+
+/// How much is read in search of objects. What is nested is read once for each of its levels,
+/// 128 at most: no text below 128 KiB can reach this.
+const SEARCHED_BYTES: usize = 16 * 1024 * 1024;
+
+/// Every JSON object that has a line to itself, or at least the end or the beginning of one:
+/// a shell profile may print without a final newline.
+pub(super) fn objects_in(text: &str) -> Found {
+    let mut found = Found { objects: Vec::new(), is_whole: true };
+    let mut searched_bytes = 0;
+    let mut from = 0;
+    let (mut first_line, mut last_line) = (Line::default(), Line::default());
+    while let Some(start) = text[from..].find('{').map(|at| from + at) {
+        if searched_bytes > SEARCHED_BYTES {
+            found.is_whole = false;
+            break;
+        }
+        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Object>();
+        let read = reader.next();
+        from = start + 1;
+        let entries = match read {
+            Some(Ok(Object(entries))) => entries,
+            Some(Err(error)) => {
+                searched_bytes += read_until(&text[start..], &error);
+                continue;
+            }
+            None => continue,
+        };
+        let end = start + reader.byte_offset();
+        searched_bytes += end - start;
+        first_line.move_to(text, start);
+        last_line.move_to(text, end);
+        if start <= first_line.words.start || last_line.words.end <= end {
+            found.objects.push(entries);
+            from = end;
+        }
+    }
+    found
+}
+
+/// Where the reader stopped.
+fn read_until(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column()
+}
+
+/// A line of a text: measured once, however many objects stand on it.
+#[derive(Default)]
+struct Line {
+    whole: Range<usize>,
+    /// From its first word to the end of its last one.
+    words: Range<usize>,
+}
+
+impl Line {
+    /// Goes to the line in which `place` is.
+    fn move_to(&mut self, text: &str, place: usize) {
+        if !self.whole.is_empty() && (self.whole.start..=self.whole.end).contains(&place) {
+            return;
+        }
+        let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[place..].find('\n').map_or(text.len(), |at| place + at);
+        let line = &text[start..end];
+        self.whole = start..end;
+        self.words = end - line.trim_start().len()..start + line.trim_end().len();
+    }
+}
+
+/// The reason that an object gives for its refusal.
+pub(super) fn reason_of(entries: &[(String, Value)]) -> String {
+    match last(entries, "reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => reason.clone(),
+        _ => "refused without a reason".to_string(),
+    }
+}
