@@ -422,11 +422,11 @@ mod tests {
 
     #[test]
     fn the_search_for_a_refusal_ends() {
-        let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(400_000));
+        let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(100_000));
         assert!(problem(&tangled).contains("too many nested"));
         let refused = format!("{{\"continue\":false,\"reason\":\"no\"}}\n{tangled}");
         assert_eq!(verdict(&refused).decision, block("no"));
-        assert_eq!(verdict(&format!("x{}", "{}".repeat(400_000))).decision, Decision::Allow);
+        assert_eq!(verdict(&format!("x{}", "{}".repeat(100_000))).decision, Decision::Allow);
     }
 
     proptest::proptest! {
