@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::event::Event;
+use crate::event::{Event, OnFailure};
 use crate::exec::answer::Permit;
 use crate::exec::{Budget, Engine, Job, command};
 use crate::hook::{Background, Hook, Place};
@@ -55,7 +55,7 @@ pub const VARIABLES: &[VariableRow] = &[
     },
     VariableRow {
         name: "HOOKRUN_TRUNCATED",
-        about: "names of the variables above that were left out: over 32 KiB, or with a NUL",
+        about: "names of the variables above that were left out: over 32 KiB, with a NUL, or paths with line breaks",
     },
 ];
 
@@ -79,8 +79,8 @@ pub struct Surroundings {
 impl Surroundings {
     /// What relative paths of this event are relative to.
     pub fn place(&self, event: &Event) -> Place {
-        let cwd = event.context().string("cwd").map(PathBuf::from);
-        let cwd = cwd.filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| self.cwd.clone());
+        let named = event.context().string("cwd").unwrap_or_default();
+        let cwd = if named.is_empty() { self.cwd.clone() } else { self.cwd.join(named) };
         Place { cwd, project: self.project.clone() }
     }
 }
@@ -112,7 +112,11 @@ pub fn run(
     for step in plan.steps {
         chain.step(step);
     }
-    let Chain { event, merger, runs, .. } = chain;
+    let Chain { event, mut merger, runs, .. } = chain;
+    let told_to_stop = engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0);
+    if spec.blocks && told_to_stop {
+        merger.refuse("hookrun was told to stop".to_string());
+    }
     let outcome = merger.finish();
     Run { event, hooks: runs, outcome, took: started.elapsed() }
 }
@@ -197,7 +201,7 @@ impl Chain<'_> {
         let blocks = spec.blocks;
         let on_failure = |hook: &Hook| hook.on_failure.unwrap_or(spec.on_failure);
         // Only a refusal whatever the hook's spec says may end its neighbours early.
-        let all_close = hooks.iter().all(|hook| on_failure(hook) == crate::event::OnFailure::Block);
+        let all_close = hooks.iter().all(|hook| on_failure(hook) == OnFailure::Block);
         let settles = |trace: &Trace| blocks && refuses(&trace.ending, all_close);
         let mut traces = self.engine.step(&jobs, self.budget, &settles);
         if let Some(note) = cwd_note {
@@ -212,7 +216,11 @@ impl Chain<'_> {
         let Some(heard) = trace.ending.heard() else {
             return;
         };
-        let on_failure = hook.on_failure.unwrap_or(self.event.spec().on_failure);
+        // That time is up or that we were told to stop is no failure of the hook's: what its spec
+        // says about those does not open the gate.
+        let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted);
+        let own = hook.on_failure.unwrap_or(self.event.spec().on_failure);
+        let on_failure = if is_ours { OnFailure::Block } else { own };
         if self.merger.hear(&hook.name, on_failure, &heard) == Flow::Ends {
             self.is_settled = true;
             return;
@@ -302,7 +310,12 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
         fact("HOOKRUN_ACTION_COMMAND", action.command.clone());
         if !action.paths.is_empty() {
-            fact("HOOKRUN_ACTION_PATHS", Some(action.paths.join("\n")));
+            // A line break in a path would make two of it; with a NUL the list is left out.
+            let is_clear = action.paths.iter().all(|path| !path.contains('\n'));
+            fact(
+                "HOOKRUN_ACTION_PATHS",
+                Some(action.paths.join(if is_clear { "\n" } else { "\0" })),
+            );
         }
     }
     facts

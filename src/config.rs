@@ -62,9 +62,14 @@ impl Config {
             manifests.push(read.collect());
         }
         let catalog = own_events(&manifests, &mut problems);
-        let mut loader = Loader { catalog: &catalog, scope, hooks: Vec::new(), problems };
+        let meant = manifests.iter().flatten();
+        let meant = meant.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
+        let mut loader = Loader { catalog: &catalog, meant, scope, hooks: Vec::new(), problems };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
+            for place in layer.places() {
+                loader.check_writers(place);
+            }
             for folder in &layer.drop_ins {
                 loader.drop_ins(layer.kind, folder);
             }
@@ -167,7 +172,7 @@ fn own_events(manifests: &[Vec<(PathBuf, Manifest)>], problems: &mut Vec<Problem
     let mut own: Vec<EventSpec> = Vec::new();
     for (file, manifest) in manifests.iter().flatten() {
         for (spec, at) in &manifest.events {
-            match own.iter().find(|known| known.name == spec.name) {
+            match own.iter().find(|known| known.name.eq_ignore_ascii_case(&spec.name)) {
                 None => own.push(spec.clone()),
                 Some(known) if known == spec => {}
                 Some(_) => {
@@ -183,6 +188,8 @@ fn own_events(manifests: &[Vec<(PathBuf, Manifest)>], problems: &mut Vec<Problem
 
 struct Loader<'l> {
     catalog: &'l Catalog,
+    /// Events whose declarations have mistakes, which is problem enough.
+    meant: Vec<String>,
     scope: Scope<'l>,
     hooks: Vec<Hook>,
     problems: Vec<Problem>,
@@ -191,6 +198,13 @@ struct Loader<'l> {
 impl Loader<'_> {
     fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
         self.problems.push(fault.in_file(file, at));
+    }
+
+    /// Tells of an unknown event, unless its declaration has a mistake of its own.
+    fn unknown(&mut self, unknown: &UnknownEvent, file: &Path, at: Option<Position>) {
+        if !self.meant.contains(&unknown.name) {
+            self.fault(unknown_event(unknown), file, at);
+        }
     }
 
     fn is_in_scope(&self, spec: &EventSpec) -> bool {
@@ -232,13 +246,14 @@ impl Loader<'_> {
             let spec = match self.catalog.find(&folder.name) {
                 Ok(spec) => spec,
                 Err(unknown) => {
-                    self.fault(unknown_event(&unknown), &folder.path, None);
+                    self.unknown(&unknown, &folder.path, None);
                     continue;
                 }
             };
             if !self.is_in_scope(&spec) {
                 continue;
             }
+            self.check_writers(&folder.path);
             match discover::entries(&folder.path) {
                 Ok(found) => files.extend(found.into_iter().map(|file| (file, spec.clone()))),
                 Err(error) => {
@@ -275,7 +290,7 @@ impl Loader<'_> {
     fn check(&mut self, file: &Path, rejected: &Rejected) {
         for (name, at) in &rejected.events {
             if let Err(unknown) = self.catalog.find(name) {
-                self.fault(unknown_event(&unknown), file, Some(*at));
+                self.unknown(&unknown, file, Some(*at));
             }
         }
         for (fault, at) in rejected.draft.matcher().err().into_iter().flatten() {
@@ -289,7 +304,7 @@ impl Loader<'_> {
             let spec = match self.catalog.find(name) {
                 Ok(spec) => spec,
                 Err(unknown) => {
-                    self.fault(unknown_event(&unknown), file, Some(*at));
+                    self.unknown(&unknown, file, Some(*at));
                     continue;
                 }
             };

@@ -211,6 +211,18 @@ fn named<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static
     table.iter().find(|(row, _)| *row == value).map_or("", |(_, name)| name)
 }
 
+/// A key of the context that is one of the event's in another spelling, as `tool_name` for
+/// `toolName`, where that one is missing.
+fn slip(spec: &EventSpec, context: &Context) -> Option<(String, String)> {
+    let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
+    let missing = |key: &&ContextKey| context.raw(&key.name).is_none();
+    context.keys().find_map(|found| {
+        let mut missing = spec.context.iter().filter(missing);
+        let meant = missing.find(|key| plain(&key.name) == plain(found))?;
+        Some((found.to_string(), meant.name.to_string()))
+    })
+}
+
 /// One occurrence: the rules of its name, who asks, and the facts.
 #[derive(Debug, Clone)]
 pub struct Event {
@@ -225,12 +237,21 @@ impl Event {
     /// context's `action`, or derived from `toolName` and `toolInput` and added to it.
     ///
     /// # Errors
-    /// When the context names another event, or `action` is not what [`Action`] describes.
+    /// When the context names another event, `action` is not what [`Action`] describes, or a key
+    /// is a slip of one that the event has and the context has not: a policy would see nothing.
     pub fn new(
         spec: Arc<EventSpec>,
         host: impl Into<Cow<'static, str>>,
         mut context: Context,
     ) -> Result<Event, ContextError> {
+        for key in ["event", "action", "toolName", "toolInput"] {
+            if context.raw(key) == Some("null") {
+                context.remove(key);
+            }
+        }
+        if let Some((found, meant)) = slip(&spec, &context) {
+            return Err(ContextError::Slip { found, meant });
+        }
         match context.raw("event").map(|raw| context::scalar_text(raw).unwrap_or_default()) {
             Some(name) if spec.name == name.as_str() => {}
             // The host's own name for it: hooks read ours.
@@ -272,11 +293,13 @@ impl Event {
     /// # Errors
     /// When the tool input that results cannot be read.
     pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
-        self.context.set(field, value);
+        let mut changed = self.clone();
+        changed.context.set(field, value);
         if field == "toolInput" || field == "toolName" {
-            self.context.remove("action");
-            self.normalise_action()?;
+            changed.context.remove("action");
+            changed.normalise_action()?;
         }
+        *self = changed;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ pub mod signals;
 mod step;
 pub mod tree;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,6 +82,14 @@ pub struct Budget {
     pub whole: Duration,
 }
 
+impl Budget {
+    /// A budget of `whole`, from `started` on. One beyond what the clock can express never ends.
+    pub fn from(started: Instant, whole: Duration) -> Budget {
+        let far = Duration::from_secs(u32::MAX.into());
+        Budget { until: started.checked_add(whole).unwrap_or(started + far), whole }
+    }
+}
+
 /// What runs hooks.
 #[derive(Debug)]
 pub struct Engine {
@@ -100,6 +108,8 @@ pub struct Engine {
     spared: RefCell<HashSet<String>>,
     /// The keeper, once a hook has run long enough.
     kept: RefCell<Option<Keeper>>,
+    /// The keeper could not be started; it is not tried again.
+    has_no_keeper: Cell<bool>,
 }
 
 impl Engine {
@@ -113,6 +123,7 @@ impl Engine {
             pulse: None,
             spared: RefCell::default(),
             kept: RefCell::default(),
+            has_no_keeper: Cell::new(false),
         }
     }
 
@@ -136,7 +147,7 @@ impl Engine {
     /// where it matters: the system reads three files for it.
     fn at_once(&self, wanted: usize) -> usize {
         match self.jobs {
-            Some(jobs) => jobs,
+            Some(jobs) => jobs.max(1),
             None if wanted <= 2 => 2,
             // Spawning is what costs, so a second spawner per processor is all that helps; the
             // limit keeps the descriptors of as many hooks within the usual 1,024.

@@ -94,7 +94,9 @@ fn shares_step(step: &Step, hook: &Hook, spec: &EventSpec) -> bool {
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential => {
-            hook.parallel && step.hooks.iter().all(|planned| planned.hook.parallel)
+            // What one rewrites the next must see, so hooks that rewrite run alone.
+            let may_share = |hook: &Hook| hook.parallel && !hook.rewrite;
+            may_share(hook) && step.hooks.iter().all(|planned| may_share(&planned.hook))
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hookrun::exec::Abort;
 use hookrun::outcome::{Outcome, Settled};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::termios::QueueSelector;
 
 /// How long an answer is waited for, unless a budget ends earlier: a person who has left must
 /// not keep a host waiting for ever.
@@ -18,14 +19,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) fn settle(outcome: Outcome, until: Option<Instant>, abort: Option<&Abort>) -> Outcome {
     let Settled::Asked { questions } = &outcome.settled else { return outcome };
     let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
-    let Some(mut terminal) = terminal.ok().filter(|_| std::io::stderr().is_terminal()) else {
+    let terminal = terminal.ok().filter(|_| std::io::stderr().is_terminal());
+    let Some(mut terminal) = terminal.filter(is_ours) else {
         return outcome.answered(false, "nobody can be asked: no terminal");
     };
     let patience = Instant::now() + PATIENCE;
     let until = until.map_or(patience, |until| until.min(patience));
     for question in questions.clone() {
-        let text: String = question.question.chars().map(plain).collect();
-        let asked = write!(terminal, "hook {} asks: {text} [y/N] ", question.hook);
+        // What was typed before the question is no answer to it.
+        let _ = rustix::termios::tcflush(&terminal, QueueSelector::IFlush);
+        let text: String = question.question.chars().map(plain).take(LONGEST_QUESTION).collect();
+        let hook: String = question.hook.chars().map(plain).collect();
+        let asked = write!(terminal, "hook {hook} asks: {text} [y/N] ");
         let answer = asked.ok().and_then(|()| read_line(&terminal, until, abort));
         match answer.as_deref().map(str::trim) {
             Some("y" | "Y" | "yes" | "Yes") => {}
@@ -37,6 +42,14 @@ pub(crate) fn settle(outcome: Outcome, until: Option<Instant>, abort: Option<&Ab
         }
     }
     outcome.answered(true, "")
+}
+
+/// How much of a question is shown.
+const LONGEST_QUESTION: usize = 1000;
+
+/// Whether we are in the foreground: reading a terminal from the background stops a process.
+fn is_ours(terminal: &File) -> bool {
+    rustix::termios::tcgetpgrp(terminal).ok() == Some(rustix::process::getpgrp())
 }
 
 /// A question cannot move the cursor.

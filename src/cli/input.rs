@@ -52,7 +52,8 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, F
     let mut scanner = Scanner::default();
     let framed = loop {
         wait(&stdin, deadline, abort)?;
-        bytes.reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
+        let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
+        room.map_err(|_| Failure::new("there is no memory for the event on stdin"))?;
         match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break scanner.scan(&bytes),
             Ok(_) => {}

@@ -54,7 +54,7 @@ fn human(config: &Config, registry: &Registry, paths: &Paths, out: &mut dyn Writ
         }
         writeln!(
             out,
-            "An executable file in hooks.d/tool.pre/ is a hook; `man hookrun-hook` tells more."
+            "An executable file in hooks.d/EVENT/ is a hook; `hookrun man hookrun-hook` tells more."
         )?;
     }
     for spec in config.catalog.iter().filter(|spec| !registry.bound(&spec.name).is_empty()) {

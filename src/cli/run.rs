@@ -19,6 +19,9 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::{ask, streams, watchdog};
 
+/// How long hookrun's own work on the largest event may take before the watchdog steps in.
+const OWN_WORK: Duration = Duration::from_secs(30);
+
 /// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
 pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
@@ -28,7 +31,11 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let decided = decide(args, env, (started, patience), &pulse);
     let (reply, report) = match decided {
         Ok(decided) => decided,
-        Err(failure) => (native::refuse(&failure.line()), None),
+        Err(failure) => {
+            let reply = native::refuse(&failure.line());
+            let report = json::refusal_report(&args.event, "native", &failure.line(), &reply);
+            (reply, Some(report))
+        }
     };
     if !pulse.claim() {
         watchdog::leave_it_to_it();
@@ -55,7 +62,7 @@ fn decide(
     let abort = Abort::on_signals()
         .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
     let grounds = Grounds::take();
-    let budget = args.budget.map(|whole| Budget { until: started + whole, whole });
+    let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
     let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
     let spec = find_event(&config, &args.event)?;
@@ -66,6 +73,7 @@ fn decide(
             "pipe in its context as one JSON object, `{}` at the least",
         ));
     };
+    pulse.promise(OWN_WORK);
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
     let complaint = config.complaint();
@@ -102,7 +110,9 @@ fn hand_over(
     let name = event.spec().name.as_ref();
     let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
     for folder in &source.hooks {
-        arguments.extend(["--hooks".into(), folder.into()]);
+        let mut argument = OsString::from("--hooks=");
+        argument.push(folder);
+        arguments.push(argument);
     }
     if source.discover {
         arguments.push("--discover".into());
@@ -147,6 +157,11 @@ pub(crate) fn find_event(
     name: &str,
 ) -> Result<std::sync::Arc<hookrun::event::EventSpec>> {
     config.catalog.find(name).map_err(|unknown| match unknown.nearest {
+        // It may be declared where there is a mistake.
+        _ if config.has_errors() => {
+            let complaint = config.complaint().unwrap_or_default();
+            Failure::with_help(format!("unknown event `{name}`"), complaint)
+        }
         Some(nearest) => Failure::with_help(
             format!("unknown event `{name}`"),
             format!("did you mean `{nearest}`?"),

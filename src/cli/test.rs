@@ -60,7 +60,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
     let complaint = config.complaint();
     let runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
-    let budget = args.budget.map(|whole| Budget { until: Instant::now() + whole, whole });
+    let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
     let reply = reply_to(&run.outcome, complaint.as_deref());
     match args.format {
@@ -158,11 +158,16 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
 
 /// A hook out of a command that is not installed. It may rewrite: whoever tries it wants to see.
 fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
+    if command.trim().is_empty() {
+        return Err(Failure::with_help("the command is empty", "write the program to ask"));
+    }
     let handler = if is_shell {
         Handler::Shell(command.to_string())
     } else {
-        let words = words::split(command)
-            .map_err(|fault| Failure::with_help(fault.cause, "add --shell to run it by `sh -c`"))?;
+        let words = words::split(command).map_err(|fault| {
+            let cure = fault.cure.unwrap_or_default();
+            Failure::with_help(fault.cause, cure.replace("set `shell = true`", "add --shell"))
+        })?;
         Handler::Words { words, base: env.cwd.clone() }
     };
     Ok(Hook {

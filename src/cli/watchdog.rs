@@ -1,6 +1,5 @@
 //! Answers for `run` when the thread that decides hangs in the system.
 
-use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
@@ -9,6 +8,9 @@ use hookrun::exec::{Pulse, tree};
 
 /// The thread needs next to nothing, and its stack is part of every run's start.
 const STACK_BYTES: usize = 64 * 1024;
+
+/// Between the first and the second look at a broken promise.
+const SECOND_LOOK: Duration = Duration::from_millis(250);
 
 /// How long the deciding thread has to answer after what it waits for was killed.
 const LAST_CHANCE: Duration = Duration::ZERO;
@@ -41,10 +43,17 @@ fn watch(pulse: &Pulse) {
     }
 }
 
-/// Sleeps until a promise is broken.
+/// Sleeps until a promise is broken, and stays broken when looked at again: after a pause of the
+/// whole machine the deciding thread needs a moment to renew it.
 fn wait(pulse: &Pulse) {
-    while let Some(left) = pulse.left() {
-        thread::sleep(left);
+    loop {
+        while let Some(left) = pulse.left() {
+            thread::sleep(left);
+        }
+        thread::sleep(SECOND_LOOK);
+        if pulse.left().is_none() {
+            return;
+        }
     }
 }
 
@@ -56,11 +65,11 @@ fn wait(pulse: &Pulse) {
 )]
 fn refuse() {
     let reply = native::refuse(
-        "hookrun itself failed: the system did not answer while a hook was being started \
-         (fail closed)",
+        "hookrun itself failed: it was not done in time, and what it waits for in the system does \
+         not answer (fail closed)",
     );
-    let _ = std::io::stderr().lock().write_all(reply.stderr.as_bytes());
-    // Not through `Stdout`: the deciding thread may hold its lock.
+    // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
     let _ = rustix::io::write(rustix::stdio::stdout(), reply.stdout.as_bytes());
+    let _ = rustix::io::write(rustix::stdio::stderr(), reply.stderr.as_bytes());
     std::process::exit(i32::from(reply.status));
 }

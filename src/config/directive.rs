@@ -28,6 +28,7 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
     }
     let head = String::from_utf8_lossy(&head);
     let mut problems = Vec::new();
+    let mut seen = Vec::new();
     for (number, line) in (1..).zip(head.lines()) {
         let text = line.trim();
         if number == 1 && text.starts_with("#!") || text.is_empty() {
@@ -40,7 +41,7 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         let Some(rest) = comment.strip_prefix("hookrun") else { continue };
         let start = Position { line: number, column: column_of(line, rest) };
         let faults = match rest.strip_prefix(':') {
-            Some(directive) => take_directive(directive, line, start, draft),
+            Some(directive) => take_directive((directive, line), start, &mut seen, draft),
             None if looks_like_directive(rest) => {
                 let cause = "this comment looks like a directive and has no colon";
                 vec![(Fault::new(cause, format!("write `# hookrun:{rest}`")), start)]
@@ -88,9 +89,9 @@ fn column_of(line: &str, part: &str) -> usize {
 
 /// Takes the settings of one line; each mistake comes with the place of its word.
 fn take_directive(
-    directive: &str,
-    line: &str,
+    (directive, line): (&str, &str),
     start: Position,
+    seen: &mut Vec<String>,
     draft: &mut Draft,
 ) -> Vec<(Fault, Position)> {
     let words = match shell_words::split(directive) {
@@ -107,9 +108,14 @@ fn take_directive(
         let is_found = line.contains(&word);
         let column = if is_found { column_of(line, &word) } else { start.column };
         let at = Position { line: start.line, column };
-        if let Err(fault) = take_word(&word, at, draft) {
+        let name = word.split('=').next().unwrap_or_default();
+        if name != "path" && seen.iter().any(|known| known == name) {
+            let cause = format!("`{name}` is set twice");
+            faults.push((Fault::new(cause, "keep one; only `path` may stand several times"), at));
+        } else if let Err(fault) = take_word(&word, at, draft) {
             faults.push((fault, at));
         }
+        seen.push(name.to_string());
     }
     faults
 }
@@ -119,7 +125,7 @@ fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
         Some((name, value)) => (name, Some(value)),
         None => (word, None),
     };
-    if let Some(field) = name.strip_prefix("where.") {
+    if let Some(field) = name.strip_prefix("where.").filter(|field| !field.is_empty()) {
         let value = needed(name, value)?;
         draft.pattern(Pattern::Field(field.to_string()), value.to_string(), Some(at));
         return Ok(());

@@ -51,6 +51,19 @@ pub struct Layer {
     pub drop_ins: Vec<PathBuf>,
 }
 
+impl Layer {
+    /// The folders that its files stand in, each once.
+    pub(super) fn places(&self) -> Vec<&Path> {
+        let mut places = Vec::new();
+        for file in self.manifests.iter().chain(&self.drop_ins) {
+            if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
+                places.push(folder);
+            }
+        }
+        places
+    }
+}
+
 /// The layers that `choice` asks for, the system first, and folders that are not there.
 pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Vec<Problem>) {
     let mut layers = Vec::new();
@@ -99,8 +112,9 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
 /// The nearest folder upwards that configures hooks.
 fn find_project(from: &Path) -> Option<PathBuf> {
     let has_any = |folder: &&Path| {
-        let names = [MANIFEST, DROP_INS, HIDDEN];
-        names.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+        let hidden = folder.join(HIDDEN);
+        let names = [MANIFEST, DROP_INS];
+        names.iter().any(|name| is_there(&folder.join(name)) || is_there(&hidden.join(name)))
     };
     from.ancestors().find(has_any).map(Path::to_path_buf)
 }

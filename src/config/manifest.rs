@@ -28,6 +28,8 @@ pub(super) struct Manifest {
     /// What could still be read of hooks that have mistakes: it may have more of them.
     pub(super) rejected: Vec<Rejected>,
     pub(super) events: Vec<(EventSpec, Position)>,
+    /// The names of events that are declared with a mistake: they are not unknown.
+    pub(super) rejected_events: Vec<String>,
 }
 
 /// A `[[hook]]` table.
@@ -52,7 +54,13 @@ type Value<'i> = Spanned<DeValue<'i>>;
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
-    let mut reader = Reader { text, file, problems: Vec::new(), first_lines: HashMap::new() };
+    let mut reader = Reader {
+        text,
+        file,
+        problems: Vec::new(),
+        first_lines: HashMap::new(),
+        rejected_events: Vec::new(),
+    };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
@@ -92,6 +100,7 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
         reader.problems.truncate(syntax_errors);
         manifest.rejected.clear();
     }
+    manifest.rejected_events = reader.rejected_events;
     (manifest, reader.problems)
 }
 
@@ -101,6 +110,8 @@ struct Reader<'r> {
     problems: Vec<Problem>,
     /// Where each hook name stands first.
     first_lines: HashMap<String, usize>,
+    /// Events that are declared with a mistake.
+    rejected_events: Vec<String>,
 }
 
 impl Reader<'_> {

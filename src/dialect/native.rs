@@ -23,8 +23,14 @@ pub fn encode(outcome: &Outcome) -> Reply {
     }
 }
 
-/// The reply that refuses for `reason`.
+/// The longest reason in a reply. A pipe holds 64 KiB: a host that reads one stream after the
+/// other must not keep us from saying both.
+const LONGEST_REASON_BYTES: usize = 16 * 1024;
+
+/// The reply that refuses for `reason`. Of one over 16 KiB the beginning and the end are given.
 pub fn refuse(reason: &str) -> Reply {
+    let reason = shortened(reason);
+    let reason = reason.as_str();
     let mut result = Map::new();
     result.insert("continue".to_string(), Value::Bool(false));
     result.insert("reason".to_string(), Value::from(reason));
@@ -51,6 +57,17 @@ fn result(outcome: &Outcome) -> String {
     if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
 }
 
+/// A text whose middle is left out where it is too long.
+fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST_REASON_BYTES {
+        return text.to_string();
+    }
+    let half = LONGEST_REASON_BYTES / 2;
+    let head = text.floor_char_boundary(half);
+    let tail = text.ceil_char_boundary(text.len() - half);
+    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
 fn notices(outcome: &Outcome) -> String {
     let line = |notice: &crate::outcome::Notice| {
         let (hook, text) = (&notice.hook, &notice.text);
@@ -64,7 +81,7 @@ fn notices(outcome: &Outcome) -> String {
             NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
         }
     };
-    outcome.notices.iter().map(line).collect()
+    shortened(&outcome.notices.iter().map(line).collect::<String>())
 }
 
 #[cfg(test)]
@@ -97,5 +114,7 @@ mod tests {
         let reply = encode(&Outcome::own_failure("no"));
         assert_eq!(reply.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
         assert_eq!((reply.stderr.as_str(), reply.status), ("no\n", 2));
+        let long = refuse(&"é".repeat(100_000));
+        assert!(long.stderr.len() < 17_000 && long.stderr.contains("bytes left out"));
     }
 }

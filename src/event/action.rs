@@ -2,10 +2,12 @@
 //!
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::context::{
-    Context, ContextError, child, elements, repeated_key, scalar_text, string_text,
+    Context, ContextError, child, distinct_entries, elements, scalar_text, string_text,
 };
 
 /// What a tool does, and to what.
@@ -202,7 +204,7 @@ impl Action {
             return Err(wrong("it is not an object"));
         }
         let kind = match child(raw, "kind") {
-            None => ActionKind::Other,
+            None => return Err(wrong("it has no `kind`")),
             Some(word) => string_text(word)
                 .and_then(|word| ActionKind::from_word(&word))
                 .ok_or_else(|| wrong("`kind` is not one of shell, read, write, edit, search, fetch, mcp, agent, other"))?,
@@ -242,16 +244,16 @@ impl Action {
         let Some(input) = context.raw("toolInput") else {
             return Ok(Some(Action { kind, command: None, paths: Vec::new() }));
         };
-        if let Some(key) = repeated_key(input) {
-            return Err(ContextError::Duplicate(format!("toolInput.{key}")));
-        }
-        let patched = if kind == ActionKind::Edit { patched_paths(input) } else { Vec::new() };
-        let command = match find_command(input).filter(|_| patched.is_empty()) {
+        let entries = distinct_entries(input)
+            .map_err(|key| ContextError::Duplicate(format!("toolInput.{key}")))?;
+        let patched =
+            if kind == ActionKind::Edit { patched_paths(input, &entries) } else { Vec::new() };
+        let command = match find_command(&entries).filter(|_| patched.is_empty()) {
             // A command that cannot be found must not be one that no policy sees.
-            None if kind == ActionKind::Shell => scalar_text(input),
+            None if kind == ActionKind::Shell => all_text(input, &entries),
             found => found,
         };
-        let mut paths = find_paths(input);
+        let mut paths = find_paths(&entries);
         paths.extend(patched);
         Ok(Some(Action { kind, command, paths }))
     }
@@ -269,41 +271,62 @@ impl Action {
     }
 }
 
-/// The command line in a tool input; a list of words is joined, and of `bash -lc TEXT` the
-/// text is taken.
-fn find_command(input: &str) -> Option<String> {
-    let raw = COMMAND_KEYS.iter().find_map(|key| child(input, key))?;
-    let Some(words) = elements(raw) else {
-        return scalar_text(raw);
-    };
+/// What a tool is given: keys, and values as text.
+type Entries<'a> = [(Cow<'a, str>, &'a str)];
+
+/// The values of those keys of a tool input that are there.
+fn values<'a>(entries: &'a Entries<'a>, keys: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let value = |key: &&str| entries.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
+    keys.iter().filter_map(value)
+}
+
+/// The command lines in a tool input, one a line where there are several: which of them a tool
+/// reads is its own business, and a policy must see it.
+fn find_command(entries: &Entries<'_>) -> Option<String> {
+    let given = values(entries, COMMAND_KEYS).filter_map(command_text);
+    let lines: Vec<String> = given.filter(|text| !text.trim().is_empty()).collect();
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+}
+
+/// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken.
+fn command_text(raw: &str) -> Option<String> {
+    let Some(words) = elements(raw) else { return scalar_text(raw) };
     let words: Vec<String> = words.iter().filter_map(|word| scalar_text(word.get())).collect();
     match words.as_slice() {
-        [_shell, flag, text] if flag == "-c" || flag == "-lc" => Some(text.clone()),
+        [shell, flag, text] if is_shell(shell) && (flag == "-c" || flag == "-lc") => {
+            Some(text.clone())
+        }
         words => Some(shell_words::join(words)),
     }
 }
 
-fn find_paths(input: &str) -> Vec<String> {
-    let mut paths = Vec::new();
-    for raw in PATH_KEYS.iter().filter_map(|key| child(input, key)) {
-        match elements(raw) {
-            Some(list) => paths.extend(list.iter().filter_map(|path| string_text(path.get()))),
-            None => paths.extend(string_text(raw)),
-        }
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name)
+}
+
+/// All that a tool is given, as text: what stands for a command that cannot be found.
+fn all_text(input: &str, entries: &Entries<'_>) -> Option<String> {
+    let texts: Vec<String> = entries.iter().filter_map(|(_, raw)| command_text(raw)).collect();
+    if texts.is_empty() { scalar_text(input) } else { Some(texts.join("\n")) }
+}
+
+fn find_paths(entries: &Entries<'_>) -> Vec<String> {
+    values(entries, PATH_KEYS).flat_map(texts_of).collect()
+}
+
+/// A text, or the texts of a list.
+fn texts_of(raw: &str) -> Vec<String> {
+    match elements(raw) {
+        Some(list) => list.iter().filter_map(|text| string_text(text.get())).collect(),
+        None => string_text(raw).into_iter().collect(),
     }
-    paths
 }
 
 /// The files that a patch in the tool input touches.
-fn patched_paths(input: &str) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
-    texts.extend(string_text(input));
-    for raw in PATCH_KEYS.iter().filter_map(|key| child(input, key)) {
-        match elements(raw) {
-            Some(list) => texts.extend(list.iter().filter_map(|word| string_text(word.get()))),
-            None => texts.extend(string_text(raw)),
-        }
-    }
+fn patched_paths(input: &str, entries: &Entries<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = string_text(input).into_iter().collect();
+    texts.extend(values(entries, PATCH_KEYS).flat_map(texts_of));
     let lines = texts.iter().flat_map(|text| text.lines());
     lines
         .filter_map(|line| {
@@ -344,8 +367,14 @@ mod tests {
 
     #[test]
     fn no_shell_command_is_invisible() {
-        for input in [r#""rm -rf /""#, r#"{"command":["rm","-rf","/"]}"#, r#"{"line":"rm -rf /"}"#]
-        {
+        for input in [
+            r#""rm -rf /""#,
+            r#"{"command":["rm","-rf","/"]}"#,
+            r#"{"line":"rm -rf /"}"#,
+            r#"{"command":"","cmd":"rm -rf /"}"#,
+            r#"{"command":"ls","cmd":"rm -rf /"}"#,
+            r#"{"command":[],"x":["rm","-rf","/"]}"#,
+        ] {
             let action = derive(&format!(r#"{{"toolName":"bash","toolInput":{input}}}"#));
             assert!(action.command.unwrap().contains("rm -rf /"), "{input}");
         }
@@ -379,6 +408,6 @@ mod tests {
         assert!(Action::read(r#"{"kind":"shell","command":"ls","paths":["a"]}"#).is_ok());
         assert!(Action::read(r#"{"kind":"shall"}"#).is_err());
         assert!(Action::read(r#"{"kind":"read","paths":"a"}"#).is_err());
-        assert!(Action::read("7").is_err());
+        assert!(Action::read("7").is_err() && Action::read("{}").is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! are indexed and not parsed; only what somebody asks for is read.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,6 +47,12 @@ pub enum ContextError {
     /// The context says that it belongs to another event.
     #[error("asked about `{asked}`, but the context says `\"event\": \"{found}\"`")]
     OtherEvent { asked: String, found: String },
+    /// A key is one that the event has, in another spelling: a host's own payload, or a slip.
+    #[error(
+        "the key `{found}` is not read; write `{meant}` (the keys are those of `hookrun events`, \
+         not those of a host's own payload)"
+    )]
+    Slip { found: String, meant: String },
     /// A field that hookrun itself must read has the wrong shape.
     #[error("`{field}` cannot be read: {problem}")]
     Field { field: String, problem: String },
@@ -117,10 +124,11 @@ impl Context {
         }
         let base = text.as_ptr() as usize;
         let mut fields: Vec<Field> = Vec::new();
+        let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
         for (key, raw) in
             entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?
         {
-            if fields.iter().any(|field| field.key == key) {
+            if !seen.insert(key.clone()) {
                 return Err(ContextError::Duplicate(key.into_owned()));
             }
             let start = raw.get().as_ptr() as usize - base;
@@ -141,13 +149,11 @@ impl Context {
     }
 
     /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
-    /// A key that contains dots itself is found when the whole path is its name.
+    /// A key that contains dots itself is found where the path leads nowhere: it must not hide
+    /// what the path leads to.
     pub fn lookup(&self, path: &str) -> Option<&str> {
-        if let Some(raw) = self.raw(path) {
-            return Some(raw);
-        }
-        let (first, rest) = path.split_once('.')?;
-        descend(self.raw(first)?, rest)
+        let nested = path.split_once('.').and_then(|(first, rest)| descend(self.raw(first)?, rest));
+        nested.or_else(|| self.raw(path))
     }
 
     /// The value of a top-level string field.
@@ -282,12 +288,8 @@ fn compact(raw: &str, out: &mut Vec<u8>) {
 
 /// The value at `path` inside the JSON text `raw`.
 fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
-    let whole = child(raw, path);
-    if whole.is_some() {
-        return whole;
-    }
-    let (first, rest) = path.split_once('.')?;
-    descend(child(raw, first)?, rest)
+    let nested = path.split_once('.').and_then(|(first, rest)| descend(child(raw, first)?, rest));
+    nested.or_else(|| child(raw, path))
 }
 
 /// The value under `key` of an object, or at the index `key` of an array. Of a key that stands
@@ -307,11 +309,19 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     }
 }
 
-/// A key that stands twice in a JSON object: two readers could see two different values.
-pub(super) fn repeated_key(raw: &str) -> Option<String> {
-    let entries = if raw.starts_with('{') { entries(raw).ok()? } else { return None };
-    let mut seen = std::collections::HashSet::new();
-    entries.into_iter().find(|(key, _)| !seen.insert(key.clone())).map(|(key, _)| key.into_owned())
+/// The entries of a JSON object, keys decoded and values as text; none for anything else.
+///
+/// # Errors
+/// A key that stands twice: two readers could see two different values.
+pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
+    let found = if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() };
+    let mut seen = HashSet::new();
+    for (key, _) in &found {
+        if !seen.insert(key) {
+            return Err(key.clone().into_owned());
+        }
+    }
+    Ok(found.into_iter().map(|(key, value)| (key, value.get())).collect())
 }
 
 /// The elements of a JSON array, as text.
@@ -413,6 +423,8 @@ mod tests {
         assert_eq!(context.text("toolInput.list.0.x").as_deref(), Some("7"));
         assert_eq!(context.text("toolInput.dotted.key").as_deref(), Some("true"));
         assert_eq!(context.text("a.b").as_deref(), Some("1"));
+        let decoy = Context::parse(r#"{"x":{"a.b":"ok","a":{"b":"secret"}}}"#).unwrap();
+        assert_eq!(decoy.text("x.a.b").as_deref(), Some("secret"));
         assert_eq!(context.text("toolInput.nothing"), None);
     }
 

@@ -65,6 +65,9 @@ pub fn judge(
     if text.is_empty() {
         return (Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)), Vec::new());
     }
+    // `jq -C` and the like put colours around an answer; they do not change what it says.
+    let (printed, uncoloured) = (text, without_colours(text));
+    let text = uncoloured.as_deref().unwrap_or(text).trim();
     if text.starts_with('{') {
         let document = read_object(text).map_err(|error| syntax(&error));
         return match document.and_then(|entries| structured(entries, permit)) {
@@ -77,17 +80,48 @@ pub fn judge(
     }
     let found = objects_in(text);
     match found.refusal() {
-        Some(decision) => in_text(decision, Some(text)),
+        Some(decision) => in_text(decision, Some(printed)),
+        None if is_list_of_answers(text) => {
+            let problem = "an answer is one JSON object, not a list of them";
+            (malformed(problem.to_string()), Vec::new())
+        }
         None if !found.is_whole => (
             malformed("text with too many nested JSON objects; print the JSON alone".into()),
             Vec::new(),
         ),
         None => {
             let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
-            verdict.output = Some(text.to_string());
+            verdict.output = Some(printed.to_string());
             (Ending::Answered(verdict), surrounded_note(&found))
         }
     }
+}
+
+/// The text without the escape sequences that colour it; `None` if it has none.
+fn without_colours(text: &str) -> Option<String> {
+    if !text.contains('\u{1b}') {
+        return None;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        let parameters = |c: char| c.is_ascii_digit() || c == ';' || c == ':';
+        let after = after.trim_start_matches(parameters);
+        let mut end = after.chars();
+        end.next();
+        rest = end.as_str();
+    }
+    plain.push_str(rest);
+    Some(plain)
+}
+
+/// Whether the text is a JSON list that holds an object with a key of ours.
+fn is_list_of_answers(text: &str) -> bool {
+    let list = if text.starts_with('[') { serde_json::from_str(text) } else { return false };
+    let Ok(Value::Array(list)) = list else { return false };
+    let is_answer = |item: &Value| RESULT_KEYS.iter().any(|key| item.get(key.name).is_some());
+    list.iter().any(is_answer)
 }
 
 /// What is wrong with text that begins like a JSON object, in words that name the usual slips.
@@ -95,6 +129,12 @@ fn syntax(error: &serde_json::Error) -> String {
     let words = error.to_string();
     if words.starts_with("trailing characters") {
         return format!("something follows the JSON object ({words}); print one object alone");
+    }
+    if words.starts_with("control character") {
+        return format!(
+            "a line break or other control character stands in a JSON string ({words}); in sh \
+             print JSON with `printf '%s\\n'`, because `echo` may turn \\n into a line break"
+        );
     }
     format!("not valid JSON: {words}")
 }
@@ -181,6 +221,11 @@ fn structured(
         answer.take(&key, value)?;
         seen.push(key);
     }
+    if answer.reason.is_some() && answer.goes_on != Some(false) {
+        notes.push(
+            "`reason` alone refuses nothing; add `continue: false`, or exit with 1".to_string(),
+        );
+    }
     for (field, value) in &answer.update {
         permitted(field, value, permit)?;
     }
@@ -244,6 +289,9 @@ impl Answer {
         match (key, value) {
             ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
             ("reason", Value::String(text)) => self.reason = Some(text),
+            ("ask", Value::String(text)) if text.trim().is_empty() => {
+                return Err("`ask` is empty; write the question".to_string());
+            }
             ("ask", Value::String(text)) => self.ask = Some(text),
             ("output", Value::String(text)) => self.output = Some(text),
             ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
@@ -350,6 +398,16 @@ mod tests {
             verdict(r#"{"ask":"ok?","continue":false}"#).decision,
             block("refused without a reason")
         );
+    }
+
+    #[test]
+    fn colours_and_lists_do_not_hide_a_refusal() {
+        let coloured =
+            "\u{1b}[1;39m{\u{1b}[34m\"continue\"\u{1b}[0m:false,\"reason\":\"no\"}\u{1b}[0m";
+        assert_eq!(verdict(coloured).decision, block("no"));
+        assert!(problem(r#"[{"continue":false}]"#).contains("not a list"));
+        let text = "\u{1b}[1mhi\u{1b}[0m";
+        assert_eq!(verdict(text).output.as_deref(), Some(text));
     }
 
     #[test]

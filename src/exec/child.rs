@@ -209,12 +209,14 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    // Inside a hook of another hookrun it must not be taken for a stray process of that one.
+    command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
     Ok((Pid::from_child(&started), writer.into()))
 }
 
 /// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and
-/// returns once it has taken that.
+/// returns once that is on its way: a small payload waits in the pipe until it is read.
 ///
 /// # Errors
 /// When it cannot be started, or ends before it has read everything.
@@ -222,6 +224,8 @@ pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::
     use std::io::Write;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A host that ends our group right after the reply must not end this.
+    command.process_group(0);
     let mut child = command.spawn()?;
     let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
     stdin.write_all(payload)

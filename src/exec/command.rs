@@ -230,13 +230,16 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
 /// What would go wrong, in the words in which the failed start would be told.
 pub fn check_format(program: &Program) -> Result<(), StartError> {
     use std::io::Read;
+    let failure = |errno: rustix::io::Errno| Err(explain(program, None, &errno.into()));
+    if rustix::fs::access(&program.path, Access::EXEC_OK).is_err() {
+        return failure(rustix::io::Errno::ACCESS);
+    }
     let mut magic = Vec::new();
     let opened = std::fs::File::open(&program.path);
     let read = opened.and_then(|file| file.take(4).read_to_end(&mut magic));
     if read.is_err() || MACHINE_CODE.contains(&magic.as_slice()) {
         return Ok(());
     }
-    let failure = |errno: rustix::io::Errno| Err(explain(program, None, &errno.into()));
     let Some(line) = interpreter_of(&program.path) else {
         return failure(rustix::io::Errno::NOEXEC);
     };

@@ -75,9 +75,16 @@ impl Live {
     /// The end: what is left of its group is killed, then the leader is reaped, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
         let mut notes = Vec::new();
+        if matches!(self.phase, Phase::Draining { .. }) {
+            // What is there by now counts, even if waiting for it failed.
+            let mut buffer = Vec::with_capacity(4096);
+            self.child.stdout.read(&mut buffer, true);
+            self.child.stderr.read(&mut buffer, true);
+        }
         let may_leave = job.hook.background == Background::Detach;
         let has_exited = matches!(self.phase, Phase::Draining { .. });
-        if !(may_leave && has_exited) {
+        // Of a lost process the number may be somebody else's by now.
+        if !(may_leave && has_exited) && status != Status::Lost {
             self.child.kill();
         }
         if has_exited && !self.is_drained() && !may_leave {

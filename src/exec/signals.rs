@@ -34,6 +34,7 @@ impl Abort {
     /// When there are no descriptors left for a pipe.
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&writer, true)?;
         let signal = Arc::new(AtomicUsize::new(0));
         let shared = Shared { reader: reader.into(), writer: writer.into(), signal };
         Ok(Abort { shared: Arc::new(shared) })

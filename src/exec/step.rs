@@ -154,7 +154,7 @@ impl<'e> Step<'e> {
                     "started"
                 );
                 let hung = now.elapsed();
-                let phase = if hung < job.hook.limits.timeout {
+                let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
                     self.first_phase(job.hook.limits.timeout, now)
                 } else {
                     // Only the watchdog can have ended this.
@@ -175,7 +175,8 @@ impl<'e> Step<'e> {
                 }));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
-                let not_before = Some(now + RETRY_FIRST * 2u32.pow(attempt));
+                let later = now + RETRY_FIRST * 2u32.pow(attempt);
+                let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
                 self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
@@ -262,12 +263,16 @@ impl<'e> Step<'e> {
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
         let wants_keeper = self.wants_keeper();
+        let live = self.slots.iter().filter(|slot| slot.live().is_some()).count();
+        let has_room = live < self.at_once;
         let mut next: Option<Instant> = None;
         let mut due =
             |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
         for slot in &self.slots {
             match &slot.state {
-                State::Waiting { not_before, .. } => due(not_before.unwrap_or(now + TICK)),
+                // Without room its time comes when another one ends.
+                State::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
+                State::Waiting { .. } => {}
                 State::Live(live) => {
                     due(live.phase.ends_at());
                     if wants_keeper {
@@ -308,7 +313,9 @@ impl<'e> Step<'e> {
 
     /// Whether a keeper may still have to be started.
     fn wants_keeper(&self) -> bool {
-        self.engine.keeper.is_some() && self.engine.kept.borrow().is_none()
+        self.engine.keeper.is_some()
+            && self.engine.kept.borrow().is_none()
+            && !self.engine.has_no_keeper.get()
     }
 
     /// Starts the keeper when a hook has run for long enough, and tells it of all that run.
@@ -325,6 +332,7 @@ impl<'e> Step<'e> {
         if let Some(keeper) = &keeper {
             live.iter().filter(|live| live.is_kept).for_each(|live| keeper.watch(live.child.pid()));
         }
+        self.engine.has_no_keeper.set(keeper.is_none());
         *self.engine.kept.borrow_mut() = keeper;
     }
 

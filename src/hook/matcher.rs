@@ -113,6 +113,7 @@ impl Matcher {
     /// # Errors
     /// When the glob is not valid.
     pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        check_path(written)?;
         let mut pattern = written.trim_start_matches("./").to_string();
         if pattern.len() > 1 && pattern.ends_with('/') {
             pattern.push_str("**");
@@ -197,7 +198,7 @@ impl ToolMatch {
         let name = event.context().string("toolName");
         let kind = event.action().map(|action| action.kind);
         let fits = self.alternatives.iter().any(|word| match word {
-            ToolWord::Class(class) => kind == Some(*class),
+            ToolWord::Class(class) => kind == Some(*class) || class_fits_unknown(*class, event),
             ToolWord::Name(known) => name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(known)),
             ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
         });
@@ -214,12 +215,22 @@ impl ToolMatch {
 /// # Errors
 /// As it.
 pub fn check_tool(written: &str) -> Result<(), MatcherError> {
-    written.split('|').map(str::trim).try_for_each(|word| {
-        if word.is_empty() {
-            return Err(MatcherError { problem: "an alternative is empty".to_string() });
-        }
-        check_path(word)
-    })
+    written.split('|').map(str::trim).try_for_each(check_tool_word)
+}
+
+/// Whether a tool can be called that, or like that: mistakes would never match.
+fn check_tool_word(word: &str) -> Result<(), MatcherError> {
+    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
+    if word.is_empty() {
+        return problem("an alternative is empty");
+    }
+    if word.starts_with('.')
+        || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
+    {
+        return problem("no tool is called that; it is neither a list nor a regular expression");
+    }
+    let glob = GlobBuilder::new(word).build();
+    glob.map(drop).map_err(|error| MatcherError { problem: error.to_string() })
 }
 
 /// Whether [`Matcher::path`] would take `written`.
@@ -227,6 +238,28 @@ pub fn check_tool(written: &str) -> Result<(), MatcherError> {
 /// # Errors
 /// As it.
 pub fn check_path(written: &str) -> Result<(), MatcherError> {
+    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
+    match written {
+        "" => return problem("it is empty"),
+        _ if written.trim() != written => return problem("spaces stand around it"),
+        _ if written.starts_with('~') => {
+            return problem("`~` is not expanded; write the whole path");
+        }
+        _ if written.starts_with('!') => return problem("a glob cannot be turned round"),
+        _ if written == "." || written == "./" => return problem("it matches nothing"),
+        _ if written
+            .trim_start_matches("./")
+            .split('/')
+            .any(|part| part == ".." || part == ".") =>
+        {
+            return problem("paths are compared without `.` and `..`");
+        }
+        _ if written.contains("//") => return problem("two slashes stand together"),
+        _ if written.contains('|') => {
+            return problem("alternatives are written {a,b}, or as a list");
+        }
+        _ => {}
+    }
     let glob = GlobBuilder::new(written).literal_separator(true).build();
     glob.map(drop).map_err(|error| MatcherError { problem: error.to_string() })
 }
@@ -240,10 +273,15 @@ pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
 }
 
+/// A tool that nobody knows counts as a shell when it is given a command line.
+fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
+    let unknown = |kind: ActionKind| matches!(kind, ActionKind::Other | ActionKind::Mcp);
+    class == ActionKind::Shell
+        && event.action().is_some_and(|action| unknown(action.kind) && action.command.is_some())
+}
+
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
-    if word.is_empty() {
-        return Err(MatcherError { problem: "an alternative is empty".to_string() });
-    }
+    check_tool_word(word)?;
     if word.contains(['*', '?', '[']) {
         let form = GlobBuilder::new(word).case_insensitive(true).build();
         let form = form.map_err(|error| MatcherError { problem: error.to_string() })?;

@@ -58,8 +58,11 @@ impl<'s> Merger<'s> {
         }
     }
 
-    /// Refuses for a reason of hookrun's own, for example a budget that is used up.
+    /// Refuses for a reason of hookrun's own, unless the event is refused already.
     pub fn refuse(&mut self, reason: String) {
+        if self.outcome.refusal().is_some() {
+            return;
+        }
         self.settle(Refusal { hook: None, reason, cause: Cause::Failure });
     }
 

@@ -256,7 +256,8 @@ fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
             if let Some(hook) =
                 run.hooks.iter().find(|hook| Some(&hook.hook) == refusal.hook.as_ref())
             {
-                text(out, "see", &paths.show(&hook.source.file))?;
+                let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+                text(out, "see", &format!("{}{line}", paths.show(&hook.source.file)))?;
             }
         }
     }

@@ -161,13 +161,37 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         notices: outcome.notices.iter().map(notice_report).collect(),
         reminders: reminder::reminders(outcome).into_iter().map(reminder_report).collect(),
         hooks: run.hooks.iter().map(|hook| hook_report(hook, paths)).collect(),
-        reply: ReplyReport {
-            stdout: reply.stdout.clone(),
-            stderr: reply.stderr.clone(),
-            status: reply.status,
-        },
+        reply: reply_report(reply),
         took_ms: milliseconds(run.took),
     }
+}
+
+/// The report where hookrun refused before there was an event to decide.
+pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> RunReport {
+    RunReport {
+        version: VERSION,
+        event: event.to_string(),
+        host: host.to_string(),
+        decision: "block",
+        reason: Some(reason.to_string()),
+        decided_by: None,
+        cause: Some(cause_word(Cause::Failure)),
+        questions: Vec::new(),
+        output: None,
+        additional_context: None,
+        update: Map::new(),
+        rewrites: Vec::new(),
+        notices: Vec::new(),
+        reminders: Vec::new(),
+        hooks: Vec::new(),
+        reply: reply_report(reply),
+        took_ms: 0.0,
+    }
+}
+
+fn reply_report(reply: &Reply) -> ReplyReport {
+    let (stdout, stderr) = (reply.stdout.clone(), reply.stderr.clone());
+    ReplyReport { stdout, stderr, status: reply.status }
 }
 
 /// `allow`, `ask` or `block`.

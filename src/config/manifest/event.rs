@@ -33,7 +33,15 @@ impl Reader<'_> {
             let fault = Fault::new("the event has no `summary`", "complete \"asked when …\"");
             self.fault(fault, start);
         }
+        if parts.schedule == Some(Schedule::Detached) && parts.blocks != Some(false) {
+            let cause = "a detached event cannot be refused: nobody waits for its hooks";
+            self.fault(
+                Fault::new(cause, "add `blocks = false`, or choose another schedule"),
+                start,
+            );
+        }
         if self.problems.len() > before {
+            self.rejected_events.push(name);
             return None;
         }
         Some((parts.spec(name), self.at(start)))

@@ -80,7 +80,7 @@ fn hooks_that_share_a_step_share_its_number() {
 fn an_empty_list_says_how_to_begin() {
     let sandbox = Sandbox::new();
     let ran = sandbox.hookrun(&["list"], b"");
-    ran.exits(0).prints("No hooks found.\n").prints("hooks.d/tool.pre/");
+    ran.exits(0).prints("No hooks found.\n").prints("hooks.d/EVENT/");
     assert_eq!(sandbox.json(&["list", "--format", "json"]), json!({ "version": 1, "hooks": [] }));
 }
 

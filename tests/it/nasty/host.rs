@@ -25,6 +25,26 @@ fn a_signal_to_hookrun_ends_the_hooks_and_refuses() {
 }
 
 #[test]
+fn a_signal_refuses_although_the_hook_fails_open() {
+    let (_sandbox, running) =
+        hanging("# hookrun: timeout=1h on_failure=allow\ntouch started; sleep 3600");
+    end(running.pid(), "TERM");
+    running.ended().ran.blocks("hook `hook` failed: hookrun was told to stop (fail closed)");
+}
+
+#[test]
+fn a_host_that_reads_stdout_first_gets_its_answer() {
+    let sandbox = Sandbox::new().hook("hook", "head -c 120000 /dev/zero | tr '\\0' x >&2; exit 1");
+    let mut child = sandbox.command(&["run", "tool.pre"]).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{}").unwrap();
+    let stdout = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(stdout.contains("\"continue\":false") && stdout.contains("bytes left out"));
+    assert!(stderr.len() < 64 * 1024 && stderr.starts_with("xxx"));
+}
+
+#[test]
 fn a_hook_has_a_moment_to_clean_up_when_hookrun_is_told_to_stop() {
     let body = "# hookrun: timeout=1h\n\
                 trap 'touch cleaned; exit 0' TERM; touch started; sleep 3600 & wait";
