@@ -401,10 +401,11 @@ impl<'e> Step<'e> {
             if !matches!(live.phase, Phase::Draining { .. }) {
                 self.ended_groups.push(live.child.pid());
             }
-            let trace = live.finish(job, status, now);
+            // Before it is reaped, while the number is still its own.
             if let Some(keeper) = self.engine.kept.borrow().as_ref() {
                 keeper.forget(live.child.pid());
             }
+            let trace = live.finish(job, status, now);
             self.done(place, trace);
         }
     }

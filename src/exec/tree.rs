@@ -22,8 +22,9 @@ pub struct Grounds {
 }
 
 impl Grounds {
-    /// Makes this process the subreaper of its descendants. For a program that exists to run
-    /// hooks: orphans of other children that it starts would be ended as well.
+    /// Makes this process the subreaper of its descendants. Only for a program that exists to run
+    /// hooks: every child that it has besides, if it was started after this, is ended and reaped
+    /// as well, the hooks of detached events included.
     ///
     /// `None` where the system has no subreapers.
     #[cfg(target_os = "linux")]

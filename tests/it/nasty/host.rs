@@ -299,3 +299,27 @@ fn a_decision_is_reached_even_if_the_system_hangs_while_starting_a_hook() {
         "{said}"
     );
 }
+
+/// How many keepers belong to a run.
+fn keepers(running: &Running) -> usize {
+    let is_keeper = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"keep")
+    };
+    running.cookie.holders().iter().filter(|pid| is_keeper(pid)).count()
+}
+
+#[test]
+fn a_hookrun_inside_a_hook_leaves_nothing_behind_when_the_outer_one_is_killed() {
+    let inner = "#!/bin/sh\n# hookrun: timeout=1h\ntouch started; sleep 3600\n";
+    let outer = format!(
+        "# hookrun: timeout=1h\n{} run tool.pre --hooks inner",
+        env!("CARGO_BIN_EXE_hookrun")
+    );
+    let sandbox = Sandbox::new().hook("outer", &outer).script("inner/tool.pre/a", inner);
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    wait_until("the inner hook has started", || sandbox.at("started").exists());
+    wait_until("both have their keepers", || keepers(&running) == 2);
+    end(running.pid(), "KILL");
+    running.ended();
+}
