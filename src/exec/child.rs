@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
@@ -213,6 +213,18 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
     Ok((Pid::from_child(&started), writer.into()))
+}
+
+/// Takes a child out of the process table as soon as it has ended, if that is soon.
+pub(super) fn reap_within(pid: Pid, limit: Duration) {
+    let started = Instant::now();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    while let Ok(None) = rustix::process::waitid(WaitId::Pid(pid), options) {
+        if started.elapsed() > limit {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
 }
 
 /// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and

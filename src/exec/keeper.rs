@@ -17,6 +17,9 @@ use super::{child, tree};
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
 
+/// How long the keeper's end is waited for: it takes less than a millisecond.
+const LAST_WAIT: Duration = Duration::from_millis(50);
+
 /// The good-bye.
 const DONE: &str = "done";
 
@@ -73,6 +76,8 @@ impl Drop for Keeper {
         // In a panic hooks may still run, and the end of the pipe is then the right message.
         if !std::thread::panicking() {
             self.tell(&format!("{DONE}\n"));
+            // In a container nobody may reap what we leave behind.
+            child::reap_within(self.pid, LAST_WAIT);
         }
     }
 }
