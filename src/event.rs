@@ -215,10 +215,15 @@ fn named<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static
 /// `toolName`, where that one is missing.
 fn slip(spec: &EventSpec, context: &Context) -> Option<(String, String)> {
     let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
-    let missing = |key: &&ContextKey| context.raw(&key.name).is_none();
+    let missing: Vec<(&ContextKey, String)> = spec
+        .context
+        .iter()
+        .filter(|key| context.raw(&key.name).is_none())
+        .map(|key| (key, plain(&key.name)))
+        .collect();
     context.keys().find_map(|found| {
-        let mut missing = spec.context.iter().filter(missing);
-        let meant = missing.find(|key| plain(&key.name) == plain(found))?;
+        let found_plain = plain(found);
+        let (meant, _) = missing.iter().find(|(_, wanted)| *wanted == found_plain)?;
         Some((found.to_string(), meant.name.to_string()))
     })
 }

@@ -281,3 +281,21 @@ fn folders_that_nobody_would_look_into_are_named() {
         .hookrun(&["run", "tool.pre", "--hooks", "hooks.d/tool.pre"], b"{}")
         .blocks_saying("is the folder of one event, `tool.pre`");
 }
+
+#[test]
+fn a_gate_that_nobody_waits_for_is_an_error() {
+    let sandbox = manifest("[event.\"deploy.pre\"]\nsummary = \"x\"\nschedule = \"detached\"\n");
+    sandbox
+        .hookrun(&["run", "deploy.pre"], b"{}")
+        .blocks_saying("a detached event cannot be refused");
+}
+
+#[test]
+fn an_empty_folder_of_a_subfolder_hides_no_guards() {
+    let sandbox = Sandbox::new().hook("guard", "echo no >&2; exit 1");
+    std::fs::create_dir_all(sandbox.at("sub/.hookrun")).unwrap();
+    let mut command = sandbox.command(&["run", "tool.pre"]);
+    let mut child = command.current_dir(sandbox.at("sub")).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{}").unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
+}

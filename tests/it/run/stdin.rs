@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox};
 
@@ -194,4 +196,21 @@ fn whatever_stands_on_stdin_the_status_is_0_or_2() {
         assert!(ran.status == 0 || ran.status == 2, "{bytes:?}: {ran:?}");
         assert_eq!(ran.status == 2, ran.stdout.contains("\"continue\":false"), "{ran:?}");
     }
+}
+
+#[test]
+fn an_event_with_very_many_keys_is_decided() {
+    let keys: Vec<String> = (0..100_000).map(|number| format!("\"k{number}\":1")).collect();
+    let sandbox = Sandbox::new().hook("hook", "echo hi");
+    let ran = sandbox.hookrun(&["run", "tool.pre"], format!("{{{}}}", keys.join(",")).as_bytes());
+    ran.allows_with(json!({ "output": "hi" }));
+}
+
+#[test]
+fn a_host_s_own_payload_is_refused_with_the_keys_to_write() {
+    let sandbox = Sandbox::new().hook("hook", "# hookrun: tool=bash\nexit 1");
+    let context = br#"{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    sandbox
+        .hookrun(&["run", "PreToolUse"], context)
+        .blocks_saying("the key `session_id` is not read; write `sessionId`");
 }
