@@ -1,0 +1,146 @@
+//! A structured result: the keys of a JSON object become a verdict, or are malformed.
+
+use serde_json::Value;
+
+use super::Permit;
+use crate::event::Merge;
+use crate::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
+use crate::spelling;
+
+/// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
+/// be lost (Claude, Codex, Gemini, Cursor, Copilot, wolli, oh-my-pi, pi).
+const FOREIGN_KEYS: &[&str] = &[
+    "decision",
+    "permission",
+    "permissionDecision",
+    "hookSpecificOutput",
+    "block",
+    "cancel",
+    "stopReason",
+];
+
+/// The verdict of a structured result, or why it is malformed.
+pub(super) fn structured(
+    entries: Vec<(String, Value)>,
+    permit: Permit<'_>,
+) -> Result<(Verdict, Vec<String>), String> {
+    let mut answer = Answer::default();
+    let mut notes = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (key, value) in entries {
+        if !RESULT_KEYS.iter().any(|known| known.name == key) {
+            notes.push(ignored(&key)?);
+            continue;
+        }
+        if seen.contains(&key) {
+            return Err(format!("the key `{key}` stands twice"));
+        }
+        answer.take(&key, value)?;
+        seen.push(key);
+    }
+    if answer.reason.is_some() && answer.goes_on != Some(false) {
+        notes.push(
+            "`reason` alone refuses nothing; add `continue: false`, or exit with 1".to_string(),
+        );
+    }
+    for (field, value) in &answer.update {
+        permitted(field, value, permit)?;
+    }
+    Ok((answer.verdict(), notes))
+}
+
+/// The note for a key that is not ours.
+///
+/// # Errors
+/// When the key is a slip of one of ours, or another host's way to decide.
+fn ignored(key: &str) -> Result<String, String> {
+    if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
+        return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
+    }
+    if FOREIGN_KEYS.contains(&key) {
+        return Err(format!(
+            "`{key}` is how another host's hooks decide; here {{\"continue\": false, \"reason\": \
+             \"…\"}} or a non-zero exit refuses"
+        ));
+    }
+    Ok(format!("the key `{key}` is not known and was ignored"))
+}
+
+/// Whether the hook may rewrite `field`, and to `value`.
+fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
+    let event = &permit.spec.name;
+    let Some(rule) = permit.spec.rewrite(field) else {
+        let fields: Vec<&str> =
+            permit.spec.rewrites.iter().map(|rewrite| rewrite.field.as_ref()).collect();
+        let may = match fields.as_slice() {
+            [] => "nothing".to_string(),
+            some => format!("`{}`", some.join("`, `")),
+        };
+        return Err(format!("`update` names `{field}`; of `{event}` hooks may rewrite {may}"));
+    };
+    if !permit.rewrite {
+        return Err(format!(
+            "`update` names `{field}`, but the hook's spec does not say `rewrite = true`"
+        ));
+    }
+    let kind = permit.spec.context.iter().find(|key| key.name == field).map(|key| key.kind);
+    if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
+        return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
+    }
+    Ok(())
+}
+
+/// A structured result, key by key.
+#[derive(Default)]
+struct Answer {
+    goes_on: Option<bool>,
+    reason: Option<String>,
+    ask: Option<String>,
+    output: Option<String>,
+    additional_context: Option<String>,
+    update: Vec<(String, Value)>,
+}
+
+impl Answer {
+    fn take(&mut self, key: &str, value: Value) -> Result<(), String> {
+        match (key, value) {
+            ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
+            ("reason", Value::String(text)) => self.reason = Some(text),
+            ("ask", Value::String(text)) if text.trim().is_empty() => {
+                return Err("`ask` is empty; write the question".to_string());
+            }
+            ("ask", Value::String(text)) => self.ask = Some(text),
+            ("output", Value::String(text)) => self.output = Some(text),
+            ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
+            ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
+            (key, _) => {
+                let row = RESULT_KEYS.iter().find(|row| row.name == key);
+                let kind = row.map_or("known", |row| row.kind);
+                return Err(format!("`{key}` must be a JSON {kind}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(self) -> Verdict {
+        let has_reason = self.reason.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let (decision, rule) = match (self.goes_on, self.ask) {
+            (Some(false), _) if has_reason => {
+                (Decision::Block { reason: self.reason.unwrap_or_default() }, Rule::ContinueFalse)
+            }
+            (Some(false), _) => (
+                Decision::Block { reason: "refused without a reason".to_string() },
+                Rule::ContinueFalse,
+            ),
+            (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
+            (_, None) => (Decision::Allow, Rule::Structured),
+        };
+        Verdict {
+            decision,
+            output: self.output,
+            additional_context: self.additional_context,
+            update: self.update,
+            rule,
+        }
+    }
+}
