@@ -200,7 +200,8 @@ impl Chain<'_> {
             .collect();
         let blocks = spec.blocks;
         let on_failure = |hook: &Hook| hook.on_failure.unwrap_or(spec.on_failure);
-        // Only a refusal whatever the hook's spec says may end its neighbours early.
+        // A failure ends its neighbours early only if every one of them fails closed: the loop
+        // does not know whose failure it sees.
         let all_close = hooks.iter().all(|hook| on_failure(hook) == OnFailure::Block);
         let settles = |trace: &Trace| blocks && refuses(&trace.ending, all_close);
         let mut traces = self.engine.step(&jobs, self.budget, &settles);

@@ -85,7 +85,8 @@ impl Config {
             loader.find_duplicates(first);
         }
         let (hooks, problems) = (loader.hooks, in_order(loader.problems));
-        let project = discover::project_root(&env.cwd);
+        let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
+        let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());
         Config { hooks, layers, project, problems, catalog }
     }
 

@@ -300,6 +300,9 @@ pub(crate) struct SuperviseArgs {
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

@@ -82,7 +82,7 @@ fn decide(
         runner = runner.jobs(jobs);
     }
     let mut run = if event.spec().schedule == Schedule::Detached && complaint.is_none() {
-        hand_over(&event, &runner, (&args.source, env), budget)?
+        hand_over(&event, &runner, (args, env), budget)?
     } else {
         runner.handle_within(&event, budget)
     };
@@ -100,7 +100,7 @@ fn decide(
 fn hand_over(
     event: &Event,
     runner: &Runner,
-    (source, env): (&SourceArgs, &Environment),
+    (args, env): (&RunArgs, &Environment),
     budget: Option<Budget>,
 ) -> Result<Run> {
     let plan: Plan = runner.plan(event);
@@ -109,13 +109,16 @@ fn hand_over(
     }
     let name = event.spec().name.as_ref();
     let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
-    for folder in &source.hooks {
+    for folder in &args.source.hooks {
         let mut argument = OsString::from("--hooks=");
         argument.push(folder);
         arguments.push(argument);
     }
-    if source.discover {
+    if args.source.discover {
         arguments.push("--discover".into());
+    }
+    if let Some(jobs) = args.jobs {
+        arguments.push(format!("--jobs={jobs}").into());
     }
     let payload = event.context().to_json();
     let handed = env.program.as_ref().map(|own| child::hand_over(own, &arguments, &payload));
@@ -141,7 +144,10 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let spec = find_event(&config, &args.event)?;
     let event =
         Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
-    let runner = runner(config, env).abort(abort).grounds(grounds);
+    let mut runner = runner(config, env).abort(abort).grounds(grounds);
+    if let Some(jobs) = args.jobs {
+        runner = runner.jobs(jobs);
+    }
     runner.handle_within(&event, None);
     Ok(Exit::Yes)
 }

@@ -134,3 +134,18 @@ fn a_detached_hook_is_ended_at_its_timeout() {
     cookie.has_nobody_within(crate::nasty::running::NOT_HUNG);
     sandbox.has_file("started");
 }
+
+#[test]
+fn the_job_limit_holds_for_hooks_that_nobody_waits_for() {
+    let sandbox = Sandbox::new()
+        .hook_for("message.sent", "1", "while [ ! -e go ]; do sleep 0.01; done; touch first")
+        .hook_for(
+            "message.sent",
+            "2",
+            "if [ -e first ]; then echo after; fi > second.tmp; mv second.tmp second",
+        );
+    sandbox.hookrun(&["run", "message.sent", "--jobs", "1"], b"{}").allows();
+    std::fs::write(sandbox.at("go"), "").unwrap();
+    wait_until("the second hook has ended", || sandbox.at("second").exists());
+    assert_eq!(sandbox.read("second"), "after\n");
+}
