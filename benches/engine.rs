@@ -15,8 +15,7 @@ use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
 use hookrun::exec::answer::{self, Permit};
 use hookrun::hook::{
-    Background, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Handler, Hook, LayerKind, Limits, Matcher,
-    Source,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
 };
 use hookrun::outcome::Settled;
 use hookrun::plan::Plan;
@@ -42,7 +41,9 @@ fn hook(name: &str, matcher: Matcher, parallel: bool) -> Hook {
         priority: DEFAULT_PRIORITY,
         parallel,
         on_failure: None,
-        limits: Limits { timeout: DEFAULT_TIMEOUT },
+        limits: Limits::default(),
+        sandbox: None,
+        containment: Containment::Auto,
         background: Background::Kill,
         rewrite: false,
         dialect: "native".to_string(),
@@ -60,6 +61,7 @@ fn surroundings() -> Surroundings {
         cwd: cwd.into(),
         project: cwd.into(),
         search: None,
+        home: None,
         inherited: Vec::new(),
         state: std::env::temp_dir().join("hookrun-bench-state"),
         run_id: "bench".into(),

@@ -3,6 +3,7 @@
 //! Reading never stops at the first problem, and never lets one pass: what cannot be read
 //! keeps gates closed (see [`Config::refusal`]).
 
+mod bounds;
 mod directive;
 pub mod discover;
 mod draft;

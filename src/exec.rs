@@ -6,14 +6,20 @@
 
 pub mod answer;
 mod capture;
+mod cgroup;
 pub mod child;
 pub mod command;
+pub mod confine;
+mod entry;
 pub mod keeper;
 mod live;
+mod policy;
 pub mod pulse;
 pub mod signals;
 mod step;
 pub mod tree;
+mod usage;
+pub mod walls;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -21,18 +27,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::hook::{Background, Hook};
+use crate::hook::{Background, Containment, Hook};
 use crate::run::{StartError, Trace};
 use rustix::process::Pid;
 
 use answer::Permit;
 use command::Program;
+pub use entry::OwnProgram;
 use keeper::Keeper;
-pub use keeper::KeeperProgram;
+use policy::Policies;
 pub use pulse::Pulse;
 pub use signals::Abort;
 use step::Step;
 pub use tree::Grounds;
+use walls::Walls;
 
 /// Between SIGTERM and SIGKILL.
 pub const GRACE: Duration = Duration::from_millis(200);
@@ -71,6 +79,18 @@ pub struct Job<'a> {
     pub cwd: Option<PathBuf>,
     /// What it may answer.
     pub permit: Permit<'a>,
+    /// Its sandbox.
+    pub walls: Option<Walls>,
+    /// What the person who wrote it should know before it has run.
+    pub notes: Vec<String>,
+}
+
+impl Job<'_> {
+    /// Whether processes of it may live on when it has exited, those in its group or those that
+    /// have left it.
+    fn may_leave_processes(&self) -> bool {
+        self.hook.background == Background::Detach || self.hook.containment == Containment::Group
+    }
 }
 
 /// The time that is left for everything.
@@ -100,8 +120,9 @@ pub struct Engine {
     pub abort: Option<Abort>,
     /// The ground on which to sweep for processes that left their group.
     pub grounds: Option<Grounds>,
-    /// What ends the hooks if this process is killed with SIGKILL.
-    pub keeper: Option<KeeperProgram>,
+    /// hookrun's own program: the keeper, which ends the hooks if this process is killed with
+    /// SIGKILL, and what sets bounds that cannot be set from outside.
+    pub program: Option<OwnProgram>,
     /// What tells a watchdog that the engine is alive.
     pub pulse: Option<Pulse>,
     /// Hooks so far that may leave processes behind.
@@ -110,6 +131,10 @@ pub struct Engine {
     kept: RefCell<Option<Keeper>>,
     /// The keeper could not be started; it is not tried again.
     has_no_keeper: Cell<bool>,
+    /// The threads that start hooks in sandboxes.
+    policies: RefCell<Policies>,
+    /// How many control groups were made, for their names.
+    cgroups_made: Cell<u64>,
 }
 
 impl Engine {
@@ -119,11 +144,13 @@ impl Engine {
             jobs: None,
             abort,
             grounds,
-            keeper: None,
+            program: None,
             pulse: None,
             spared: RefCell::default(),
             kept: RefCell::default(),
             has_no_keeper: Cell::new(false),
+            policies: RefCell::default(),
+            cgroups_made: Cell::new(0),
         }
     }
 
@@ -135,7 +162,7 @@ impl Engine {
         budget: Option<Budget>,
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
-        for job in jobs.iter().filter(|job| job.hook.background == Background::Detach) {
+        for job in jobs.iter().filter(|job| job.may_leave_processes()) {
             self.spared.borrow_mut().insert(job.hook.name.clone());
         }
         let (mut traces, groups) = Step::new(self, jobs, budget, settles).run();

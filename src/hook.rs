@@ -1,12 +1,16 @@
 //! A hook: one configured thing to run, and everything its author said about running it.
 
+pub mod limits;
 pub mod matcher;
+mod sandbox;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::event::OnFailure;
+pub use limits::Limits;
 pub use matcher::{Matcher, Mismatch, Place};
+pub use sandbox::{Containment, Sandbox};
 
 /// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,6 +39,10 @@ pub struct Hook {
     pub on_failure: Option<OnFailure>,
     /// What it may use up.
     pub limits: Limits,
+    /// What it may touch; `None` for all that hookrun may.
+    pub sandbox: Option<Sandbox>,
+    /// How surely all that it starts is ended with it.
+    pub containment: Containment,
     /// What happens to processes that it leaves running.
     pub background: Background,
     /// It may rewrite the fields that the event lists.
@@ -91,19 +99,6 @@ pub enum Handler {
     Words { words: Vec<String>, base: PathBuf },
     /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
     Shell(String),
-}
-
-/// What a hook may use up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// How long it may run.
-    pub timeout: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { timeout: DEFAULT_TIMEOUT }
-    }
 }
 
 /// What happens to processes that a hook leaves running after it has answered.

@@ -78,8 +78,45 @@ pub struct Trace {
     pub stdout: Captured,
     /// What it wrote to stderr.
     pub stderr: Captured,
+    /// How surely all that it started was ended with it; `None` if it never started.
+    pub containment: Option<Level>,
     /// What the person who wrote the hook should know: ignored keys, processes left behind.
     pub notes: Vec<String>,
+}
+
+/// How surely all that a hook starts is ended with it, from the weakest to the strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Its process group.
+    Group,
+    /// Its process group, and what was re-parented to hookrun, the subreaper.
+    Sweep,
+    /// Its control group.
+    Cgroup,
+    /// Its process namespace.
+    Namespace,
+}
+
+impl Level {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Group => "group",
+            Level::Sweep => "sweep",
+            Level::Cgroup => "cgroup",
+            Level::Namespace => "pidns",
+        }
+    }
+
+    /// What is ended with a hook, for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            Level::Group => "its process group (group)",
+            Level::Sweep => "its process group and all that left it (sweep)",
+            Level::Cgroup => "its control group (cgroup)",
+            Level::Namespace => "its process namespace (pidns)",
+        }
+    }
 }
 
 /// How a process ended.
@@ -100,6 +137,13 @@ pub enum Ending {
     Malformed { problem: String },
     /// A signal killed it.
     Killed { signal: i32 },
+    /// It used more than one of its limits allows; its process tree was killed.
+    OverLimit {
+        /// The key of `limits`.
+        limit: &'static str,
+        /// How much it used of how much.
+        problem: String,
+    },
     /// It was still running at its timeout; its process tree was killed.
     TimedOut { after: Duration },
     /// The whole budget was used up while it was running, and its process tree was killed; or
@@ -152,6 +196,11 @@ pub const FAILURES: &[FailureRow] = &[
     },
     FailureRow { name: "killed", what: "killed by a signal", reason: "killed by SIGSEGV" },
     FailureRow {
+        name: "over-limit",
+        what: "used more than its `limits` allow; its process tree is killed",
+        reason: "over its limit on memory: it held 70.2 MiB of 64 MiB",
+    },
+    FailureRow {
         name: "malformed",
         what: "exited 0 with an answer that cannot be used",
         reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
@@ -180,6 +229,7 @@ impl Ending {
             Ending::Answered(_) => "answered",
             Ending::Malformed { .. } => "malformed",
             Ending::Killed { .. } => "killed",
+            Ending::OverLimit { .. } => "over-limit",
             Ending::TimedOut { .. } => "timed-out",
             Ending::OutOfBudget { .. } => "out-of-budget",
             Ending::Aborted => "aborted",
@@ -200,6 +250,9 @@ impl Ending {
             Ending::Answered(_) | Ending::Voided => None,
             Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
+            Ending::OverLimit { limit, problem } => {
+                Some(format!("over its limit on {limit}: {problem}"))
+            }
             Ending::TimedOut { after } => {
                 Some(format!("timed out after {}", duration_text(*after)))
             }
@@ -268,6 +321,7 @@ mod tests {
             Ending::TimedOut { after: Duration::from_secs(5) },
             Ending::NotStarted(StartError { problem: "x".into(), cure: "y".into() }),
             Ending::Killed { signal: 11 },
+            Ending::OverLimit { limit: "memory", problem: "x".into() },
             Ending::Malformed { problem: "x".into() },
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,

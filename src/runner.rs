@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::chain::{self, Surroundings};
 use crate::config::{Config, Environment};
 use crate::event::{Event, Schedule};
-use crate::exec::{Abort, Budget, Engine, Grounds, KeeperProgram, Pulse};
+use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
 use crate::outcome::Outcome;
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
@@ -40,6 +40,7 @@ impl Runner {
             cwd: env.cwd.clone(),
             project: config.project,
             search: env.search.clone(),
+            home: env.home.clone(),
             state: env.state_root(),
             inherited: env.inherited.clone(),
             run_id: env.run_id.clone(),
@@ -69,10 +70,12 @@ impl Runner {
         self
     }
 
-    /// Has hooks ended by a keeper if this process is killed with SIGKILL.
+    /// Names hookrun's own program. With it, hooks are ended by a keeper if this process is
+    /// killed with SIGKILL; and without it, hooks with `limits.files`, and those in a control
+    /// group or process namespace of their own, do not start.
     #[must_use]
-    pub fn keeper(mut self, keeper: Option<KeeperProgram>) -> Runner {
-        self.engine.keeper = keeper;
+    pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
+        self.engine.program = program;
         self
     }
 

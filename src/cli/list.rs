@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
 use hookrun::event::EventSpec;
-use hookrun::hook::Hook;
+use hookrun::hook::{Hook, Limits, Sandbox};
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
 use hookrun::report::{Paths, plain, problems};
@@ -110,8 +110,33 @@ pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
         "parallel": hook.parallel,
         "onFailure": hook.on_failure.map(hookrun::event::OnFailure::name),
         "background": hook.background.name(),
+        "limits": limits_json(&hook.limits),
+        "sandbox": hook.sandbox.as_ref().map(sandbox_json),
+        "containment": hook.containment.name(),
         "rewrite": hook.rewrite,
         "dialect": hook.dialect,
         "enabled": hook.enabled,
+    })
+}
+
+/// The limits that are set.
+fn limits_json(limits: &Limits) -> Value {
+    let all = [
+        ("memoryBytes", limits.memory_bytes),
+        ("cpuMs", limits.cpu.map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX))),
+        ("files", limits.files),
+        ("processes", limits.processes),
+        ("outputBytes", limits.output_bytes),
+    ];
+    let set = all.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?))));
+    Value::Object(set.collect())
+}
+
+fn sandbox_json(sandbox: &Sandbox) -> Value {
+    json!({
+        "read": sandbox.read,
+        "write": sandbox.write,
+        "network": sandbox.network,
+        "required": sandbox.required,
     })
 }

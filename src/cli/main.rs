@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use hookrun::config::Environment;
+use hookrun::exec::confine;
 
 use args::{Cli, Command, RunArgs};
 use exit::{Exit, Failure};
@@ -34,6 +35,10 @@ use streams::Leavable;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     // 2 refuses in every host; the 101 of a panic would let the action through in most.
+    // A hook waits for this one, and it must have no second thread.
+    if let Some((_, bounds)) = arguments.split_first().filter(|(first, _)| *first == "confine") {
+        return ExitCode::from(confine::enter(bounds));
+    }
     let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
         Some(args) => decide(&args),
         None => dispatch(&Cli::parse()),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::{Event, Schedule};
-use hookrun::exec::{Abort, Budget, Grounds, KeeperProgram, Pulse, child};
+use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::outcome::Outcome;
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
@@ -181,11 +181,9 @@ pub(crate) fn find_event(
 
 /// A runner for a configuration, with every guard that a program of our own can have.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
-    let keeper = env.program.clone().map(|program| KeeperProgram {
-        program,
-        arguments: vec!["keep".to_string(), env.run_id.clone()],
-    });
-    Runner::from_config(config, env).keeper(keeper)
+    let own = env.program.clone();
+    let own = own.map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    Runner::from_config(config, env).program(own)
 }
 
 /// The reply to an outcome. An event that cannot be refused goes on with the hooks that can be

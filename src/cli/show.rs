@@ -89,7 +89,11 @@ fn human(
         Err(error) => format!("it {error}"),
     };
     writeln!(out, "{BOLD}{}{BOLD:#}", plain(&hook.name))?;
-    let rows: [(&str, String); 13] = [
+    let limits = hook.limits.set().into_iter().map(|(name, value)| format!("{name} {value}"));
+    let limits = limits.collect::<Vec<_>>().join(", ");
+    let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
+    let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
+    let rows: [(&str, String); 16] = [
         ("event", hook.event.clone()),
         (
             "from",
@@ -103,6 +107,9 @@ fn human(
         ("parallel", hook.parallel.to_string()),
         ("on_failure", on_failure),
         ("background", hook.background.name().to_string()),
+        ("limits", or_none(limits)),
+        ("sandbox", or_none(sandbox)),
+        ("containment", hook.containment.name().to_string()),
         ("rewrite", hook.rewrite.to_string()),
         ("dialect", hook.dialect.clone()),
         ("enabled", hook.enabled.to_string()),

@@ -7,7 +7,7 @@ use hookrun::config::{Config, Environment, Scope, words};
 use hookrun::event::{Context, Event};
 use hookrun::exec::{Abort, Budget, Grounds};
 use hookrun::hook::{
-    Background, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
 };
 use hookrun::outcome::{Cause, Outcome, Settled, joined};
 use hookrun::report::human::Origin;
@@ -180,6 +180,8 @@ fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -
         parallel: false,
         on_failure: None,
         limits: Limits::default(),
+        sandbox: None,
+        containment: Containment::Auto,
         background: Background::Kill,
         rewrite: true,
         dialect: "native".to_string(),

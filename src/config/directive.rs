@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{Draft, Given, Pattern};
-use super::keys::{HOOK_KEYS, KeyRow, MATCH_KEYS, Takes};
+use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
 use super::problem::{Fault, Position, Problem};
 use crate::spelling;
 
@@ -74,7 +74,9 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
 fn looks_like_directive(rest: &str) -> bool {
     let first = rest.split_whitespace().next().unwrap_or_default();
     let name = first.split('=').next().unwrap_or_default();
-    rest.starts_with([' ', '\t']) && first.contains('=') && find(name).is_some()
+    let group = name.split('.').next().unwrap_or_default();
+    let is_known = find(name).is_some() || matches!(group, "limits" | "sandbox" | "where");
+    rest.starts_with([' ', '\t']) && first.contains('=') && is_known
 }
 
 /// The column at which `part` stands in `line` as a whole word, or as the rest of the line.
@@ -86,6 +88,9 @@ fn column_of(line: &str, part: &str) -> usize {
     let offset = line.match_indices(part).map(|(at, _)| at).find(ends_word).unwrap_or(0);
     line[..offset].chars().count() + 1
 }
+
+/// Settings of which each adds to the others.
+const MAY_REPEAT: &[&str] = &["path", "sandbox.read", "sandbox.write"];
 
 /// Takes the settings of one line; each mistake comes with the place of its word.
 fn take_directive(
@@ -109,9 +114,9 @@ fn take_directive(
         let column = if is_found { column_of(line, &word) } else { start.column };
         let at = Position { line: start.line, column };
         let name = word.split('=').next().unwrap_or_default();
-        if name != "path" && seen.iter().any(|known| known == name) {
+        if !MAY_REPEAT.contains(&name) && seen.iter().any(|known| known == name) {
             let cause = format!("`{name}` is set twice");
-            faults.push((Fault::new(cause, "keep one; only `path` may stand several times"), at));
+            faults.push((Fault::new(cause, "keep one; only paths may stand several times"), at));
         } else if let Err(fault) = take_word(&word, at, draft) {
             faults.push((fault, at));
         }
@@ -129,6 +134,23 @@ fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
         let value = needed(name, value)?;
         draft.pattern(Pattern::Field(field.to_string()), value.to_string(), Some(at));
         return Ok(());
+    }
+    if name == "sandbox" {
+        let on = value.is_none_or(|value| value == "true");
+        if !on && value != Some("false") {
+            let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
+            return Err(Fault::new(format!("`sandbox` takes no {}", value.unwrap_or("")), cure));
+        }
+        draft.bounds.switch_sandbox(on);
+        return Ok(());
+    }
+    if let Some(key) = name.strip_prefix("limits.") {
+        let row = row_of(LIMIT_KEYS, name, key)?;
+        return draft.bounds.limit(row.name, row.takes, given(row, value)?);
+    }
+    if let Some(key) = name.strip_prefix("sandbox.") {
+        let row = row_of(SANDBOX_KEYS, name, key)?;
+        return draft.bounds.sandbox(row.name, row.takes, given(row, value)?);
     }
     let row = find(name).ok_or_else(|| unknown(name))?;
     let pattern = match row.name {
@@ -150,6 +172,19 @@ fn find(name: &str) -> Option<&'static KeyRow> {
     rows.filter(|row| row.in_directive).find(|row| row.name == name)
 }
 
+/// The row of a key of `limits` or `sandbox`.
+fn row_of(rows: &'static [KeyRow], name: &str, key: &str) -> Result<&'static KeyRow, Fault> {
+    rows.iter().find(|row| row.name == key).ok_or_else(|| {
+        let keys = rows.iter().map(|row| row.name);
+        let group = name.split('.').next().unwrap_or_default();
+        let cure = match spelling::nearest(key, keys.clone()) {
+            Some(nearest) => format!("did you mean `{group}.{nearest}`?"),
+            None => format!("`{group}` knows {}", keys.collect::<Vec<_>>().join(", ")),
+        };
+        Fault::new(format!("unknown setting `{name}`"), cure)
+    })
+}
+
 fn unknown(name: &str) -> Fault {
     let known: Vec<&str> = HOOK_KEYS
         .iter()
@@ -159,6 +194,12 @@ fn unknown(name: &str) -> Fault {
         .collect();
     let cure = match spelling::nearest(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if LIMIT_KEYS.iter().any(|row| row.name == name) => {
+            format!("write `limits.{name}=…`")
+        }
+        None if SANDBOX_KEYS.iter().any(|row| row.name == name) => {
+            format!("write `sandbox.{name}=…`")
+        }
         None if name == "event" => "the folder names the event: hooks.d/<event>/".to_string(),
         None => format!("a directive knows {}", known.join(", ")),
     };

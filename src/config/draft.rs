@@ -2,14 +2,13 @@
 //!
 //! Both kinds of file go through [`Draft::set`], so a key means the same in both.
 
-use std::time::Duration;
-
+use super::bounds::Bounds;
 use super::keys::Takes;
 use super::problem::{Fault, Position};
 use crate::event::OnFailure;
 use crate::hook::matcher::{self, MatcherError};
 use crate::hook::{
-    Background, DEFAULT_PRIORITY, Handler, Hook, Limits, Matcher, Source, parse_duration,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, parse_duration,
 };
 
 /// A value as it was given.
@@ -26,7 +25,7 @@ pub(super) enum Given {
 /// A hook's settings so far.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    timeout: Option<Duration>,
+    pub(super) bounds: Bounds,
     priority: i64,
     parallel: bool,
     on_failure: Option<OnFailure>,
@@ -57,7 +56,7 @@ pub(super) enum Pattern {
 impl Default for Draft {
     fn default() -> Draft {
         Draft {
-            timeout: None,
+            bounds: Bounds::default(),
             priority: DEFAULT_PRIORITY,
             parallel: false,
             on_failure: None,
@@ -86,7 +85,7 @@ impl Draft {
             ("timeout", Given::Text(text)) => {
                 let fault =
                     |problem: String| Fault { cause: format!("`timeout`: {problem}"), cure: None };
-                self.timeout = Some(parse_duration(&text).map_err(fault)?);
+                self.bounds.limits.timeout = parse_duration(&text).map_err(fault)?;
             }
             ("priority", Given::Number(number)) => self.priority = number,
             ("parallel", Given::Flag(flag)) => self.parallel = flag,
@@ -98,6 +97,10 @@ impl Draft {
             }
             ("background", given) => {
                 self.background = one_of(Background::NAMES, &given).ok_or_else(|| wrong(&given))?;
+            }
+            ("containment", given) => {
+                let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
+                self.bounds.containment = chosen;
             }
             ("dialect", Given::Text(text))
                 if super::keys::DIALECT_NAMES.contains(&text.as_str()) =>
@@ -161,7 +164,9 @@ impl Draft {
             priority: self.priority,
             parallel: self.parallel,
             on_failure: self.on_failure,
-            limits: self.timeout.map_or_else(Limits::default, |timeout| Limits { timeout }),
+            limits: self.bounds.limits.clone(),
+            sandbox: self.bounds.sandbox.clone(),
+            containment: self.bounds.containment,
             background: self.background,
             rewrite: self.rewrite,
             dialect: self.dialect.clone(),

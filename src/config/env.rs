@@ -12,6 +12,8 @@ pub struct Environment {
     pub cwd_problem: Option<String>,
     /// `PATH`.
     pub search: Option<OsString>,
+    /// `$HOME`.
+    pub home: Option<PathBuf>,
     /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
     pub config_home: Option<PathBuf>,
     /// `$XDG_STATE_HOME`, or `$HOME/.local/state`.
@@ -46,6 +48,7 @@ impl Environment {
             config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
             system: PathBuf::from("/etc/hookrun"),
+            home,
             log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
             inherited: inherited(),
             program: std::env::current_exe().ok(),

@@ -1,7 +1,7 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
 use crate::event::{Merge, OnFailure, Schedule};
-use crate::hook::Background;
+use crate::hook::{Background, Containment};
 
 /// A key that users may write.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub enum Takes {
     Flag,
     Number,
     Duration,
+    Size,
     /// One of these words.
     OneOf(fn() -> Vec<&'static str>),
     Table,
@@ -41,6 +42,7 @@ impl Takes {
             Takes::Flag => "true or false".to_string(),
             Takes::Number => "a whole number".to_string(),
             Takes::Duration => "a duration like \"10s\"".to_string(),
+            Takes::Size => "a size like \"64M\"".to_string(),
             Takes::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
             Takes::Table => "a table".to_string(),
         }
@@ -70,6 +72,9 @@ pub const HOOK_KEYS: &[KeyRow] = &[
     key("parallel", Takes::Flag, "false", "it may run beside its neighbours that say the same", true),
     key("on_failure", Takes::OneOf(on_failures), "the event's", "what a failure of it means", true),
     key("background", Takes::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
+    key("limits", Takes::Table, "none", "what it may use up", false),
+    key("sandbox", Takes::Table, "none", "what it may touch; Linux only", false),
+    key("containment", Takes::OneOf(containments), "\"auto\"", "how surely all that it starts is ended with it", true),
     key("rewrite", Takes::Flag, "false", "it may rewrite the fields that the event lists", true),
     key("dialect", Takes::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
     key("enabled", Takes::Flag, "true", "false: it is listed and never run", true),
@@ -82,6 +87,25 @@ pub const MATCH_KEYS: &[KeyRow] = &[
     key("path", Takes::Texts, "any", "globs for the paths that the tool names", true),
     key("command", Takes::Text, "any", "a regular expression for the command line", true),
     key("where", Takes::Table, "any", "field = regular expression, for any field of the context", true),
+];
+
+/// The keys of `limits`, which stand in a directive as `limits.memory=64M`.
+#[rustfmt::skip]
+pub const LIMIT_KEYS: &[KeyRow] = &[
+    key("memory", Takes::Size, "none", "memory that all its processes hold together", true),
+    key("cpu", Takes::Duration, "none", "processor time that all its processes use together", true),
+    key("files", Takes::Number, "hookrun's", "files that each of its processes may have open at once", true),
+    key("processes", Takes::Number, "none", "processes at once, the hook itself included", true),
+    key("output", Takes::Size, "none", "bytes on stdout and stderr together", true),
+];
+
+/// The keys of `sandbox`, which stand in a directive as `sandbox.write=build`.
+#[rustfmt::skip]
+pub const SANDBOX_KEYS: &[KeyRow] = &[
+    key("read", Takes::Texts, "everything", "files and folders that it may read and run, beside those of the system", true),
+    key("write", Takes::Texts, "nothing", "files and folders that it may read, change, make and remove", true),
+    key("network", Takes::Flag, "false", "it may use the network", true),
+    key("required", Takes::Flag, "true", "it does not run where the system cannot keep it to this", true),
 ];
 
 /// The keys of an `[event."name"]` table: an event of your own.
@@ -111,6 +135,10 @@ fn on_failures() -> Vec<&'static str> {
 
 fn backgrounds() -> Vec<&'static str> {
     Background::NAMES.iter().map(|(_, name)| *name).collect()
+}
+
+fn containments() -> Vec<&'static str> {
+    Containment::NAMES.iter().map(|(_, name)| *name).collect()
 }
 
 fn schedules() -> Vec<&'static str> {

@@ -14,7 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::draft::{Draft, Given, Pattern};
-use super::keys::{HOOK_KEYS, KeyRow, MATCH_KEYS, TOP_KEYS};
+use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
 use super::problem::{Fault, Position, Problem};
 use super::words;
 use crate::event::EventSpec;
@@ -76,7 +76,9 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
                 for table in tables.iter() {
                     match reader.hook(table) {
                         Ok(entry) => manifest.hooks.push(entry),
-                        Err(rejected) => manifest.rejected.extend(rejected),
+                        Err(rejected) => {
+                            manifest.rejected.extend(rejected.map(|rejected| *rejected))
+                        }
                     }
                 }
             }
@@ -132,10 +134,10 @@ impl Reader<'_> {
             let names = rows.iter().map(|row| row.name);
             let cure = match spelling::nearest(name, names.clone()) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
-                None if MATCH_KEYS.iter().any(|row| row.name == name) => {
-                    format!("write `match = {{ {name} = … }}`")
-                }
-                None => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
+                None => match group_of(name) {
+                    Some(group) => format!("write `{group} = {{ {name} = … }}`"),
+                    None => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
+                },
             };
             self.fault(Fault::new(format!("unknown key `{name}`"), cure), key.span().start);
         }
@@ -151,7 +153,7 @@ impl Reader<'_> {
         found
     }
 
-    fn hook(&mut self, value: &Value<'_>) -> Result<Entry, Option<Rejected>> {
+    fn hook(&mut self, value: &Value<'_>) -> Result<Entry, Option<Box<Rejected>>> {
         let span = value.span();
         let before = self.problems.len();
         let mut parts = HookParts::default();
@@ -182,7 +184,7 @@ impl Reader<'_> {
             (Some((name, _)), Some(handler)) if self.problems.len() == before => {
                 Ok(Entry { name, events, handler, draft, at })
             }
-            _ => Err(Some(Rejected { events, draft })),
+            _ => Err(Some(Box::new(Rejected { events, draft }))),
         }
     }
 
@@ -232,6 +234,9 @@ impl Reader<'_> {
             }
             return Ok(());
         }
+        if row.name == "limits" || row.name == "sandbox" {
+            return self.bounds(parts, row.name, value);
+        }
         match (row.name, given(value)) {
             ("name", Given::Text(text)) => parts.name = Some((text, start)),
             ("command", Given::Text(text)) => parts.command = Some((text, start)),
@@ -245,6 +250,36 @@ impl Reader<'_> {
                 parts.events.extend(texts.into_iter().map(|text| (text, at)));
             }
             (key, given) => parts.draft.set(key, row.takes, given)?,
+        }
+        Ok(())
+    }
+
+    /// Takes the table `limits` or `sandbox`; `sandbox = true` is one with its defaults.
+    fn bounds(
+        &mut self,
+        parts: &mut HookParts,
+        name: &str,
+        value: &Value<'_>,
+    ) -> Result<(), Fault> {
+        let bounds = &mut parts.draft.bounds;
+        if let ("sandbox", DeValue::Boolean(on)) = (name, value.get_ref()) {
+            bounds.switch_sandbox(*on);
+            return Ok(());
+        }
+        let Some(table) = self.table(value, &format!("`{name}`")) else { return Ok(()) };
+        if name == "sandbox" {
+            bounds.switch_sandbox(true);
+        }
+        let rows = if name == "sandbox" { SANDBOX_KEYS } else { LIMIT_KEYS };
+        for (key, value) in table {
+            let Some(row) = self.row(rows, key) else { continue };
+            let taken = match name {
+                "sandbox" => bounds.sandbox(row.name, row.takes, given(value)),
+                _ => bounds.limit(row.name, row.takes, given(value)),
+            };
+            if let Err(fault) = taken {
+                self.fault(fault, value.span().start);
+            }
         }
         Ok(())
     }
@@ -302,6 +337,17 @@ struct HookParts {
     shell: bool,
     events: Vec<(String, Position)>,
     draft: Draft,
+}
+
+/// The table of a hook in which a key belongs.
+fn group_of(name: &str) -> Option<&'static str> {
+    let has = |rows: &[KeyRow]| rows.iter().any(|row| row.name == name);
+    match () {
+        () if has(MATCH_KEYS) => Some("match"),
+        () if has(LIMIT_KEYS) => Some("limits"),
+        () if has(SANDBOX_KEYS) => Some("sandbox"),
+        () => None,
+    }
 }
 
 /// A TOML value as settings take it.

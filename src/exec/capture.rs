@@ -38,6 +38,11 @@ impl Capture {
         self.fd.as_ref()
     }
 
+    /// How much was written so far.
+    pub(super) fn total_bytes(&self) -> u64 {
+        self.kept.total_bytes
+    }
+
     /// Whether the hook and all its children have closed the stream.
     pub(super) fn is_closed(&self) -> bool {
         self.fd.is_none()

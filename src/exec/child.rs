@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
+use super::policy::Policy;
 use crate::run::Exit;
 
 /// Everything that is needed to start one hook.
@@ -31,6 +32,8 @@ pub(super) struct Spawn<'a> {
     pub(super) cwd: Option<&'a Path>,
     /// What the hook gets on stdin.
     pub(super) payload: &'a Arc<Vec<u8>>,
+    /// The thread that starts it; `None` for the calling one.
+    pub(super) policy: Option<&'a Policy>,
 }
 
 /// A started hook: the leader of a process group, and our ends of its streams.
@@ -82,9 +85,16 @@ impl Child {
         if let Some(cwd) = spawn.cwd {
             command.current_dir(cwd);
         }
-        let started = command.spawn()?;
-        // Our copies of the hook's ends are closed here; end of output is then the hook's own.
-        drop(command);
+        // With the command our copies of the hook's ends are closed; end of output is then the
+        // hook's own.
+        let started = match spawn.policy {
+            Some(policy) => policy.spawn(command)?,
+            None => {
+                let started = command.spawn()?;
+                drop(command);
+                started
+            }
+        };
         let pid = Pid::from_child(&started);
         Ok(Child {
             pid,
@@ -200,6 +210,25 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(status), _) => Exit::Status(status),
         (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// Becomes this program. Returns only why that failed.
+pub(super) fn become_program(program: &Program) -> io::Error {
+    let mut command = Command::new(&program.path);
+    command.arg0(&program.name).args(&program.arguments).exec()
+}
+
+/// Runs a hook as a child in our place, with our streams and in our group.
+pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
+    let mut command = Command::new(&program.path);
+    command.arg0(&program.name).args(&program.arguments).status()
+}
+
+/// Ends the calling process by a signal for which it has no handler.
+pub(super) fn end_self(signal: i32) {
+    if let Some(signal) = Signal::from_named_raw(signal) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
     }
 }
 

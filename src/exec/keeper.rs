@@ -4,15 +4,15 @@
 //! pipe ends without a good-bye, it kills them, and whatever else carries the mark of the run.
 //! It is started only for hooks that outlive 10 ms; most never pay for it.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::Pid;
 
-use super::{child, tree};
+use super::{OwnProgram, cgroup, child, tree};
 
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
@@ -23,15 +23,6 @@ const LAST_WAIT: Duration = Duration::from_millis(50);
 /// The good-bye.
 const DONE: &str = "done";
 
-/// How the keeper is started: a program that calls [`keep`] and nothing else.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeeperProgram {
-    /// The program; a hidden command of hookrun's own binary.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-}
-
 /// A running keeper.
 #[derive(Debug)]
 pub(super) struct Keeper {
@@ -41,8 +32,8 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts one. `None` where that fails: hooks then depend on hookrun's own life.
-    pub(super) fn start(how: &KeeperProgram) -> Option<Keeper> {
-        match child::companion(&how.program, &how.arguments) {
+    pub(super) fn start(own: &OwnProgram) -> Option<Keeper> {
+        match child::companion(&own.path, &["keep".to_string(), own.mark.clone()]) {
             Ok((pid, pipe)) => Some(Keeper { pid, pipe }),
             Err(error) => {
                 tracing::warn!(%error, "no keeper");
@@ -65,6 +56,16 @@ impl Keeper {
         self.tell(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
+    /// Tells it of a control group that has a hook in it.
+    pub(super) fn watch_cgroup(&self, group: &Path) {
+        self.tell(&format!("+{}\n", group.display()));
+    }
+
+    /// Tells it that a control group is gone.
+    pub(super) fn forget_cgroup(&self, group: &Path) {
+        self.tell(&format!("-{}\n", group.display()));
+    }
+
     fn tell(&self, line: &str) {
         // A keeper that has died cannot be helped, and nobody may wait for it.
         let _ = rustix::io::write(&self.pipe, line.as_bytes());
@@ -84,7 +85,8 @@ impl Drop for Keeper {
 
 /// The keeper's whole life: reads from `pipe` what runs, until good-bye or the end.
 pub fn keep(pipe: impl BufRead, mark: &str) {
-    let mut groups: HashMap<i32, Option<OwnedFd>> = HashMap::new();
+    let mut groups: HashSet<i32> = HashSet::new();
+    let mut cgroups: HashSet<PathBuf> = HashSet::new();
     for line in pipe.lines() {
         let line = match line {
             Ok(line) => line,
@@ -94,15 +96,19 @@ pub fn keep(pipe: impl BufRead, mark: &str) {
         if line == DONE {
             return;
         }
-        let (sign, number) = line.split_at(line.len().min(1));
-        let Ok(number) = number.parse::<i32>() else { continue };
-        match sign {
-            "+" => drop(groups.insert(number, tree::hold(number))),
-            _ => drop(groups.remove(&number)),
+        let (sign, name) = line.split_at(line.len().min(1));
+        match (sign, name.parse::<i32>()) {
+            ("+", Ok(number)) => drop(groups.insert(number)),
+            ("+", Err(_)) => drop(cgroups.insert(PathBuf::from(name))),
+            (_, Ok(number)) => drop(groups.remove(&number)),
+            (_, Err(_)) => drop(cgroups.remove(Path::new(name))),
         }
     }
-    for group in groups.keys() {
-        tree::end_group(*group);
+    for group in groups {
+        tree::end_group(group);
+    }
+    for group in cgroups {
+        cgroup::end(&group);
     }
     tree::end_marked(mark);
 }

@@ -2,10 +2,20 @@
 
 use std::time::{Duration, Instant};
 
+use super::cgroup::Cgroup;
 use super::child::{Child, Status};
-use super::{DRAIN, GIVE_UP, GRACE, Job, answer};
+use super::keeper::Keeper;
+use super::usage::{self, Usage};
+use super::{DRAIN, GIVE_UP, GRACE, Job, answer, confine};
 use crate::hook::Background;
-use crate::run::{Captured, Ending, Exit, Trace};
+use crate::hook::limits::{Limits, size_text};
+use crate::run::{Captured, Ending, Exit, Level, Trace};
+
+/// The first pause before a hook with limits is looked at; it doubles up to [`LOOK_EVERY`].
+const LOOK_FIRST: Duration = Duration::from_millis(1);
+
+/// How often a hook with limits is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// A hook that was started.
 pub(super) struct Live {
@@ -16,6 +26,33 @@ pub(super) struct Live {
     pub(super) has_news: bool,
     /// It is ended when hookrun is; not so a hook that may leave processes behind.
     pub(super) is_kept: bool,
+    /// When it is looked at next, if it has limits that need it.
+    pub(super) look: Option<Look>,
+    /// The control group that it is in.
+    pub(super) cgroup: Option<Cgroup>,
+    /// How surely all that it starts is ended.
+    pub(super) level: Level,
+    /// It was started by `confine`.
+    pub(super) is_confined: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// When to look at what a hook uses.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub(super) at: Instant,
+    pause: Duration,
+}
+
+impl Look {
+    pub(super) fn first(now: Instant) -> Look {
+        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST }
+    }
+
+    fn next(self, now: Instant) -> Look {
+        let pause = (2 * self.pause).min(LOOK_EVERY);
+        Look { at: now + pause, pause }
+    }
 }
 
 /// How far it is.
@@ -61,6 +98,44 @@ impl Live {
         }
     }
 
+    /// Tells the keeper what to end if hookrun is killed.
+    pub(super) fn tell(&self, keeper: &Keeper) {
+        if self.is_kept {
+            keeper.watch(self.child.pid());
+            self.cgroup.iter().for_each(|group| keeper.watch_cgroup(group.path()));
+        }
+    }
+
+    /// Looks at what it uses, if that is due, and kills it if that is too much. `strays` are its
+    /// processes that were re-parented to us.
+    pub(super) fn look(&mut self, limits: &Limits, strays: impl FnOnce() -> Vec<i32>) {
+        let now = Instant::now();
+        let is_running = matches!(self.phase, Phase::Running { .. });
+        let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
+        self.look = Some(look.next(now));
+        let mut roots = strays();
+        roots.push(self.child.pid().as_raw_nonzero().get());
+        if let Some(ending) = Usage::of_trees(roots).excess(limits) {
+            self.kill(ending);
+        }
+    }
+
+    /// What it has written beyond its limit, if it has.
+    fn output_excess(&self, limits: &Limits) -> Option<Ending> {
+        let limit = limits.output_bytes?;
+        let written = self.child.stdout.total_bytes() + self.child.stderr.total_bytes();
+        let problem = || format!("it wrote {} of {}", size_text(written), size_text(limit));
+        (written > limit).then(|| usage::over("output", problem()))
+    }
+
+    /// Kills it if it has written more than it may.
+    pub(super) fn check_output(&mut self, limits: &Limits) {
+        let is_running = matches!(self.phase, Phase::Running { .. });
+        if let Some(ending) = self.output_excess(limits).filter(|_| is_running) {
+            self.kill(ending);
+        }
+    }
+
     /// Kills it, unless it has exited.
     pub(super) fn kill(&mut self, why: Ending) {
         let why = match &self.phase {
@@ -74,20 +149,22 @@ impl Live {
 
     /// The end: what is left of its group is killed, then the leader is reaped, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
-        let mut notes = Vec::new();
+        let mut notes = std::mem::take(&mut self.notes);
         if matches!(self.phase, Phase::Draining { .. }) {
             // What is there by now counts, even if waiting for it failed.
             let mut buffer = Vec::with_capacity(4096);
             self.child.stdout.read(&mut buffer, true);
             self.child.stderr.read(&mut buffer, true);
         }
-        let may_leave = job.hook.background == Background::Detach;
+        let may_stay = job.hook.background == Background::Detach;
         let has_exited = matches!(self.phase, Phase::Draining { .. });
+        // While it is a zombie, what it used can still be asked for.
+        let excess = self.last_excess(&job.hook.limits, status);
         // Of a lost process the number may be somebody else's by now.
-        if !(may_leave && has_exited) && status != Status::Lost {
+        if !(may_stay && has_exited) && status != Status::Lost {
             self.child.kill();
         }
-        if has_exited && !self.is_drained() && !may_leave {
+        if has_exited && !self.is_drained() && !may_stay {
             notes.push("a process that it started held its output open; killed".to_string());
         }
         if status == Status::Running {
@@ -95,27 +172,69 @@ impl Live {
         } else {
             self.child.reap();
         }
+        if self.cgroup.take().is_some_and(|group| !group.end()) {
+            notes.push("its control group could not be emptied".to_string());
+        }
         let stdout = self.child.stdout.take();
         let stderr = self.child.stderr.take();
         let exit = match status {
             Status::Exited(exit) => Some(exit),
             Status::Running | Status::Lost => None,
         };
+        let never =
+            exit.filter(|_| self.is_confined).and_then(|exit| confine::failed(exit, &stderr));
+        if let Some(error) = never {
+            // What was started was still ours; nothing of it is the hook's.
+            return Trace { notes, ..not_run(Ending::NotStarted(error)) };
+        }
         let ending = match &self.phase {
             Phase::Stopping { why, .. } | Phase::Killed { why, .. } => why.clone(),
-            Phase::Running { .. } | Phase::Draining { .. } => match exit {
-                Some(exit) => {
-                    let (ending, more) = answer::judge(exit, &stdout, &stderr, job.permit);
-                    notes.extend(more);
-                    ending
-                }
-                None => {
-                    Ending::Lost { problem: "somebody else waited for its process".to_string() }
-                }
-            },
+            Phase::Running { .. } | Phase::Draining { .. } => {
+                let (ending, more) = self.judge(job, exit, (&stdout, &stderr), excess);
+                notes.extend(more);
+                ending
+            }
         };
         let took = now.saturating_duration_since(self.started);
-        Trace { ending, exit, took, stdout, stderr, notes }
+        let containment = Some(self.level);
+        Trace { ending, exit, took, stdout, stderr, containment, notes }
+    }
+
+    /// How it ended, now that its output is complete.
+    fn judge(
+        &self,
+        job: &Job<'_>,
+        exit: Option<Exit>,
+        (stdout, stderr): (&Captured, &Captured),
+        excess: Option<Ending>,
+    ) -> (Ending, Vec<String>) {
+        let Some(exit) = exit else {
+            let problem = "somebody else waited for its process".to_string();
+            return (Ending::Lost { problem }, Vec::new());
+        };
+        if let Some(excess) = excess {
+            return (excess, Vec::new());
+        }
+        let (ending, mut notes) = answer::judge(exit, stdout, stderr, job.permit);
+        if let Some(files) = job.hook.limits.files.filter(|_| exit != Exit::Status(0)) {
+            notes.push(format!("each of its processes could have {files} files open"));
+        }
+        (ending, notes)
+    }
+
+    /// The limit that it turns out to have exceeded, of those that can be told at the end. Asked
+    /// only of a hook that exited with 0: any other status refuses by itself, and a refusal must
+    /// not become a failure.
+    fn last_excess(&self, limits: &Limits, status: Status) -> Option<Ending> {
+        if status != Status::Exited(Exit::Status(0)) {
+            return None;
+        }
+        if let Some(ending) = self.output_excess(limits) {
+            return Some(ending);
+        }
+        let limits = Limits { cpu: limits.cpu, ..Limits::default() };
+        limits.cpu?;
+        Usage::of_trees(vec![self.child.pid().as_raw_nonzero().get()]).excess(&limits)
     }
 }
 
@@ -127,6 +246,7 @@ pub(crate) fn not_run(ending: Ending) -> Trace {
         took: Duration::ZERO,
         stdout: Captured::default(),
         stderr: Captured::default(),
+        containment: None,
         notes: Vec::new(),
     }
 }

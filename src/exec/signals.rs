@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// The signals that end a run: what a terminal, a host and an init system send.
-const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+pub(super) const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// A way to end a run before its time. Clones belong together: raise one and all are raised.
 ///

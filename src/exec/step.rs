@@ -13,10 +13,10 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::child::{Child, Spawn, Status};
+use super::entry::Entry;
 use super::keeper::{Keeper, LATER};
-use super::live::{Live, Phase, not_run};
-use super::{Budget, Engine, GIVE_UP, Job, RETRIES, RETRY_FIRST, TICK, command};
-use crate::hook::Background;
+use super::live::{Live, Look, Phase, not_run};
+use super::{Budget, Engine, GIVE_UP, Job, RETRIES, RETRY_FIRST, TICK, command, tree};
 use crate::run::{Ending, Trace};
 
 /// How much is read at once.
@@ -90,6 +90,7 @@ impl<'e> Step<'e> {
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
+                self.look(place);
                 self.advance(place);
             }
         }
@@ -137,8 +138,13 @@ impl<'e> Step<'e> {
             Ok(program) => program,
             Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
         };
+        let entry = match self.engine.enter(job, program) {
+            Ok(entry) => entry,
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
+        };
         let spawn = Spawn {
-            program,
+            program: entry.program.as_ref().unwrap_or(program),
+            policy: entry.policy.as_deref(),
             variables: &job.variables,
             without: job.without,
             cwd: job.cwd.as_deref(),
@@ -148,31 +154,8 @@ impl<'e> Step<'e> {
         self.promise(job.hook.limits.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
-                tracing::debug!(
-                    hook = job.hook.name,
-                    pid = child.pid().as_raw_nonzero(),
-                    "started"
-                );
-                let hung = now.elapsed();
-                let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
-                    self.first_phase(job.hook.limits.timeout, now)
-                } else {
-                    // Only the watchdog can have ended this.
-                    child.kill();
-                    let why = Ending::NotStarted(command::hung(program, hung));
-                    Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
-                };
-                let is_kept = job.hook.background == Background::Kill;
-                if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| is_kept) {
-                    keeper.watch(child.pid());
-                }
-                self.slots[place].state = State::Live(Box::new(Live {
-                    child,
-                    started: now,
-                    phase,
-                    has_news: false,
-                    is_kept,
-                }));
+                let live = self.started(job, child, entry, now);
+                self.slots[place].state = State::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
                 let later = now + RETRY_FIRST * 2u32.pow(attempt);
@@ -184,6 +167,40 @@ impl<'e> Step<'e> {
                 self.done(place, not_run(Ending::NotStarted(error)));
             }
         }
+    }
+
+    /// A hook whose process was started at `now`, or has at last been.
+    fn started(&self, job: &Job<'_>, child: Child, entry: Entry, now: Instant) -> Live {
+        let pid = child.pid();
+        tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
+        let hung = now.elapsed();
+        let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
+            self.first_phase(job.hook.limits.timeout, now)
+        } else {
+            // Only the watchdog can have ended this.
+            child.kill();
+            let why = match &job.program {
+                Ok(program) => Ending::NotStarted(command::hung(program, hung)),
+                Err(error) => Ending::NotStarted(error.clone()),
+            };
+            Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
+        };
+        let live = Live {
+            child,
+            started: now,
+            phase,
+            has_news: false,
+            is_kept: !job.may_leave_processes(),
+            look: job.hook.limits.need_looking().then(|| Look::first(now)),
+            is_confined: entry.program.is_some(),
+            cgroup: entry.cgroup,
+            level: entry.level,
+            notes: entry.notes,
+        };
+        if let Some(keeper) = self.engine.kept.borrow().as_ref() {
+            live.tell(keeper);
+        }
+        live
     }
 
     /// Tells the watchdog when we shall be heard of again.
@@ -275,6 +292,9 @@ impl<'e> Step<'e> {
                 State::Waiting { .. } => {}
                 State::Live(live) => {
                     due(live.phase.ends_at());
+                    if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
+                        due(look.at);
+                    }
                     if wants_keeper {
                         due(live.started + LATER);
                     }
@@ -298,14 +318,21 @@ impl<'e> Step<'e> {
             | Watched::Stdout(place)
             | Watched::Stderr(place) => place,
         };
-        let State::Live(live) = &mut self.slots[place].state else {
+        let slot = &mut self.slots[place];
+        let State::Live(live) = &mut slot.state else {
             return;
         };
         let in_time = matches!(live.phase, Phase::Running { .. } | Phase::Draining { .. });
         match what {
             Watched::Stdin(_) => live.child.feed(),
-            Watched::Stdout(_) => live.child.stdout.read(buffer, in_time),
-            Watched::Stderr(_) => live.child.stderr.read(buffer, in_time),
+            Watched::Stdout(_) => {
+                live.child.stdout.read(buffer, in_time);
+                live.check_output(&slot.job.hook.limits);
+            }
+            Watched::Stderr(_) => {
+                live.child.stderr.read(buffer, in_time);
+                live.check_output(&slot.job.hook.limits);
+            }
             Watched::Exit(_) => live.has_news = true,
             Watched::Abort => {}
         }
@@ -313,7 +340,7 @@ impl<'e> Step<'e> {
 
     /// Whether a keeper may still have to be started.
     fn wants_keeper(&self) -> bool {
-        self.engine.keeper.is_some()
+        self.engine.program.is_some()
             && self.engine.kept.borrow().is_none()
             && !self.engine.has_no_keeper.get()
     }
@@ -328,9 +355,9 @@ impl<'e> Step<'e> {
         if !live.iter().any(|live| live.started + LATER <= now) {
             return;
         }
-        let keeper = self.engine.keeper.as_ref().and_then(Keeper::start);
+        let keeper = self.engine.program.as_ref().and_then(Keeper::start);
         if let Some(keeper) = &keeper {
-            live.iter().filter(|live| live.is_kept).for_each(|live| keeper.watch(live.child.pid()));
+            live.iter().for_each(|live| live.tell(keeper));
         }
         self.engine.has_no_keeper.set(keeper.is_none());
         *self.engine.kept.borrow_mut() = keeper;
@@ -352,6 +379,27 @@ impl<'e> Step<'e> {
                 State::Live(live) => live.stop(Ending::Aborted),
                 State::Done(_) => {}
             }
+        }
+    }
+
+    /// Looks at what a hook with limits uses.
+    fn look(&mut self, place: usize) {
+        let leader = |slot: &Slot<'_>| slot.live().map(|live| live.child.pid());
+        let slots = &self.slots;
+        if slots[place].live().is_none_or(|live| live.look.is_none()) {
+            return;
+        }
+        let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
+        let leaders: Vec<i32> = leaders.collect();
+        let is_reaper = self.engine.grounds.is_some();
+        let slot = &mut self.slots[place];
+        let hook = slot.job.hook;
+        let strays = || match is_reaper {
+            true => tree::strays_of(&hook.name, &leaders),
+            false => Vec::new(),
+        };
+        if let State::Live(live) = &mut slot.state {
+            live.look(&hook.limits, strays);
         }
     }
 
@@ -405,7 +453,11 @@ impl<'e> Step<'e> {
             if let Some(keeper) = self.engine.kept.borrow().as_ref() {
                 keeper.forget(live.child.pid());
             }
+            let cgroup = live.cgroup.as_ref().map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);
+            if let (Some(keeper), Some(group)) = (self.engine.kept.borrow().as_ref(), cgroup) {
+                keeper.forget_cgroup(&group);
+            }
             self.done(place, trace);
         }
     }

@@ -5,11 +5,12 @@
 //! children of their own, a hook's children that leave its process group can escape.
 
 use std::collections::HashSet;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use super::usage;
 
 /// How long a sweep goes on while new processes keep appearing.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
@@ -113,14 +114,16 @@ fn has_children() -> bool {
     !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-/// The children of every thread of this process.
+/// The children of this process.
 fn children() -> Vec<i32> {
-    let mut pids = Vec::new();
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    for task in tasks {
-        let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        pids.extend(list.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
-    }
+    usage::children_of(rustix::process::getpid().as_raw_nonzero().get())
+}
+
+/// The children of this process that were started by `hook` and are none of `leaders`: those of
+/// its processes that were re-parented to us.
+pub(super) fn strays_of(hook: &str, leaders: &[i32]) -> Vec<i32> {
+    let mut pids = children();
+    pids.retain(|pid| !leaders.contains(pid) && hook_of(*pid).as_deref() == Some(hook));
     pids
 }
 
@@ -164,19 +167,6 @@ fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// Holds on to a process, so that its number is not taken for somebody else's.
-#[cfg(target_os = "linux")]
-pub(super) fn hold(pid: i32) -> Option<OwnedFd> {
-    let flags = rustix::process::PidfdFlags::empty();
-    rustix::process::pidfd_open(Pid::from_raw(pid)?, flags).ok()
-}
-
-/// This system has no way to hold on to a process.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn hold(_pid: i32) -> Option<OwnedFd> {
-    None
-}
-
 /// Kills a process group.
 pub(super) fn end_group(group: i32) {
     if let Some(group) = Pid::from_raw(group) {
@@ -203,7 +193,9 @@ pub(super) fn end_marked(mark: &str) {
     }
 }
 
-/// Whether a process was left behind by a hook that may do so.
+/// Whether a process was left behind by a hook that may do so: those have no mark.
 fn is_spared(pid: i32, spared: &HashSet<String>) -> bool {
-    !spared.is_empty() && hook_of(pid).is_some_and(|hook| spared.contains(&hook))
+    !spared.is_empty()
+        && hook_of(pid).is_some_and(|hook| spared.contains(&hook))
+        && variable_of(pid, "HOOKRUN_RUN_ID=").is_none()
 }

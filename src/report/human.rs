@@ -12,7 +12,7 @@ use super::{Paths, plain};
 use crate::dialect::Reply;
 use crate::event::OnFailure;
 use crate::outcome::{Cause, Decision, Outcome, Rewritten, Settled, Verdict};
-use crate::run::{Captured, Ending, Exit, Fate, HookRun, Run, Trace, signal_name};
+use crate::run::{Captured, Ending, Exit, Fate, HookRun, Level, Run, Trace, signal_name};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -148,6 +148,10 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
             };
             label(out, "rule", meaning)?;
         }
+    }
+    // The usual one goes without saying.
+    if let Some(level) = trace.containment.filter(|level| *level != Level::Sweep) {
+        label(out, "ended by", level.about())?;
     }
     for note in &trace.notes {
         prose(out, "note", note)?;

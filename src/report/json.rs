@@ -7,7 +7,7 @@ use super::Paths;
 use crate::dialect::Reply;
 use crate::outcome::{Cause, Decision, NoticeKind, Outcome, Settled, Verdict};
 use crate::reminder;
-use crate::run::{Captured, Exit, Fate, HookRun, Run, Trace};
+use crate::run::{Captured, Exit, Fate, HookRun, Level, Run, Trace};
 
 /// The version of this form. Keys may be added under the same number; none changes its meaning.
 pub const VERSION: u32 = 1;
@@ -115,6 +115,9 @@ struct TraceReport {
     verdict: Option<VerdictReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    /// `group`, `sweep`, `cgroup` or `pidns`; none if it never started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    containment: Option<&'static str>,
     notes: Vec<String>,
 }
 
@@ -284,6 +287,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         stderr: stream_report(&trace.stderr),
         verdict,
         failure: trace.ending.failure(),
+        containment: trace.containment.map(Level::name),
         notes: trace.notes.clone(),
     }
 }

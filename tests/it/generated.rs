@@ -15,9 +15,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::chain::VARIABLES;
-use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, MATCH_KEYS};
+use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
 use hookrun::event::action::TOOLS;
 use hookrun::event::catalog::EVENTS;
+use hookrun::exec::walls::{DEVICES, SYSTEM_PATHS};
+use hookrun::hook::Containment;
 use hookrun::outcome::RESULT_KEYS;
 use hookrun::outcome::RULES;
 use hookrun::run::FAILURES;
@@ -47,6 +49,8 @@ const PARTS: &[Part] = &[
     ("variables", variables),
     ("hook-keys", || keys(HOOK_KEYS)),
     ("match-keys", || keys(MATCH_KEYS)),
+    ("limit-keys", || keys(LIMIT_KEYS)),
+    ("sandbox-keys", || keys(SANDBOX_KEYS)),
     ("event-keys", || keys(EVENT_KEYS)),
     ("tools", tools),
     ("shipped-hooks", shipped_hooks),
@@ -102,8 +106,11 @@ fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
 
 #[test]
 fn the_page_of_the_configuration_names_every_key_and_its_words() {
-    let rows = || HOOK_KEYS.iter().chain(MATCH_KEYS).chain(EVENT_KEYS);
-    let mut wanted: Vec<&str> = rows().map(|row| row.name).collect();
+    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS, EVENT_KEYS];
+    let mut wanted: Vec<&str> =
+        tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
+    wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
+    wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
     wanted.extend(TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word])));
     page_names("man/hookrun.toml.5", &wanted);
 }

@@ -61,7 +61,8 @@ fn programs_get_json() {
             "name": "mark.sh", "event": "turn.start", "layer": "project",
             "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every event",
             "priority": 100, "timeoutMs": 5000, "parallel": false, "onFailure": null,
-            "background": "kill", "rewrite": false, "dialect": "native", "enabled": true,
+            "background": "kill", "limits": {}, "sandbox": null, "containment": "auto",
+            "rewrite": false, "dialect": "native", "enabled": true,
         }] })
     );
 }

@@ -31,6 +31,9 @@ policy
   parallel    true
   on_failure  {on_failure} (the event's)
   background  detach
+  limits      none
+  sandbox     none
+  containment auto
   rewrite     false
   dialect     native
   enabled     true

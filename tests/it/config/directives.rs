@@ -31,6 +31,9 @@ fn without_directives_a_hook_has_the_defaults() {
             "parallel": false,
             "onFailure": null,
             "background": "kill",
+            "limits": {},
+            "sandbox": null,
+            "containment": "auto",
             "rewrite": false,
             "dialect": "native",
             "enabled": true,
@@ -45,7 +48,10 @@ fn every_key_can_stand_in_a_directive() {
          #\n\
          # hookrun: timeout=1m30s priority=-5 parallel rewrite=true on_failure=allow\n\
          # More words.\n\
-         ## hookrun: background=detach dialect=native enabled=false\n\
+         ## hookrun: background=detach dialect=native enabled=false containment=group\n\
+         # hookrun: limits.memory=64M limits.cpu=2s limits.files=64 limits.processes=8\n\
+         # hookrun: limits.output=10K sandbox.read=src sandbox.read=docs sandbox.write=/tmp\n\
+         # hookrun: sandbox.network sandbox.required=false\n\
          \n\
          #hookrun: tool='bash|write' path=src/** command=\"rm .*-rf\" where.toolInput.url=^https",
     );
@@ -53,6 +59,14 @@ fn every_key_can_stand_in_a_directive() {
         "timeoutMs": 90000, "priority": -5, "parallel": true, "rewrite": true,
         "onFailure": "allow", "background": "detach", "dialect": "native", "enabled": false,
         "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",
+        "containment": "group",
+        "limits": {
+            "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64, "processes": 8,
+            "outputBytes": 10 << 10,
+        },
+        "sandbox": {
+            "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
+        },
     });
     for (key, value) in wanted.as_object().unwrap() {
         assert_eq!(&hook[key], value, "{key}");
@@ -103,7 +117,9 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
          # hookrun: event=tool.pre colour=red\n\
          # hookrun: 'a\n\
          # hookrun:\n\
-         # hookrun timeout=3s\n",
+         # hookrun timeout=3s\n\
+         # hookrun: memory=64M limits.memory=64 limits.memroy=1M sandbox=yes\n\
+         # hookrun: sandbox.write=*.txt sandbox.wirte=a limits.files=1 containment=vm\n",
     );
     let at = |line: usize, column: usize, text: &str| {
         format!("error hooks.d/tool.pre/hook.sh:{line}:{column}: {text}")
@@ -116,7 +132,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
         at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
         at(5, 12, "`priority` takes a whole number, not \"high\" [correct the value]"),
-        at(5, 26, "`timeout` is set twice [keep one; only `path` may stand several times]"),
+        at(5, 26, "`timeout` is set twice [keep one; only paths may stand several times]"),
         at(6, 12, "`parallel` takes true or false, not \"yes\" [correct the value]"),
         at(
             6,
@@ -142,6 +158,33 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             11,
             10,
             "this comment looks like a directive and has no colon [write `# hookrun: timeout=3s`]",
+        ),
+        at(12, 12, "unknown setting `memory` [write `limits.memory=…`]"),
+        at(
+            12,
+            23,
+            "`limits.memory`: `64` is not a size; write a whole number and K, M or G, for \
+             example `64M` []",
+        ),
+        at(12, 40, "unknown setting `limits.memroy` [did you mean `limits.memory`?]"),
+        at(
+            12,
+            57,
+            "`sandbox` takes no yes [write `sandbox` alone, or its keys: `sandbox.write=build`]",
+        ),
+        at(
+            13,
+            12,
+            "`*.txt` looks like a pattern, and the sandbox takes none [name a file or a folder: \
+             `src`, `~/.cache`]",
+        ),
+        at(13, 32, "unknown setting `sandbox.wirte` [did you mean `sandbox.write`?]"),
+        at(13, 48, "`limits.files`: nothing can run with fewer than 4 []"),
+        at(
+            13,
+            63,
+            "`containment` takes one of \"auto\", \"group\", \"cgroup\", \"pidns\", not \"vm\" \
+             [correct the value]",
         ),
     ];
     for wanted in wanted.drain(..) {

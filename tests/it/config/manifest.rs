@@ -40,6 +40,9 @@ priority = -3
 parallel = true
 on_failure = "allow"
 background = "detach"
+limits = { memory = "64M", cpu = "2s", files = 64, processes = 8, output = "10K" }
+sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
+containment = "group"
 rewrite = true
 dialect = "native"
 enabled = false
@@ -51,6 +54,14 @@ enabled = false
             "file": "hookrun.toml", "line": 2,
             "wants": r"toolInput.url /^https://\w+/",
             "priority": -3, "timeoutMs": 10000, "parallel": true, "onFailure": "allow",
+            "limits": {
+                "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64, "processes": 8,
+                "outputBytes": 10 << 10,
+            },
+            "sandbox": {
+                "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
+            },
+            "containment": "group",
             "background": "detach", "rewrite": true, "dialect": "native", "enabled": false,
         })
     };

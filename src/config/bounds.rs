@@ -1,0 +1,158 @@
+//! What a hook may use up and touch, as it is being read: `limits` and `sandbox`.
+
+use super::draft::Given;
+use super::keys::Takes;
+use super::problem::Fault;
+use crate::hook::limits::{Limits, parse_size};
+use crate::hook::{Containment, Sandbox, parse_duration};
+
+/// The bounds of a hook so far.
+#[derive(Debug, Clone)]
+pub(super) struct Bounds {
+    pub(super) limits: Limits,
+    pub(super) sandbox: Option<Sandbox>,
+    pub(super) containment: Containment,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { limits: Limits::default(), sandbox: None, containment: Containment::Auto }
+    }
+}
+
+impl Bounds {
+    /// Takes a key of `limits`.
+    ///
+    /// # Errors
+    /// When the value is not what the key takes.
+    pub(super) fn limit(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
+        let fault =
+            |problem: String| Fault { cause: format!("`limits.{key}`: {problem}"), cure: None };
+        let limits = &mut self.limits;
+        match (key, given) {
+            ("memory", Given::Text(text)) => {
+                limits.memory_bytes = Some(parse_size(&text).map_err(fault)?);
+            }
+            ("output", Given::Text(text)) => {
+                limits.output_bytes = Some(parse_size(&text).map_err(fault)?);
+            }
+            ("cpu", Given::Text(text)) => {
+                limits.cpu = Some(parse_duration(&text).map_err(fault)?);
+            }
+            ("files", Given::Number(number)) => {
+                // Its three streams, and what its interpreter is read from.
+                limits.files = Some(at_least(4, number).map_err(fault)?);
+            }
+            ("processes", Given::Number(number)) => {
+                limits.processes = Some(at_least(1, number).map_err(fault)?);
+            }
+            (_, given) => return Err(wrong(&format!("limits.{key}"), takes, &given)),
+        }
+        Ok(())
+    }
+
+    /// Puts the hook into a sandbox, or takes it out.
+    pub(super) fn switch_sandbox(&mut self, on: bool) {
+        self.sandbox = on.then(|| self.sandbox.take().unwrap_or_default());
+    }
+
+    /// Takes a key of `sandbox`. Paths add up.
+    ///
+    /// # Errors
+    /// When the value is not what the key takes, or a path could never be meant.
+    pub(super) fn sandbox(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
+        let sandbox = self.sandbox.get_or_insert_default();
+        match (key, given) {
+            ("read", Given::Text(path)) => {
+                sandbox.read.get_or_insert_default().push(checked(path)?);
+            }
+            ("write", Given::Text(path)) => sandbox.write.push(checked(path)?),
+            ("read", Given::Texts(paths)) => {
+                for path in paths {
+                    sandbox.read.get_or_insert_default().push(checked(path)?);
+                }
+                // An empty list is said on purpose: nothing of its own.
+                sandbox.read.get_or_insert_default();
+            }
+            ("write", Given::Texts(paths)) => {
+                for path in paths {
+                    sandbox.write.push(checked(path)?);
+                }
+            }
+            ("network", Given::Flag(flag)) => sandbox.network = flag,
+            ("required", Given::Flag(flag)) => sandbox.required = flag,
+            (_, given) => return Err(wrong(&format!("sandbox.{key}"), takes, &given)),
+        }
+        Ok(())
+    }
+}
+
+fn wrong(key: &str, takes: Takes, given: &Given) -> Fault {
+    let cause = format!("`{key}` takes {}, not {}", takes.describe(), given.describe());
+    Fault::new(cause, "correct the value")
+}
+
+fn at_least(least: u64, number: i64) -> Result<u64, String> {
+    let number = u64::try_from(number).unwrap_or(0);
+    if number < least {
+        return Err(format!("nothing can run with fewer than {least}"));
+    }
+    Ok(number)
+}
+
+/// A path that can be meant: a file or folder, not a pattern.
+fn checked(path: String) -> Result<String, Fault> {
+    let fault =
+        |cause: String| Err(Fault::new(cause, "name a file or a folder: `src`, `~/.cache`"));
+    if path.is_empty() || path.contains('\0') {
+        return fault("a path of the sandbox is empty".to_string());
+    }
+    if path.contains(['*', '?', '[', '{']) {
+        return fault(format!("`{path}` looks like a pattern, and the sandbox takes none"));
+    }
+    if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
+        return fault(format!("`{path}` begins with the home folder of somebody else"));
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_and_slips_are_named() {
+        let mut bounds = Bounds::default();
+        let text = |text: &str| Given::Text(text.to_string());
+        bounds.limit("memory", Takes::Size, text("64M")).unwrap();
+        bounds.limit("cpu", Takes::Duration, text("2s")).unwrap();
+        bounds.limit("files", Takes::Number, Given::Number(16)).unwrap();
+        assert_eq!(bounds.limits.memory_bytes, Some(64 << 20));
+        assert_eq!(bounds.limits.files, Some(16));
+        for (key, takes, given) in [
+            ("memory", Takes::Size, text("64")),
+            ("memory", Takes::Size, Given::Number(64)),
+            ("cpu", Takes::Duration, text("0s")),
+            ("files", Takes::Number, Given::Number(3)),
+            ("processes", Takes::Number, Given::Number(0)),
+            ("processes", Takes::Number, Given::Number(-1)),
+        ] {
+            assert!(bounds.limit(key, takes, given).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn paths_add_up_and_patterns_are_refused() {
+        let mut bounds = Bounds::default();
+        bounds.sandbox("write", Takes::Texts, Given::Text("a".to_string())).unwrap();
+        bounds.sandbox("write", Takes::Texts, Given::Text("~/b".to_string())).unwrap();
+        bounds.sandbox("read", Takes::Texts, Given::Texts(Vec::new())).unwrap();
+        let sandbox = bounds.sandbox.clone().unwrap();
+        assert_eq!(sandbox.write, ["a", "~/b"]);
+        assert_eq!(sandbox.read, Some(Vec::new()));
+        for path in ["", "src/**", "~root/x"] {
+            let given = Given::Text(path.to_string());
+            assert!(bounds.sandbox("write", Takes::Texts, given).is_err(), "{path}");
+        }
+    }
+}

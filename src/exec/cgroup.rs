@@ -1,0 +1,91 @@
+//! A control group for one hook: nothing that it starts can leave, and all of it is killed at
+//! once. Version 2, below the group that hookrun itself is in.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::GIVE_UP;
+
+/// A control group that was made for a hook. Dropping it ends what is in it and removes it.
+#[derive(Debug)]
+pub(super) struct Cgroup {
+    path: PathBuf,
+    is_over: bool,
+}
+
+impl Cgroup {
+    /// Makes one of this name.
+    ///
+    /// # Errors
+    /// Why none can be made here.
+    pub(super) fn make(name: &str) -> Result<Cgroup, String> {
+        let own = own_group()?;
+        let path = own.join(name);
+        fs::create_dir(&path).map_err(|error| {
+            format!("no control group can be made below {}: {error}", own.display())
+        })?;
+        let group = Cgroup { path, is_over: false };
+        // Linux 5.14; without it a hook that forks could outrun whoever kills one after another.
+        if !group.path.join("cgroup.kill").exists() {
+            return Err("this kernel cannot kill a control group at once".to_string());
+        }
+        Ok(group)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ends what is in it and removes it. Whether nothing of it is left.
+    pub(super) fn end(mut self) -> bool {
+        self.is_over = true;
+        end(&self.path)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        if !self.is_over {
+            end(&self.path);
+        }
+    }
+}
+
+/// Puts the calling process into a control group.
+pub(super) fn join(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), "0")
+}
+
+/// Kills all that is in a control group, waits until it is dead, and removes the group.
+pub(super) fn end(group: &Path) -> bool {
+    let _ = fs::write(group.join("cgroup.kill"), "1");
+    let started = Instant::now();
+    loop {
+        match fs::remove_dir(group) {
+            Ok(()) => return true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+            // Killed processes are in it until they are dead.
+            Err(_) if started.elapsed() < GIVE_UP => {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The folder of the control group that this process is in.
+fn own_group() -> Result<PathBuf, String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mount = mounts.lines().find_map(|line| {
+        // proc(5): the mount point is the fifth field; behind ` - ` stands the file system.
+        let (mount, system) = line.split_once(" - ")?;
+        system.starts_with("cgroup2 ").then(|| mount.split(' ').nth(4)).flatten()
+    });
+    let mount = mount.ok_or("control groups of version 2 are not mounted here")?;
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::/"));
+    let group = group.ok_or("hookrun is in no control group of version 2")?;
+    Ok(Path::new(mount).join(group))
+}

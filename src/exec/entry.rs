@@ -1,0 +1,118 @@
+//! The way into a hook's process: straight, through a policy thread, or through `confine`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cgroup::Cgroup;
+use super::command::Program;
+use super::confine::Bounds;
+use super::policy::Policy;
+use super::walls;
+use super::{Engine, Job};
+use crate::hook::Containment;
+use crate::run::{Level, StartError};
+
+/// hookrun's own program, for what must be a process of its own: the keeper, and what sets
+/// bounds that cannot be set from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnProgram {
+    /// The `hookrun` binary, or a program that answers `keep MARK` by [`super::keeper::keep`] and
+    /// `confine …` by [`super::confine::enter`].
+    pub path: PathBuf,
+    /// The mark that the processes of its hooks carry in `HOOKRUN_RUN_ID`.
+    pub mark: String,
+}
+
+/// The way into one hook's process.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// What is started; `None` for the hook's own program.
+    pub(super) program: Option<Program>,
+    /// The thread that starts it; `None` for the engine's own.
+    pub(super) policy: Option<Arc<Policy>>,
+    /// The control group that it will be in.
+    pub(super) cgroup: Option<Cgroup>,
+    /// How surely all that it starts is ended.
+    pub(super) level: Level,
+    /// What the person who wrote the hook should know.
+    pub(super) notes: Vec<String>,
+}
+
+impl Engine {
+    /// Finds the way into the process of `job`, whose program is `program`.
+    pub(super) fn enter(&self, job: &Job<'_>, program: &Program) -> Result<Entry, StartError> {
+        let hook = job.hook;
+        let level = match hook.containment {
+            Containment::Auto if self.grounds.is_some() => Level::Sweep,
+            Containment::Auto | Containment::Group => Level::Group,
+            Containment::Cgroup => Level::Cgroup,
+            Containment::Pidns => Level::Namespace,
+        };
+        let notes = job.notes.clone();
+        let mut entry = Entry { program: None, policy: None, cgroup: None, level, notes };
+        let needs_own =
+            hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
+        if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
+            return Err(StartError {
+                problem:
+                    "its limits on memory, cpu and processes can only be kept where there is /proc"
+                        .to_string(),
+                cure: "run it on Linux with /proc mounted, or drop them".to_string(),
+            });
+        }
+        if !needs_own && job.walls.is_none() {
+            return Ok(entry);
+        }
+        if let Some(lacking) = job.walls.as_ref().and_then(walls::lacking) {
+            if job.walls.as_ref().is_some_and(|walls| walls.required) {
+                return Err(StartError {
+                    problem: format!("its sandbox cannot be had: {lacking}"),
+                    cure: "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`".to_string(),
+                });
+            }
+            entry.notes.push(format!("sandbox: not all of it is in force: {lacking}"));
+        }
+        if needs_own {
+            self.confine(job, program, &mut entry)?;
+        } else if let Some(walls) = &job.walls {
+            let policy = self.policies.borrow_mut().behind(walls);
+            entry.policy = Some(policy.map_err(|problem| StartError {
+                problem: format!("its sandbox cannot be had: {problem}"),
+                cure: "check the kernel's log".to_string(),
+            })?);
+        }
+        Ok(entry)
+    }
+
+    fn confine(
+        &self,
+        job: &Job<'_>,
+        program: &Program,
+        entry: &mut Entry,
+    ) -> Result<(), StartError> {
+        let Some(own) = &self.program else {
+            return Err(StartError {
+                problem: "`limits.files` and `containment` need the hookrun binary, which the program around it does not name".to_string(),
+                cure: "give it to the runner (`Runner::program`)".to_string(),
+            });
+        };
+        if entry.level == Level::Cgroup {
+            let number = self.cgroups_made.get();
+            self.cgroups_made.set(number + 1);
+            let group = Cgroup::make(&format!("hookrun-{}-{number}", own.mark));
+            entry.cgroup = Some(group.map_err(|problem| StartError {
+                problem,
+                cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
+            })?);
+        }
+        let bounds = Bounds {
+            parent: rustix::process::getpid().as_raw_nonzero().get(),
+            files: job.hook.limits.files,
+            cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),
+            has_namespace: entry.level == Level::Namespace,
+            walls: job.walls.clone().map(|walls| walls.with_readable(&own.path)),
+        };
+        entry.program = Some(bounds.around(&own.path, program)?);
+        Ok(())
+    }
+}
