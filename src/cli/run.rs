@@ -58,10 +58,7 @@ fn decide(
     (started, patience): (Instant, Duration),
     pulse: &Pulse,
 ) -> Result<(Reply, Option<json::RunReport>)> {
-    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
-    let abort = Abort::on_signals()
-        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
-    let grounds = Grounds::take();
+    let (abort, grounds) = start_up()?;
     let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
     let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
@@ -94,6 +91,12 @@ fn decide(
         RunFormat::Reply => None,
     };
     Ok((reply, report))
+}
+
+/// What every command that runs hooks does first.
+pub(crate) fn start_up() -> Result<(Abort, Option<Grounds>)> {
+    let started = hookrun::exec::start_up();
+    started.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))
 }
 
 /// Gives the hooks of a detached event to a process of their own, which outlives us.
@@ -133,9 +136,7 @@ fn hand_over(
 pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     // Out of the host's session, so that its terminal and its end do not reach the hooks.
     let _ = rustix::process::setsid();
-    let abort = Abort::on_signals()
-        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
-    let grounds = Grounds::take();
+    let (abort, grounds) = start_up()?;
     let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
     let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
         return Err(Failure::new("no event on stdin"));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hookrun::config::{Config, Environment, Scope, words};
 use hookrun::event::{Context, Event};
-use hookrun::exec::{Abort, Budget, Grounds};
+use hookrun::exec::Budget;
 use hookrun::hook::{
     Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
 };
@@ -20,15 +20,13 @@ use regex::Regex;
 use crate::args::{Expected, TestArgs, TextFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::run::{choice, find_event, reply_to, runner};
+use crate::run::{choice, find_event, reply_to, runner, start_up};
 use crate::streams;
 
 /// Decides one event and shows how.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
-    let abort = Abort::on_signals()
-        .map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
-    let grounds = Grounds::take();
+    let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let mut config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
     let spec = find_event(&config, &args.event)?;

@@ -3,4 +3,5 @@
 mod children;
 mod floods;
 mod host;
+mod inherited;
 pub(crate) mod running;
