@@ -60,6 +60,9 @@ const RETRY_FIRST: Duration = Duration::from_millis(10);
 /// How often a start is tried again when the file is busy or the system short of processes.
 const RETRIES: u32 = 6;
 
+/// How long reading the longest answer may take before a watchdog steps in.
+const JUDGING: Duration = Duration::from_secs(10);
+
 /// How often a hook is looked at where the system has no pidfd, and how often a second
 /// request to stop is looked for.
 const TICK: Duration = Duration::from_millis(5);

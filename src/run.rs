@@ -299,8 +299,12 @@ impl Captured {
         self.total_bytes > (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The text, invalid UTF-8 replaced, with a line that says what is missing.
+    /// The text, invalid UTF-8 replaced, with a line that says what is missing. With a byte order
+    /// mark of UTF-16, which some shells of Windows write, it is read as that.
     pub fn text(&self) -> String {
+        if let Some(text) = self.utf_16().filter(|_| !self.is_cut()) {
+            return text;
+        }
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
         if self.is_cut() {
             let missing = self.total_bytes - (self.head.len() + self.tail.len()) as u64;
@@ -311,9 +315,34 @@ impl Captured {
     }
 }
 
+impl Captured {
+    fn utf_16(&self) -> Option<String> {
+        let order: fn([u8; 2]) -> u16 = match self.head.get(..2)? {
+            [0xff, 0xfe] => u16::from_le_bytes,
+            [0xfe, 0xff] => u16::from_be_bytes,
+            _ => return None,
+        };
+        let bytes = [self.head.as_slice(), self.tail.as_slice()].concat();
+        let (units, _) = bytes.as_chunks::<2>();
+        let units: Vec<u16> = units.iter().skip(1).map(|unit| order(*unit)).collect();
+        Some(String::from_utf16_lossy(&units))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn utf_16_is_read_as_such() {
+        let with = |mark: [u8; 2], bytes: [fn(u16) -> [u8; 2]; 1]| {
+            let units = "nö\u{1f980}".encode_utf16().flat_map(bytes[0]);
+            let head: Vec<u8> = mark.into_iter().chain(units).collect();
+            Captured { total_bytes: head.len() as u64, head, tail: Vec::new() }.text()
+        };
+        assert_eq!(with([0xff, 0xfe], [u16::to_le_bytes]), "nö\u{1f980}");
+        assert_eq!(with([0xfe, 0xff], [u16::to_be_bytes]), "nö\u{1f980}");
+    }
 
     #[test]
     fn every_failure_has_a_row_and_every_row_a_failure() {

@@ -67,6 +67,10 @@ pub fn judge(
             },
         };
     }
+    if text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{') {
+        let problem = "NULs stand between its letters; print it as UTF-8";
+        return (malformed(problem.to_string()), Vec::new());
+    }
     let found = objects_in(text);
     match found.refusal() {
         Some(decision) => in_text(decision, Some(printed)),
@@ -219,6 +223,20 @@ mod tests {
 
     fn block(reason: &str) -> Decision {
         Decision::Block { reason: reason.to_string() }
+    }
+
+    #[test]
+    fn an_answer_in_utf_16_is_no_text() {
+        let wide = |bytes: fn(u16) -> [u8; 2], text: &str| -> Vec<u8> {
+            text.encode_utf16().flat_map(bytes).collect()
+        };
+        let no = "\u{feff}{\"continue\":false,\"reason\":\"no\"}";
+        for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+            let (ending, _) = answer(0, &wide(bytes, no), b"");
+            assert_eq!(ending.verdict().unwrap().decision, block("no"));
+            let (ending, _) = answer(0, &wide(bytes, &no[3..]), b"");
+            assert!(matches!(ending, Ending::Malformed { .. }), "{ending:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
+use super::GIVE_UP;
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::policy::Policy;
@@ -244,16 +245,24 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     Ok((Pid::from_child(&started), writer.into()))
 }
 
-/// Takes a child out of the process table as soon as it has ended, if that is soon.
-pub(super) fn reap_within(pid: Pid, limit: Duration) {
+/// Kills a child that has not been reaped, and reaps it if that is soon.
+pub(super) fn end(pid: Pid) {
+    let _ = rustix::process::kill_process(pid, Signal::KILL);
+    reap_within(pid, GIVE_UP);
+}
+
+/// Takes a child out of the process table as soon as it has ended, if that is soon. Whether it
+/// has.
+pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
     let started = Instant::now();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
     while let Ok(None) = rustix::process::waitid(WaitId::Pid(pid), options) {
         if started.elapsed() > limit {
-            return;
+            return false;
         }
         std::thread::sleep(Duration::from_micros(100));
     }
+    true
 }
 
 /// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and

@@ -204,7 +204,7 @@ fn run_inside(program: &Program, files: Option<u64>) -> Ended {
     let ran = limit_files(files).and_then(|()| child::run_inside(program));
     // With its first process the whole namespace ends, and that one is dead only after all.
     drop(pipe);
-    child::reap_within(first, super::GIVE_UP);
+    let _ = child::reap_within(first, super::GIVE_UP);
     match ran {
         Ok(status) => Ended::With(status),
         Err(error) => Ended::Never(super::command::explain(program, None, &error)),

@@ -77,8 +77,10 @@ impl Drop for Keeper {
         // In a panic hooks may still run, and the end of the pipe is then the right message.
         if !std::thread::panicking() {
             self.tell(&format!("{DONE}\n"));
-            // In a container nobody may reap what we leave behind.
-            child::reap_within(self.pid, LAST_WAIT);
+            // In a container nobody may reap what we leave behind, and a hook may have stopped it.
+            if !child::reap_within(self.pid, LAST_WAIT) {
+                child::end(self.pid);
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use super::child::{Child, Spawn, Status};
 use super::entry::Entry;
 use super::keeper::{Keeper, LATER};
 use super::live::{Live, Look, Phase, not_run};
-use super::{Budget, Engine, GIVE_UP, Job, RETRIES, RETRY_FIRST, TICK, command, tree};
+use super::{Budget, Engine, GIVE_UP, JUDGING, Job, RETRIES, RETRY_FIRST, TICK, command, tree};
 use crate::run::{Ending, Trace};
 
 /// How much is read at once.
@@ -452,6 +452,9 @@ impl<'e> Step<'e> {
             // Before it is reaped, while the number is still its own.
             if let Some(keeper) = self.engine.kept.borrow().as_ref() {
                 keeper.forget(live.child.pid());
+            }
+            if let Some(pulse) = &self.engine.pulse {
+                pulse.promise(JUDGING);
             }
             let cgroup = live.cgroup.as_ref().map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);

@@ -69,8 +69,8 @@ impl Found {
 }
 
 /// How much is read in search of objects. What is nested is read once for each of its levels,
-/// 128 at most: no text below 128 KiB can reach this.
-const SEARCHED_BYTES: usize = 16 * 1024 * 1024;
+/// 128 at most: no text below 32 KiB can reach this, and no text without deep nesting.
+const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Every JSON object that has a line to itself, or at least the end or the beginning of one:
 /// a shell profile may print without a final newline.
