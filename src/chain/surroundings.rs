@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -178,26 +177,24 @@ pub(super) fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]
 /// done: a hook that needs no state still runs.
 fn state_folder(root: &Path, session: &str, hook: &str) -> Option<String> {
     let folder = root.join("sessions").join(file_name(session)).join(file_name(hook));
-    let make = |recursive: bool| DirBuilder::new().mode(0o700).recursive(recursive).create(&folder);
-    match make(false) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(_) => {
-            if let Err(error) = make(true) {
-                tracing::warn!(folder = %folder.display(), %error, "no state folder");
-                return None;
-            }
+    let own = rustix::process::getuid().as_raw();
+    let is_private = || {
+        let meta = folder.symlink_metadata();
+        meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
+    };
+    let was_private = is_private();
+    if !was_private {
+        // It is there and open to others, or it is not there: then it is made.
+        if let Err(error) = DirBuilder::new().mode(0o700).recursive(true).create(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "no state folder");
+            return None;
         }
     }
     // Somebody else may have been here first, or may come: neither folder may be open to others.
-    let own = rustix::process::getuid().as_raw();
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
-    let folder_is_private = folder
-        .symlink_metadata()
-        .is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0);
-    if !root_is_own || !folder_is_private {
+    if !root_is_own || !(was_private || is_private()) {
         tracing::warn!(folder = %folder.display(), "the state folder is open to others; not used");
         return None;
     }

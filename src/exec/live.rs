@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::cgroup::Cgroup;
 use super::child::{Child, Status};
-use super::keeper::Keeper;
+use super::keeper::{Keeper, LATER};
 use super::usage::{self, Usage};
 use super::{DRAIN, GIVE_UP, GRACE, Job, answer, confine};
 use crate::hook::Background;
@@ -26,6 +26,8 @@ pub(super) struct Live {
     pub(super) has_news: bool,
     /// It is ended when hookrun is; not so a hook that may leave processes behind.
     pub(super) is_kept: bool,
+    /// The keeper knows of it.
+    pub(super) is_told: bool,
     /// When it is looked at next, if it has limits that need it.
     pub(super) look: Option<Look>,
     /// The control group that it is in.
@@ -98,12 +100,16 @@ impl Live {
         }
     }
 
+    /// When the keeper is to know of it: most hooks are over by then.
+    pub(super) fn keeper_due(&self) -> Option<Instant> {
+        (self.is_kept && !self.is_told).then(|| self.started + LATER)
+    }
+
     /// Tells the keeper what to end if hookrun is killed.
-    pub(super) fn tell(&self, keeper: &Keeper) {
-        if self.is_kept {
-            keeper.watch(self.child.pid());
-            self.cgroup.iter().for_each(|group| keeper.watch_cgroup(group.path()));
-        }
+    pub(super) fn tell(&mut self, keeper: &Keeper) {
+        self.is_told = true;
+        keeper.watch(self.child.pid());
+        self.cgroup.iter().for_each(|group| keeper.watch_cgroup(group.path()));
     }
 
     /// Looks at what it uses, if that is due, and kills it if that is too much. `strays` are its

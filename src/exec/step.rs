@@ -14,7 +14,7 @@ use rustix::process::Pid;
 
 use super::child::{Child, Spawn, Status};
 use super::entry::Entry;
-use super::keeper::{Keeper, LATER};
+use super::keeper::Keeper;
 use super::live::{Live, Look, Phase, not_run};
 use super::{Budget, Engine, GIVE_UP, JUDGING, Job, RETRIES, RETRY_FIRST, TICK, command, tree};
 use crate::run::{Ending, Trace};
@@ -185,22 +185,19 @@ impl<'e> Step<'e> {
             };
             Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
         };
-        let live = Live {
+        Live {
             child,
             started: now,
             phase,
             has_news: false,
             is_kept: !job.may_leave_processes(),
+            is_told: false,
             look: job.hook.limits.need_looking().then(|| Look::first(now)),
             is_confined: entry.program.is_some(),
             cgroup: entry.cgroup,
             level: entry.level,
             notes: entry.notes,
-        };
-        if let Some(keeper) = self.engine.kept.borrow().as_ref() {
-            live.tell(keeper);
         }
-        live
     }
 
     /// Tells the watchdog when we shall be heard of again.
@@ -279,7 +276,7 @@ impl<'e> Step<'e> {
     /// How long nothing is due.
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
-        let wants_keeper = self.wants_keeper();
+        let may_have_keeper = self.may_have_keeper();
         let live = self.slots.iter().filter(|slot| slot.live().is_some()).count();
         let has_room = live < self.at_once;
         let mut next: Option<Instant> = None;
@@ -295,8 +292,8 @@ impl<'e> Step<'e> {
                     if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
                         due(look.at);
                     }
-                    if wants_keeper {
-                        due(live.started + LATER);
+                    if let Some(instant) = live.keeper_due().filter(|_| may_have_keeper) {
+                        due(instant);
                     }
                     let has_exited = matches!(live.phase, Phase::Draining { .. });
                     if self.times_aborted > 0 || (live.child.exit_fd().is_none() && !has_exited) {
@@ -338,29 +335,31 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Whether a keeper may still have to be started.
-    fn wants_keeper(&self) -> bool {
-        self.engine.program.is_some()
-            && self.engine.kept.borrow().is_none()
-            && !self.engine.has_no_keeper.get()
+    /// Whether there is a keeper, or one can still be started.
+    fn may_have_keeper(&self) -> bool {
+        self.engine.program.is_some() && !self.engine.has_no_keeper.get()
     }
 
-    /// Starts the keeper when a hook has run for long enough, and tells it of all that run.
+    /// Tells the keeper of hooks that have run for long enough, and starts it for the first.
     fn call_keeper(&mut self) {
-        if !self.wants_keeper() {
+        if !self.may_have_keeper() {
             return;
         }
         let now = Instant::now();
-        let live: Vec<&Live> = self.slots.iter().filter_map(Slot::live).collect();
-        if !live.iter().any(|live| live.started + LATER <= now) {
-            return;
+        for slot in &mut self.slots {
+            let State::Live(live) = &mut slot.state else { continue };
+            if live.keeper_due().is_none_or(|due| due > now) {
+                continue;
+            }
+            let mut kept = self.engine.kept.borrow_mut();
+            if kept.is_none() {
+                *kept = self.engine.program.as_ref().and_then(Keeper::start);
+            }
+            match kept.as_ref() {
+                Some(keeper) => live.tell(keeper),
+                None => return self.engine.has_no_keeper.set(true),
+            }
         }
-        let keeper = self.engine.program.as_ref().and_then(Keeper::start);
-        if let Some(keeper) = &keeper {
-            live.iter().for_each(|live| live.tell(keeper));
-        }
-        self.engine.has_no_keeper.set(keeper.is_none());
-        *self.engine.kept.borrow_mut() = keeper;
     }
 
     /// Looks whether we were told to stop, once or again.
@@ -450,13 +449,14 @@ impl<'e> Step<'e> {
                 self.ended_groups.push(live.child.pid());
             }
             // Before it is reaped, while the number is still its own.
-            if let Some(keeper) = self.engine.kept.borrow().as_ref() {
+            if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| live.is_told) {
                 keeper.forget(live.child.pid());
             }
             if let Some(pulse) = &self.engine.pulse {
                 pulse.promise(JUDGING);
             }
-            let cgroup = live.cgroup.as_ref().map(|group| group.path().to_path_buf());
+            let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
+            let cgroup = cgroup.map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);
             if let (Some(keeper), Some(group)) = (self.engine.kept.borrow().as_ref(), cgroup) {
                 keeper.forget_cgroup(&group);

@@ -4,7 +4,9 @@
 //! re-parented to it was started by a hook. On other systems, and inside programs that have
 //! children of their own, a hook's children that leave its process group can escape.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -20,6 +22,8 @@ const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 pub struct Grounds {
     /// Children that were there before the first hook; they are left alone.
     strangers: HashSet<i32>,
+    /// The list of the main thread's children, once it was needed.
+    children: RefCell<Option<File>>,
 }
 
 impl Grounds {
@@ -34,7 +38,7 @@ impl Grounds {
         // A shell may have left children to us by `exec`.
         let strangers =
             if has_children() { children().into_iter().collect() } else { HashSet::new() };
-        Some(Grounds { strangers })
+        Some(Grounds { strangers, children: RefCell::new(None) })
     }
 
     /// `None`: this system has no subreapers.
@@ -55,10 +59,10 @@ impl Grounds {
         groups: &[Pid],
     ) -> Swept {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
-        if !has_children() {
+        let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
+        if !has_children() || (keeper != 0 && self.adopted_only(keeper)) {
             return swept;
         }
-        let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         let started = Instant::now();
         let mut seen = HashSet::new();
         loop {
@@ -86,6 +90,24 @@ impl Grounds {
                 return swept;
             }
             std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Grounds {
+    /// Whether `keeper` is the only child that a sweep could find. What is re-parented becomes a
+    /// child of the main thread, whose list is one short file, kept open.
+    fn adopted_only(&self, keeper: i32) -> bool {
+        let mut children = self.children.borrow_mut();
+        if children.is_none() {
+            let main = rustix::process::getpid().as_raw_nonzero();
+            *children = File::open(format!("/proc/self/task/{main}/children")).ok();
+        }
+        let Some(children) = children.as_ref() else { return false };
+        let mut list = [0; 16];
+        match rustix::io::pread(children, &mut list, 0) {
+            Ok(length) => list.get(..length) == Some(format!("{keeper} ").as_bytes()),
+            Err(_) => false,
         }
     }
 }
