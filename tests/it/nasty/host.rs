@@ -178,138 +178,6 @@ fn signals_that_the_host_ignores_still_work_in_hooks() {
 }
 
 #[test]
-fn too_few_descriptors_refuse() {
-    let sandbox = Sandbox::new().hook("hook", "true");
-    for limit in 4..=24 {
-        let line = format!("ulimit -n {limit}; exec \"$@\"");
-        let ended = Running::start_by(&sandbox, &line, &["run", "tool.pre"]).feed(b"{}").ended();
-        let ran = ended.ran;
-        match ran.status {
-            0 => assert!(limit > 12, "{limit}: {ran:?}"),
-            2 => assert!(!ran.stderr.is_empty(), "{limit}: {ran:?}"),
-            // Below this the system cannot even load a program.
-            _ => assert!(limit < 5, "{limit}: {ran:?}"),
-        }
-    }
-}
-
-#[test]
-fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
-    let mut sandbox = Sandbox::new();
-    for number in 10..40 {
-        sandbox = sandbox.hook(&number.to_string(), "# hookrun: parallel\nsleep 0.05");
-    }
-    for limit in [16, 24, 40, 64] {
-        let line = format!("ulimit -n {limit}; exec \"$@\"");
-        let arguments = ["run", "tool.pre", "--jobs", "30"];
-        let ran = Running::start_by(&sandbox, &line, &arguments).feed(b"{}").ended().ran;
-        ran.blocks_saying("out of file descriptors").says("ulimit -n");
-    }
-}
-
-#[test]
-fn no_event_is_allowed_in_a_folder_that_is_gone() {
-    let sandbox = Sandbox::new()
-        .hook("hook", r#"echo '{"continue":false,"reason":"no"}'"#)
-        .file("gone/x", "");
-    let line = "cd gone && rm -r ../gone && exec \"$@\"";
-    let ran = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}").ended().ran;
-    ran.exits(2).says("working directory");
-
-    let hooks = sandbox.at("hooks.d");
-    let arguments = ["run", "tool.pre", "--hooks", hooks.to_str().unwrap()];
-    std::fs::create_dir(sandbox.at("gone")).unwrap();
-    let ran = Running::start_by(&sandbox, line, &arguments).feed(b"{}").ended().ran;
-    ran.blocks("no");
-}
-
-#[test]
-fn a_file_that_somebody_is_just_writing_is_tried_again() {
-    let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
-    let busy =
-        std::fs::OpenOptions::new().append(true).open(sandbox.at("hooks.d/tool.pre/hook")).unwrap();
-    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    drop(busy);
-    running.ended().ran.blocks("no");
-}
-
-#[test]
-fn a_file_that_stays_open_for_writing_never_runs() {
-    let sandbox = Sandbox::new().hook("hook", "touch ran");
-    let busy =
-        std::fs::OpenOptions::new().append(true).open(sandbox.at("hooks.d/tool.pre/hook")).unwrap();
-    let ran = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran;
-    ran.blocks_saying("hook `hook` failed: never ran: ");
-    drop(busy);
-    sandbox.has_no_file("ran");
-}
-
-#[test]
-fn an_environment_that_is_too_long_refuses() {
-    let sandbox = Sandbox::new().hook("hook", "touch ran");
-    let mut command = sandbox.command(&["run", "tool.pre"]);
-    // Fits for hookrun, and not for a hook that gets some more.
-    for number in 0..15 {
-        command.env(format!("LONG_{number}"), "x".repeat(130_000));
-    }
-    let prompt = "p".repeat(32_000);
-    let context = serde_json::json!({
-        "toolName": "bash", "prompt": prompt, "sessionId": "s".repeat(32_000),
-        "toolInput": { "command": "c".repeat(32_000) },
-    });
-    let ran = Running::start_as(command).feed(context.to_string().as_bytes()).ended().ran;
-    assert!(ran.status == 2 || sandbox.at("ran").exists(), "{ran:?}");
-}
-
-/// Holds a lease on the file in its first argument, runs the rest with stdin from a text.
-const WITH_LEASE: &str = r#"
-import fcntl, os, signal, subprocess, sys
-signal.signal(signal.SIGIO, signal.SIG_IGN)
-held = os.open(sys.argv[1], os.O_RDWR)
-try:
-    fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-except OSError:
-    print("no leases here")
-    sys.exit(0)
-ran = subprocess.run(sys.argv[2:], input=b"{}", capture_output=True)
-sys.stdout.buffer.write(ran.stdout)
-sys.exit(ran.returncode)
-"#;
-
-#[test]
-fn a_decision_is_reached_even_if_the_system_hangs_while_starting_a_hook() {
-    let sandbox = Sandbox::new().script("guard", "#!/bin/sh\nexit 0\n").file(
-        "hookrun.toml",
-        "[[hook]]\nname = \"guard\"\nevent = \"tool.pre\"\ncommand = \"./guard\"\n\
-             timeout = \"200ms\"\n",
-    );
-    let hookrun = env!("CARGO_BIN_EXE_hookrun");
-    let output = std::process::Command::new("python3")
-        .args(["-c", WITH_LEASE, "guard", hookrun, "run", "tool.pre"])
-        .current_dir(sandbox.path())
-        .env("XDG_STATE_HOME", sandbox.at("state"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let has_leases = !said.contains("no leases here");
-    assert!(!has_leases || output.status.code() == Some(2), "{output:?}");
-    assert!(
-        !has_leases || said.contains("hook `guard` failed: never ran: the system took"),
-        "{said}"
-    );
-}
-
-/// How many keepers belong to a run.
-fn keepers(running: &Running) -> usize {
-    let is_keeper = |pid: &i32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"keep")
-    };
-    running.cookie.holders().iter().filter(|pid| is_keeper(pid)).count()
-}
-
-#[test]
 fn a_hookrun_inside_a_hook_leaves_nothing_behind_when_the_outer_one_is_killed() {
     let inner = "#!/bin/sh\n# hookrun: timeout=1h\ntouch started; sleep 3600\n";
     let outer = format!(
@@ -319,7 +187,7 @@ fn a_hookrun_inside_a_hook_leaves_nothing_behind_when_the_outer_one_is_killed() 
     let sandbox = Sandbox::new().hook("outer", &outer).script("inner/tool.pre/a", inner);
     let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
     wait_until("the inner hook has started", || sandbox.at("started").exists());
-    wait_until("both have their keepers", || keepers(&running) == 2);
+    wait_until("both have their keepers", || running.keepers() == 2);
     end(running.pid(), "KILL");
     running.ended();
 }

@@ -8,6 +8,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::sandbox::{Ran, Sandbox};
 
 /// Longer than anything takes that has not hung, on a busy machine too.
@@ -63,7 +65,7 @@ impl Cookie {
     /// Nothing that was started is left: a killed process may take a moment to vanish.
     #[track_caller]
     pub(crate) fn has_nobody(&self) {
-        self.has_nobody_within(Duration::from_secs(5));
+        self.has_nobody_within(Duration::from_secs(20));
     }
 
     #[track_caller]
@@ -81,8 +83,7 @@ impl Cookie {
 }
 
 fn described(pid: i32) -> String {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    format!("{pid}: {}", String::from_utf8_lossy(&bytes).replace('\0', " "))
+    format!("{pid}: {}", words_of(pid).join(" "))
 }
 
 /// Sends a signal to one process that a test has started.
@@ -90,6 +91,27 @@ pub(crate) fn end(pid: i32, signal: &str) {
     let mut kill = Command::new("/bin/sh");
     kill.args(["-c", "kill -\"$1\" \"$2\"", "sh", signal, &pid.to_string()]);
     let _ = kill.stderr(Stdio::null()).status();
+}
+
+/// Decides `tool.pre` with an empty context, and looks for what was left behind.
+#[track_caller]
+pub(crate) fn decide(sandbox: &Sandbox) -> Ran {
+    Running::start(sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran
+}
+
+/// Decides as [`decide`] does, and gives the report.
+#[track_caller]
+pub(crate) fn decide_with_report(sandbox: &Sandbox) -> Value {
+    let arguments = ["run", "tool.pre", "--format", "json"];
+    let ran = Running::start(sandbox, &arguments).feed(b"{}").ended().ran;
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// The words on the command line of a process.
+pub(crate) fn words_of(pid: i32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    words.map(|word| word.into_owned()).collect()
 }
 
 /// Waits for something that another process is going to do.
@@ -110,14 +132,20 @@ impl Running {
 
     /// Starts hookrun through a shell line, in which `"$@"` is hookrun and its arguments.
     pub(crate) fn start_by(sandbox: &Sandbox, line: &str, arguments: &[&str]) -> Running {
-        let hookrun = sandbox.command(&[]);
+        let hookrun = sandbox.command(arguments);
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", line, "sh"]).arg(hookrun.get_program()).args(arguments);
-        shell.current_dir(sandbox.path()).env_clear();
+        shell.args(["-c", line, "sh"]).arg(hookrun.get_program()).args(hookrun.get_args());
+        Running::start_instead(sandbox, shell)
+    }
+
+    /// Starts a command in the folder and with the environment that hookrun would have.
+    pub(crate) fn start_instead(sandbox: &Sandbox, mut command: Command) -> Running {
+        let hookrun = sandbox.command(&[]);
+        command.current_dir(sandbox.path()).env_clear();
         let variables = hookrun.get_envs();
-        shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::start_as(shell)
+        command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start_as(command)
     }
 
     /// Starts a command that is, or becomes, hookrun.
@@ -131,6 +159,12 @@ impl Running {
 
     pub(crate) fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// How many keepers it has: processes that end its hooks when it is killed.
+    pub(crate) fn keepers(&self) -> usize {
+        let is_keeper = |pid: &i32| words_of(*pid).get(1).is_some_and(|word| word == "keep");
+        self.cookie.holders().iter().filter(|pid| is_keeper(pid)).count()
     }
 
     /// Its stdin, to be kept open or written to.

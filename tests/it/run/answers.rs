@@ -1,4 +1,5 @@
-//! What a hook says by its exit status and its output: the table of answers.
+//! What a hook says by its exit status and its output: the table of answers. Answers that are
+//! not what they should be: `nasty`.
 
 use serde_json::{Value, json};
 
@@ -15,11 +16,6 @@ fn printed(bytes: &[u8], status: i32) -> Ran {
     let sandbox = Sandbox::new().hook("hook", &format!("cat answer; exit {status}"));
     std::fs::write(sandbox.at("answer"), bytes).unwrap();
     sandbox.run("tool.pre")
-}
-
-fn malformed(bytes: &[u8], problem: &str) {
-    let reason = format!("hook `hook` failed: malformed answer: {problem} (fail closed)");
-    printed(bytes, 0).blocks(&reason);
 }
 
 #[test]
@@ -57,14 +53,6 @@ fn an_object_says_output_and_context() {
     printed(said.to_string().as_bytes(), 0).allows_with(said);
     printed(b"{}", 0).allows();
     printed(b"{\"continue\":true,\"reason\":\"fine\"}", 0).allows();
-}
-
-#[test]
-fn an_object_may_stand_on_many_lines_with_a_byte_order_mark_and_carriage_returns() {
-    let text = "\u{feff}\r\n{\r\n  \"output\": \"x\"\r\n}\r\n";
-    printed(text.as_bytes(), 0).allows_with(json!({ "output": "x" }));
-    let text = "\u{feff}{\"continue\":false,\"reason\":\"no\"}\r\n";
-    printed(text.as_bytes(), 0).blocks("no");
 }
 
 #[test]
@@ -149,81 +137,8 @@ fn every_status_but_zero_refuses_with_2() {
 }
 
 #[test]
-fn a_refusal_among_other_text_is_not_lost() {
-    let refusal = r#"{"continue":false,"reason":"no"}"#;
-    for text in [
-        format!("Welcome to the profile!\n{refusal}\n"),
-        format!("{refusal}\nlogout\n"),
-        format!("hello\n  {refusal}  \nbye"),
-        format!("no newline at the end of the profile {refusal}"),
-        format!("{{\"continue\":true}}\n{refusal}"),
-        format!("{refusal}{{\"continue\":true}}"),
-        format!("{{ broken\n{refusal}"),
-        format!("\u{1b}[1mcolour\u{1b}[0m\r\n{refusal}\r\n"),
-        format!("nul \0 byte\n{refusal}\0\n"),
-        "[\n{\n \"continue\" : false,\n \"reason\" : \"no\"\n}\n]".to_string(),
-    ] {
-        let ran = printed(text.as_bytes(), 0);
-        assert_eq!((ran.status, ran.stderr.trim_end()), (2, "no"), "{text:?}");
-    }
-}
-
-#[test]
 fn a_question_among_other_text_is_not_lost() {
     printed(b"profile\n{\"ask\":\"sure?\"}\n", 0).blocks_saying("sure?");
-}
-
-#[test]
-fn a_refusal_that_breaks_the_contract_elsewhere_still_refuses() {
-    printed(br#"{"continue":false,"reason":"no","update":{"cwd":"/"}}"#, 0).blocks("no");
-    printed(br#"{"continue":true,"continue":false,"reason":"no"}"#, 0).blocks("no");
-    printed(br#"{"continue":false,"continue":true,"reason":"no"}"#, 0).blocks("no");
-}
-
-#[test]
-fn bytes_that_are_no_text_are_shown_as_far_as_they_are() {
-    printed(b"a\xff\xfeb\0c", 0).allows_with(json!({ "output": "a\u{fffd}\u{fffd}b\0c" }));
-    printed(b"{\"output\":\"\xff\"}", 0).allows_with(json!({ "output": "\u{fffd}" }));
-    printed(b"{\"continue\":false,\"reason\":\"\xff\"}", 0).blocks("\u{fffd}");
-    answer(r"printf 'bad \377 byte' >&2; exit 1").blocks("bad \u{fffd} byte");
-}
-
-#[test]
-fn a_near_miss_of_a_key_is_malformed() {
-    malformed(br#"{"contine":false}"#, "`contine` is not a key; did you mean `continue`?");
-    malformed(br#"{"Reason":"x"}"#, "`Reason` is not a key; did you mean `reason`?");
-    malformed(
-        br#"{"additional_context":"x"}"#,
-        "`additional_context` is not a key; did you mean `additionalContext`?",
-    );
-}
-
-#[test]
-fn a_key_that_stands_twice_is_malformed() {
-    malformed(br#"{"output":"a","output":"b"}"#, "the key `output` stands twice");
-    malformed(br#"{"output":"a","\u006futput":"b"}"#, "the key `output` stands twice");
-}
-
-#[test]
-fn a_key_of_the_wrong_type_is_malformed() {
-    malformed(br#"{"continue":"false"}"#, "`continue` must be a JSON boolean");
-    malformed(br#"{"continue":0}"#, "`continue` must be a JSON boolean");
-    malformed(br#"{"continue":null}"#, "`continue` must be a JSON boolean");
-    malformed(br#"{"output":["a"]}"#, "`output` must be a JSON string");
-    malformed(br#"{"update":[]}"#, "`update` must be a JSON object");
-}
-
-#[test]
-fn two_documents_are_malformed() {
-    let ran = printed(b"{\"output\":\"a\"}\n{\"output\":\"b\"}", 0);
-    ran.blocks_saying("failed: malformed answer: ");
-}
-
-#[test]
-fn text_that_begins_like_json_and_is_not_is_malformed() {
-    for bytes in [&b"{"[..], b"{oops}", b"{'continue': false}", b"{\"a\":}", b"{\"x\":1e999}"] {
-        printed(bytes, 0).blocks_saying("failed: malformed answer: ");
-    }
 }
 
 #[test]
@@ -239,42 +154,6 @@ fn an_update_of_a_field_that_is_not_the_hooks_to_change_is_malformed() {
         let ran = sandbox.run("tool.pre");
         ran.blocks_saying("failed: malformed answer: ").says("toolInput");
     }
-}
-
-#[test]
-fn more_than_a_mebibyte_is_malformed_and_its_beginning_is_not_read() {
-    let reason = "hook `hook` failed: malformed answer: stdout has 1048577 bytes, more than 1 MiB \
-                  (fail closed)";
-    let mut long = br#"{"output":"x"}"#.to_vec();
-    long.resize(1024 * 1024 + 1, b' ');
-    printed(&long, 0).blocks(reason);
-    long.pop();
-    printed(&long, 0).allows_with(json!({ "output": "x" }));
-}
-
-#[test]
-fn nesting_without_end_is_malformed_and_no_crash() {
-    let deep = format!("{{\"x\":{}", "[".repeat(100_000));
-    printed(deep.as_bytes(), 0).blocks_saying("failed: malformed answer: ");
-    let closed = format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    printed(closed.as_bytes(), 0).blocks_saying("failed: malformed answer: ");
-    let inside = format!("{{\"x\":{}{}}}", "[".repeat(120), "]".repeat(120));
-    printed(inside.as_bytes(), 0).allows();
-    let outside = format!("{{\"x\":{}{}}}", "[".repeat(128), "]".repeat(128));
-    printed(outside.as_bytes(), 0).blocks_saying("failed: malformed answer: ");
-}
-
-#[test]
-fn a_long_line_full_of_objects_is_read_in_time() {
-    // A list of records, as `jq -c` or `gh api` print it: a million bytes on one line.
-    let record = r#"{"id":1,"name":"x"},"#;
-    let list = format!("[{}{{}}]", record.repeat(1_000_000 / record.len()));
-    let sandbox = Sandbox::new().hook("hook", "cat answer");
-    std::fs::write(sandbox.at("answer"), &list).unwrap();
-    let started = std::time::Instant::now();
-    let ran = sandbox.run("tool.pre");
-    ran.allows_with(json!({ "output": list }));
-    assert!(started.elapsed().as_secs() < 20, "took {:?}", started.elapsed());
 }
 
 #[test]
