@@ -9,3 +9,4 @@ mod inherited;
 pub(crate) mod running;
 mod shortage;
 mod start;
+mod streams;

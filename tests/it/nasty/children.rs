@@ -1,107 +1,144 @@
-//! What hooks start, and how they end: no process is left, and nobody waits for it.
+//! What hooks start, and how it ends: no process is left, and nobody waits for it.
 
 use serde_json::json;
 
-use crate::nasty::running::{Ended, Running, end, wait_until};
-use crate::sandbox::Sandbox;
+use crate::nasty::running::{Running, decide, decide_with_report, end, wait_until};
+use crate::sandbox::{Ran, Sandbox};
 
-/// Runs the one hook of a gate, and looks for what it left.
+/// Starts two more of itself, each of which does the same, so many times; in sessions of their
+/// own if the second word is `setsid`. 127 processes at the most.
+const BOMB: &str = "#!/bin/sh\n\
+    [ $1 -gt 0 ] || exec sleep 600\n\
+    $2 \"$0\" $(($1 - 1)) $2 & $2 \"$0\" $(($1 - 1)) $2 & wait\n";
+
+/// Every link of this chain leaves its session, starts the next one and dies.
+const CHAIN: &str = "#!/bin/sh\n\
+    [ $1 -lt 60 ] || exec sleep 600\n\
+    setsid \"$0\" $(($1 + 1)) &\n";
+
+/// Watches the process in its second word. When that has died, starts another one, which watches
+/// it in turn; fifty times at the most.
+const GUARDIAN: &str = "#!/bin/sh\n\
+    trap '' TERM HUP INT\n\
+    peer=$2\n\
+    while [ $1 -lt 50 ]; do\n\
+      while kill -0 $peer 2>/dev/null; do sleep 0.01; done\n\
+      set -- $(($1 + 1))\n\
+      setsid \"$0\" $1 $$ & peer=$!\n\
+    done\n";
+
+/// Joins the process group of hookrun, notes that it could, and stays.
+const JOIN_OURS: &str = "exec perl -e '\
+    setpgrp(0, getpgrp($ENV{HOOKRUN_PID})) or die; $SIG{TERM} = \"IGNORE\"; \
+    getpgrp() == getpgrp($ENV{HOOKRUN_PID}) or die; \
+    open(F, \">joined\"); close(F); sleep 600 while 1'";
+
+fn with(body: &str) -> Sandbox {
+    let scripts = [("bomb", BOMB), ("chain", CHAIN), ("guardian", GUARDIAN)];
+    let hook = Sandbox::new().hook("hook", body);
+    scripts.iter().fold(hook, |sandbox, (name, text)| sandbox.script(name, text))
+}
+
+/// A hook that would go on for an hour is ended at its timeout, with all that it has started.
 #[track_caller]
-fn ended(body: &str) -> Ended {
-    let sandbox = Sandbox::new().hook("hook", body);
-    Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended()
+fn times_out(body: &str) -> Sandbox {
+    let sandbox = with(&format!("# hookrun: timeout=300ms\n{body}"));
+    decide(&sandbox).blocks("hook `hook` failed: timed out after 300ms (fail closed)");
+    sandbox
+}
+
+/// A hook answers and leaves something behind. The timeout is far beyond what the test waits for.
+#[track_caller]
+fn answers(body: &str) -> Ran {
+    let ran = decide(&with(&format!("# hookrun: timeout=1h\n{body}\necho hi")));
+    ran.allows_with(json!({ "output": "hi" }));
+    ran
+}
+
+/// One test for each hook: what it does, and that it `times_out` or `answers`.
+macro_rules! hooks {
+    ($($name:ident: $body:expr => $becomes:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            $becomes($body);
+        }
+    )*};
+}
+
+hooks! {
+    // Hooks that do not want to end.
+    a_hook_that_ignores_sigterm_is_killed:
+        "trap '' TERM HUP INT; while :; do sleep 600; done" => times_out;
+    a_hook_that_ignores_every_signal_it_can_is_killed:
+        "trap '' 1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 17 18 20 21 22 23 24 25 26 27 28 29 30 31\n\
+         while :; do sleep 600; done" => times_out;
+    a_hook_that_stops_itself_is_killed: "kill -STOP $$; sleep 600" => times_out;
+    a_hook_that_stops_its_whole_group_is_killed: "sleep 600 & kill -STOP 0; wait" => times_out;
+    children_of_a_hook_that_hangs_are_killed_with_it:
+        "sleep 600 & sh -c 'trap \"\" TERM; sleep 600; sleep 600' & sleep 600" => times_out;
+    a_hook_that_leaves_its_session_is_killed:
+        "exec setsid -w sh -c 'trap \"\" TERM; sleep 600; sleep 600'" => times_out;
+    a_hook_whose_child_leaves_its_session_is_killed_with_it:
+        "setsid sh -c 'trap \"\" TERM; sleep 600; sleep 600' & wait" => times_out;
+    a_bomb_is_ended_at_the_timeout: "./bomb 6 & wait" => times_out;
+    a_bomb_of_sessions_is_ended_at_the_timeout: "./bomb 5 setsid & wait" => times_out;
+    fifty_sessions_are_ended_at_the_timeout:
+        "n=0; while [ $n -lt 50 ]; do setsid sleep 600 & n=$((n + 1)); done; wait" => times_out;
+    guardians_that_restart_each_other_are_ended_at_the_timeout:
+        "setsid ./guardian 0 $$ & ./guardian 0 $! & wait" => times_out;
+    a_chain_of_forks_is_ended_at_the_timeout: "setsid ./chain 0 & sleep 600" => times_out;
+
+    // Processes that are left behind and hold the output open.
+    a_child_does_not_delay_the_answer: "sleep 600 &" => answers;
+    many_children_do_not_delay_the_answer: "for n in 1 2 3 4 5 6 7 8; do sleep 600 & done" => answers;
+    a_session_does_not_delay_the_answer: "setsid sleep 600 &" => answers;
+    a_double_fork_does_not_delay_the_answer: "(setsid sleep 600 &) &" => answers;
+    nohup_does_not_delay_the_answer: "nohup sleep 600 &" => answers;
+    a_child_that_ignores_signals_does_not_delay_the_answer:
+        "setsid sh -c 'trap \"\" TERM HUP; setsid sleep 600; sleep 600' &" => answers;
+    a_stopped_child_does_not_delay_the_answer: "sh -c 'kill -STOP $$' &" => answers;
+    a_child_in_hookruns_own_group_does_not_delay_the_answer:
+        "(HOOKRUN_PID=$PPID; export HOOKRUN_PID\n sh -c \"$JOIN\") &\n\
+         while [ ! -e joined ]; do sleep 0.01; done" => answers_with_join;
+    fifty_sessions_do_not_delay_the_answer:
+        "n=0; while [ $n -lt 50 ]; do setsid sleep 600 & n=$((n + 1)); done" => answers;
+    a_bomb_does_not_delay_the_answer: "./bomb 6 &" => answers;
+    a_bomb_of_sessions_does_not_delay_the_answer: "./bomb 5 setsid &" => answers;
+    guardians_that_restart_each_other_do_not_delay_the_answer:
+        "setsid ./guardian 0 $$ & setsid ./guardian 0 $! &" => answers;
+    a_chain_of_forks_does_not_delay_the_answer: "setsid ./chain 0 &" => answers;
 }
 
 #[track_caller]
-fn times_out(body: &str) {
-    let body = format!("# hookrun: timeout=300ms\n{body}");
-    let ran = ended(&body).ran;
-    ran.blocks("hook `hook` failed: timed out after 300ms (fail closed)");
+fn answers_with_join(body: &str) {
+    let sandbox =
+        with(&format!("# hookrun: timeout=1h\n{body}\necho hi")).variable("JOIN", JOIN_OURS);
+    decide(&sandbox).allows_with(json!({ "output": "hi" }));
 }
 
 #[test]
-fn a_hook_that_ignores_sigterm_is_killed() {
-    times_out("trap '' TERM HUP INT; while :; do sleep 600; done");
-}
-
-#[test]
-fn a_hook_that_stops_itself_is_killed() {
-    times_out("kill -STOP $$; sleep 600");
-}
-
-#[test]
-fn children_of_a_hook_that_hangs_are_killed_with_it() {
-    times_out("sleep 600 & sh -c 'trap \"\" TERM; sleep 600; sleep 600' & sleep 600");
-}
-
-#[test]
-fn a_hook_that_leaves_its_group_is_killed() {
-    times_out("exec setsid -w sh -c 'trap \"\" TERM; sleep 600; sleep 600'");
-    times_out("setsid sh -c 'trap \"\" TERM; sleep 600; sleep 600' & wait");
-}
-
-#[test]
-fn a_hook_that_closes_its_streams_and_stays_is_killed() {
-    times_out("exec <&- >&- 2>&-; sleep 600");
-}
-
-#[test]
-fn a_daemon_that_holds_the_output_open_does_not_delay_the_answer() {
-    for daemon in [
-        "sleep 600 &",
-        "setsid sleep 600 &",
-        "(setsid sleep 600 &) &",
-        "nohup sleep 600 &",
-        "setsid sh -c 'trap \"\" TERM HUP; setsid sleep 600; sleep 600' &",
-        "sh -c 'kill -STOP $$' &",
-    ] {
-        // The timeout is far beyond what the test waits for.
-        let ran = ended(&format!("# hookrun: timeout=1h\n{daemon}\necho hi")).ran;
-        ran.allows_with(json!({ "output": "hi" }));
-    }
+fn a_hook_that_joins_hookruns_own_group_is_killed_and_hookrun_is_not() {
+    let sandbox = times_out(&format!("HOOKRUN_PID=$PPID; export HOOKRUN_PID\n{JOIN_OURS}"));
+    sandbox.has_file("joined");
 }
 
 #[test]
 fn a_daemon_that_keeps_nothing_of_the_hook_is_found_all_the_same() {
-    let sandbox = Sandbox::new().hook(
-        "hook",
+    decide(&with(
         "env -i PATH=\"$PATH\" setsid sh -c 'while :; do sleep 1; done' $HOOKRUN_IT_COOKIE \
          </dev/null >/dev/null 2>&1 &\nexit 0",
-    );
-    Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran.allows();
+    ))
+    .allows();
 }
 
 #[test]
 fn what_has_left_the_group_and_runs_on_is_named() {
     let daemon = "setsid sh -c 'touch up; exec sleep 600' >/dev/null 2>&1 &";
     let body = format!("{daemon}\nwhile [ ! -e up ]; do sleep 0.01; done");
-    let report = Sandbox::new().hook("hook", &body).report("tool.pre", "{}");
+    let report = decide_with_report(&with(&body));
     let notes = report["hooks"][0]["notes"].to_string();
     // It may be found before it has become `sleep`.
     assert!(notes.contains("it left s") && notes.contains(" running; killed"), "{notes}");
-}
-
-#[test]
-fn a_chain_of_forks_is_ended() {
-    // Every link leaves its group, starts the next one and dies.
-    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\nsetsid \"$0\" $((n + 1)) &";
-    ended(body).ran.allows();
-    times_out("n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\nsetsid \"$0\" $((n + 1)) &\nsleep 600");
-}
-
-#[test]
-fn many_children_are_ended() {
-    ended("for n in 1 2 3 4 5 6 7 8 9 10; do setsid sleep 600 & sleep 600 & done").ran.allows();
-}
-
-#[test]
-fn an_answer_of_a_child_that_outlives_the_hook_by_a_moment_still_counts() {
-    ended("(sleep 0.02; echo late) &").ran.allows_with(json!({ "output": "late" }));
-}
-
-#[test]
-fn what_a_daemon_says_long_after_the_hook_is_not_waited_for() {
-    ended("# hookrun: timeout=1h\n(sleep 600; echo '{\"continue\":false}') &").ran.allows();
 }
 
 #[test]
@@ -131,37 +168,4 @@ fn a_hook_that_hangs_is_ended_even_if_it_may_leave_processes_behind() {
         .hook("hook", "# hookrun: background=detach timeout=300ms\nsleep 600 & sleep 600");
     let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
     running.ended().ran.blocks("hook `hook` failed: timed out after 300ms (fail closed)");
-}
-
-#[test]
-fn the_names_of_hooks_may_be_anything_that_a_file_may_be_called() {
-    for name in [
-        "a b",
-        "-rf",
-        "--help",
-        "it's",
-        "say \"hi\"",
-        "two\nlines",
-        "$(touch x)",
-        "*",
-        "é",
-        "a;b",
-        "back\\slash",
-        "tab\there",
-    ] {
-        let sandbox = Sandbox::new().hook(name, "printf %s \"$HOOKRUN_HOOK\" > name; kill -9 $$");
-        let reason = format!("hook `{name}` failed: killed by SIGKILL (fail closed)");
-        sandbox.run("tool.pre").blocks(&reason);
-        assert_eq!(sandbox.read("name"), name);
-        sandbox.has_no_file("x");
-    }
-}
-
-#[test]
-fn a_name_that_is_no_text_runs_too() {
-    use std::os::unix::ffi::OsStrExt;
-    let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
-    let strange = sandbox.at("hooks.d/tool.pre").join(std::ffi::OsStr::from_bytes(b"a\xff"));
-    std::fs::rename(sandbox.at("hooks.d/tool.pre/hook"), strange).unwrap();
-    sandbox.run("tool.pre").blocks("no");
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -107,11 +108,40 @@ pub(crate) fn decide_with_report(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
+/// hookrun whose hook `hook` has started, by its file `started`, and is being kept.
+#[track_caller]
+pub(crate) fn hanging(body: &str) -> (Sandbox, Running) {
+    let sandbox = Sandbox::new()
+        .hook("hook", &format!("# hookrun: timeout=1h\n{body}"))
+        .hook("later", "touch later");
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    wait_until("the hook has started", || sandbox.at("started").exists());
+    wait_until("the keeper has started", || running.keepers() == 1);
+    (sandbox, running)
+}
+
 /// The words on the command line of a process.
 pub(crate) fn words_of(pid: i32) -> Vec<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     words.map(|word| word.into_owned()).collect()
+}
+
+/// The state of a process as a letter: R, S, T, Z, or nothing if it is gone.
+pub(crate) fn state_of(pid: i32) -> Option<char> {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    status.rsplit(')').next()?.trim_start().chars().next()
+}
+
+/// Whether the tests may do everything.
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Tells of a test that this system does not permit.
+#[expect(clippy::print_stderr, reason = "a test that proves nothing must say so")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
 }
 
 /// Waits for something that another process is going to do.

@@ -3,9 +3,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
-use crate::nasty::running::Running;
+use crate::nasty::running::{Running, is_root, skipped};
 use crate::sandbox::{Ran, Sandbox};
 
 /// A decision by a shell line in which `"$@"` is hookrun.
@@ -48,7 +47,7 @@ fn a_hundred_parallel_hooks_need_no_more_than_64_descriptors() {
     for number in 100..200 {
         sandbox = sandbox.hook(&number.to_string(), "# hookrun: parallel\necho $HOOKRUN_HOOK");
     }
-    let ran = decide_by(&sandbox, "ulimit -n 64; exec \"$@\"", &["--jobs", "8"]);
+    let ran = decide_by(&sandbox, "ulimit -n 64; exec \"$@\"", &[]);
     let names: Vec<String> = (100..200).map(|number| number.to_string()).collect();
     ran.allows_with(serde_json::json!({ "output": names.join("\n") }));
 }
@@ -59,8 +58,7 @@ fn decide_with_processes(limit: u32) -> Option<Ran> {
     // A user of our own: what others run at the same time would count, too.
     let user = 7_400_000 + std::process::id() % 100_000;
     let prlimit = format!("prlimit --nproc={limit} \"$@\"");
-    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-    let line = if is_root {
+    let line = if is_root() {
         // The build folder may be closed to others.
         for path in [".", "home"] {
             fs::set_permissions(sandbox.at(path), fs::Permissions::from_mode(0o755)).unwrap();
@@ -80,12 +78,6 @@ fn decide_with_processes(limit: u32) -> Option<Ran> {
         return None;
     }
     Some(ran)
-}
-
-/// Tells of a test that this system does not permit.
-#[expect(clippy::print_stderr, reason = "a test that proves nothing must say so")]
-fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
 }
 
 #[test]
