@@ -2,11 +2,16 @@
 
 mod answers;
 mod children;
+mod container;
 mod deaths;
 mod floods;
 mod host;
 mod inherited;
+mod killed;
+mod replies;
 pub(crate) mod running;
 mod shortage;
 mod start;
 mod streams;
+mod terminal;
+mod world;

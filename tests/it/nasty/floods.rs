@@ -1,6 +1,6 @@
 //! Bytes without end, in either direction: memory stays bounded and nothing blocks.
 
-use crate::nasty::running::{Ended, Running};
+use crate::nasty::running::{Ended, Running, decide};
 use crate::sandbox::Sandbox;
 
 /// What hookrun may use beside the event itself.
@@ -55,7 +55,7 @@ fn a_flood_that_ends_in_time_is_fine_on_stderr() {
 #[test]
 fn the_head_and_the_tail_of_a_long_stderr_are_the_reason() {
     let body = "echo first >&2; yes | head -c 3000000 >&2; echo last >&2; exit 1";
-    let ran = Sandbox::new().hook("hook", body).run("tool.pre");
+    let ran = decide(&Sandbox::new().hook("hook", body));
     ran.blocks_saying("first\n");
     assert!(ran.stderr.trim_end().ends_with("last"), "{}", ran.stderr.len());
     assert!(ran.stderr.contains("bytes left out") && ran.stderr.len() < 200_000);
@@ -73,7 +73,7 @@ fn a_daemon_that_floods_the_output_of_a_hook_that_has_exited_is_ended() {
 #[test]
 fn a_drip_of_output_does_not_extend_the_timeout() {
     let body = "# hookrun: timeout=500ms\nwhile :; do echo x; sleep 0.05; done";
-    let ran = Sandbox::new().hook("hook", body).run("tool.pre");
+    let ran = decide(&Sandbox::new().hook("hook", body));
     ran.blocks("hook `hook` failed: timed out after 500ms (fail closed)");
 }
 

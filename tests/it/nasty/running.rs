@@ -46,8 +46,9 @@ impl Cookie {
         Cookie(format!("cookie-{}-{number}-end", std::process::id()))
     }
 
-    pub(crate) fn text(&self) -> &str {
-        &self.0
+    /// Marks what a command starts.
+    pub(crate) fn mark<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env(COOKIE, &self.0)
     }
 
     /// The pids of processes that have it in their environment or on their command line.
@@ -87,10 +88,10 @@ fn described(pid: i32) -> String {
     format!("{pid}: {}", words_of(pid).join(" "))
 }
 
-/// Sends a signal to one process that a test has started.
+/// Sends a signal to one process that a test has started, or to its group by a negative number.
 pub(crate) fn end(pid: i32, signal: &str) {
     let mut kill = Command::new("/bin/sh");
-    kill.args(["-c", "kill -\"$1\" \"$2\"", "sh", signal, &pid.to_string()]);
+    kill.args(["-c", "kill -s \"$1\" -- \"$2\"", "sh", signal, &pid.to_string()]);
     let _ = kill.stderr(Stdio::null()).status();
 }
 
@@ -181,7 +182,7 @@ impl Running {
     /// Starts a command that is, or becomes, hookrun.
     pub(crate) fn start_as(mut command: Command) -> Running {
         let cookie = Cookie::new();
-        let mut child = command.env(COOKIE, cookie.text()).spawn().unwrap();
+        let mut child = cookie.mark(&mut command).spawn().unwrap();
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         Running { child, cookie, stdout, stderr, peak_kib: 0 }
