@@ -69,7 +69,7 @@ fn a_host_that_kills_the_whole_group_of_hookrun_leaves_nothing_behind() {
     command.process_group(0);
     let running = Running::start_as(command).feed(b"{}");
     wait_until("the hook has started", || sandbox.at("started").exists());
-    wait_until("the keeper is out of the group", || running.keepers() == 1);
+    wait_until("the keeper has started", || running.keepers() == 1);
     let group = running.pid();
     wait_until("the keeper is out of the group", || {
         let others = running.cookie.holders();
@@ -100,7 +100,7 @@ fn killing_one_hookrun_does_not_touch_the_hooks_of_another() {
 #[test]
 fn of_many_hookruns_those_that_are_not_killed_decide() {
     let body = "setsid sleep 3600 >/dev/null 2>&1 & \
-                touch started; while [ ! -e go ]; do sleep 0.02; done; echo done; sleep 0";
+                touch started; while [ ! -e go ]; do sleep 0.02; done; echo done";
     let mut all: Vec<(Sandbox, Running)> = (0..8).map(|_| hanging(body)).collect();
     for (_, running) in all.iter().step_by(2) {
         end(running.pid(), "KILL");
