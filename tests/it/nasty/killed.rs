@@ -136,6 +136,16 @@ fn a_hook_that_kills_hookrun_is_ended_all_the_same() {
 }
 
 #[test]
+fn a_hook_that_stops_the_keeper_leaves_no_keeper_behind() {
+    let body =
+        format!("{FIND_KEEPER}\nkill -STOP $keeper; echo $keeper > keeper; echo no >&2; exit 1");
+    let sandbox = patient(&body);
+    started(&sandbox).ended().ran.blocks("no");
+    let keeper = std::fs::read_to_string(sandbox.at("keeper")).unwrap();
+    assert!(!std::path::Path::new("/proc").join(keeper.trim()).exists(), "{keeper}");
+}
+
+#[test]
 fn a_hook_that_kills_the_keeper_changes_no_decision() {
     let body = format!("{FIND_KEEPER}\nkill -KILL $keeper; touch killed; echo no >&2; exit 1");
     let sandbox = patient(&body);
