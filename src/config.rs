@@ -25,7 +25,7 @@ pub use discover::{Choice, Layer};
 use draft::{Draft, What};
 pub use env::Environment;
 use manifest::{Entry, Manifest, Rejected};
-use problem::Fault;
+use problem::{Fault, Lines};
 pub use problem::{Position, Problem, Severity};
 
 /// How much of the configuration is needed.
@@ -159,7 +159,7 @@ fn read_manifest(file: &Path, problems: &mut Vec<Problem>) -> (PathBuf, Manifest
         Ok(text) => manifest::read(&text, file),
         Err(error) => {
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let at = Position::of(&text, error.utf8_error().valid_up_to());
+            let at = Lines::of(&text).position(error.utf8_error().valid_up_to());
             let fault = Fault::new("is not UTF-8", "save it as UTF-8");
             (Manifest::default(), vec![fault.in_file(file, Some(at))])
         }

@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::draft::{Draft, Given, Pattern};
 use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
-use super::problem::{Fault, Position, Problem};
+use super::problem::{Fault, Lines, Position, Problem};
 use super::words;
 use crate::event::EventSpec;
 use crate::hook::Handler;
@@ -55,7 +55,7 @@ type Value<'i> = Spanned<DeValue<'i>>;
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let mut reader = Reader {
-        text,
+        lines: Lines::of(text),
         file,
         problems: Vec::new(),
         first_lines: HashMap::new(),
@@ -107,7 +107,7 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
 }
 
 struct Reader<'r> {
-    text: &'r str,
+    lines: Lines<'r>,
     file: &'r Path,
     problems: Vec<Problem>,
     /// Where each hook name stands first.
@@ -118,7 +118,7 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     fn at(&self, offset: usize) -> Position {
-        Position::of(self.text, offset)
+        self.lines.position(offset)
     }
 
     fn fault(&mut self, fault: Fault, offset: usize) {

@@ -66,15 +66,26 @@ impl Fault {
     }
 }
 
-impl Position {
-    /// The position of a byte offset in `text`.
-    pub(crate) fn of(text: &str, offset: usize) -> Position {
-        let before = text.get(..offset.min(text.len())).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Position {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+/// A text whose lines were counted once, so that asking for many positions is not quadratic.
+pub(crate) struct Lines<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn of(text: &'t str) -> Lines<'t> {
+        let next = text.match_indices('\n').map(|(at, _)| at + 1);
+        Lines { text, starts: std::iter::once(0).chain(next).collect() }
+    }
+
+    /// The position of a byte offset; the end of the text for one beyond it.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let offset = offset.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let before = self.text.get(start..offset).unwrap_or_default();
+        Position { line, column: before.chars().count() + 1 }
     }
 }
 
@@ -100,13 +111,13 @@ impl fmt::Display for Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::Position;
+    use super::{Lines, Position};
 
     #[test]
     fn lines_and_columns_count_from_one_and_in_characters() {
         let text = "a\nüb c\n";
-        assert_eq!(Position::of(text, 0), Position { line: 1, column: 1 });
-        assert_eq!(Position::of(text, 5), Position { line: 2, column: 3 });
-        assert_eq!(Position::of(text, 99), Position { line: 3, column: 1 });
+        assert_eq!(Lines::of(text).position(0), Position { line: 1, column: 1 });
+        assert_eq!(Lines::of(text).position(5), Position { line: 2, column: 3 });
+        assert_eq!(Lines::of(text).position(99), Position { line: 3, column: 1 });
     }
 }
