@@ -15,7 +15,8 @@ use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
 use hookrun::exec::answer::{self, Permit};
 use hookrun::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Sandbox,
+    Source,
 };
 use hookrun::outcome::Settled;
 use hookrun::plan::Plan;
@@ -96,10 +97,26 @@ fn one_hook(bencher: Bencher<'_, '_>) {
 
 /// Starting a program must not cost more in a large one: `fork` would copy its page tables.
 #[divan::bench(min_time = Duration::from_secs(1))]
-fn one_hook_in_a_program_of_256_mib(bencher: Bencher<'_, '_>) {
-    let resident = vec![1_u8; 256 << 20];
+fn one_hook_in_a_program_of_1_gib(bencher: Bencher<'_, '_>) {
+    let resident = vec![1_u8; 1 << 30];
     handle(bencher, hooks(1, false));
     divan::black_box_drop(resident);
+}
+
+/// The walls are raised once, by a thread that then starts the hook each time.
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn one_hook_in_a_sandbox(bencher: Bencher<'_, '_>) {
+    let mut hooks = hooks(1, false);
+    hooks[0].sandbox = Some(Sandbox { read: Some(Vec::new()), ..Sandbox::default() });
+    handle(bencher, hooks);
+}
+
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn one_hook_with_limits(bencher: Bencher<'_, '_>) {
+    let mut hooks = hooks(1, false);
+    hooks[0].limits.memory_bytes = Some(64 << 20);
+    hooks[0].limits.processes = Some(8);
+    handle(bencher, hooks);
 }
 
 #[divan::bench(min_time = Duration::from_secs(1))]
