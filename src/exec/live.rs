@@ -51,9 +51,10 @@ impl Look {
         Look { at: now + LOOK_FIRST, pause: LOOK_FIRST }
     }
 
-    fn next(self, now: Instant) -> Look {
+    /// The one after a look that took so long: looking is to take no more than a fifth of the time.
+    fn next(self, took: Duration) -> Look {
         let pause = (2 * self.pause).min(LOOK_EVERY);
-        Look { at: now + pause, pause }
+        Look { at: Instant::now() + pause.max(4 * took), pause }
     }
 }
 
@@ -118,10 +119,11 @@ impl Live {
         let now = Instant::now();
         let is_running = matches!(self.phase, Phase::Running { .. });
         let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
-        self.look = Some(look.next(now));
         let mut roots = strays();
         roots.push(self.child.pid().as_raw_nonzero().get());
-        if let Some(ending) = Usage::of_trees(roots).excess(limits) {
+        let excess = Usage::of_trees(roots).excess(limits);
+        self.look = Some(look.next(now.elapsed()));
+        if let Some(ending) = excess {
             self.kill(ending);
         }
     }
