@@ -164,6 +164,11 @@ impl Child {
         }
     }
 
+    /// Kills what is left of the group of a leader that has exited.
+    pub(super) fn kill_rest(&self) {
+        let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
+    }
+
     /// Takes the leader out of the process table. Only after its exit was seen and its group
     /// was dealt with: until then the zombie keeps the group's number from being reused.
     pub(super) fn reap(&self) {

@@ -169,8 +169,11 @@ impl Live {
         // While it is a zombie, what it used can still be asked for.
         let excess = self.last_excess(&job.hook.limits, status);
         // Of a lost process the number may be somebody else's by now.
-        if !(may_stay && has_exited) && status != Status::Lost {
-            self.child.kill();
+        match status {
+            _ if may_stay && has_exited => {}
+            Status::Exited(_) => self.child.kill_rest(),
+            Status::Running => self.child.kill(),
+            Status::Lost => {}
         }
         if has_exited && !self.is_drained() && !may_stay {
             notes.push("a process that it started held its output open; killed".to_string());

@@ -10,6 +10,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 /// The signals that end a run: what a terminal, a host and an init system send.
 pub(super) const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
+/// Stands for [`Abort::raise`] among the numbers of signals.
+const BY_HAND: usize = usize::MAX;
+
 /// A way to end a run before its time. Clones belong together: raise one and all are raised.
 ///
 /// Raised once, hooks are ended with SIGTERM and a grace; raised again, they are killed at once.
@@ -24,6 +27,7 @@ struct Shared {
     /// A byte for each time it was raised; never read, only counted.
     reader: OwnedFd,
     writer: OwnedFd,
+    /// What raised it: the number of a signal, or [`BY_HAND`]; 0 while it is not raised.
     signal: Arc<AtomicUsize>,
 }
 
@@ -59,19 +63,25 @@ impl Abort {
 
     /// Raises it.
     pub fn raise(&self) {
+        let _ =
+            self.shared.signal.compare_exchange(0, BY_HAND, Ordering::Relaxed, Ordering::Relaxed);
         // The pipe holds 64 KiB: a write can only fail after 65,536 calls, when it is long raised.
         let _ = rustix::io::write(&self.shared.writer, b"!");
     }
 
     /// How often it was raised.
     pub fn times_raised(&self) -> u64 {
+        // Asked before and after every hook: the flag spares a system call each time.
+        if self.shared.signal.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
         rustix::io::ioctl_fionread(&self.shared.reader).unwrap_or(0)
     }
 
     /// The signal that raised it last, if it was one.
     pub fn signal(&self) -> Option<i32> {
         match self.shared.signal.load(Ordering::Relaxed) {
-            0 => None,
+            0 | BY_HAND => None,
             number => i32::try_from(number).ok(),
         }
     }
