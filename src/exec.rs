@@ -199,9 +199,7 @@ impl Engine {
             }
         }
         if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
-            trace
-                .notes
-                .push("processes that it started keep coming back; some may live on".to_string());
+            trace.notes.push("not all that left its process group could be ended".to_string());
         }
     }
 }

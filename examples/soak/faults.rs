@@ -60,19 +60,18 @@ pub(crate) const FAULTS: &[Way] = &[
     Way { name: "detached", weight: 100, suits: |_| true, fire: detached::fire },
     Way { name: "few descriptors", weight: 300, suits: Scenario::is_frugal, fire: starved },
     Way { name: "descriptors come and go", weight: 300, suits: stays_in_group, fire: flicker },
-    Way { name: FLICKER_AND_DAEMONS, weight: 0, suits: leaves_group, fire: flicker },
+    Way {
+        name: "daemons, descriptors come and go",
+        weight: 30,
+        suits: leaves_group,
+        fire: flicker,
+    },
     Way { name: "no pidfd", weight: 200, suits: |_| true, fire: no_pidfd },
     Way { name: "no fork (seccomp)", weight: 3, suits: Scenario::is_frugal, fire: no_fork },
     Way { name: "killed from outside", weight: 100, suits: is_single, fire: killed },
     Way { name: "told to stop", weight: 100, suits: |_| true, fire: told },
     Way { name: "out of budget", weight: 20, suits: |_| true, fire: out_of_budget },
 ];
-
-/// The way that is not in the mix, and why.
-pub(crate) const FLICKER_AND_DAEMONS: &str = "daemons, descriptors come and go";
-
-pub(crate) const WHY_NOT_IN_THE_MIX: &str = "only by `--way daemons`: without a descriptor the \
-    sweep cannot read /proc, and what has left its group lives on until the next event";
 
 /// Words of a reason that says that descriptors are short; the last one is what posix_spawn says
 /// of a descriptor that is beyond a limit that was lowered after it was opened.

@@ -46,6 +46,10 @@ pub(crate) struct Part {
     pub(crate) rewrite: bool,
     /// Its `command` matcher.
     pub(crate) command: Option<&'static str>,
+    /// Its limit on output.
+    pub(crate) output_bytes: Option<u64>,
+    /// It runs in a sandbox.
+    pub(crate) sandboxed: bool,
 }
 
 /// What a hook is.
@@ -74,7 +78,15 @@ const fn act(words: &'static [&'static str]) -> Part {
 }
 
 const fn part(what: What) -> Part {
-    Part { what, timeout: LONG, parallel: false, rewrite: false, command: None }
+    Part {
+        what,
+        timeout: LONG,
+        parallel: false,
+        rewrite: false,
+        command: None,
+        output_bytes: None,
+        sandboxed: false,
+    }
 }
 
 impl Part {
@@ -88,6 +100,14 @@ impl Part {
 
     const fn rewrites(self) -> Part {
         Part { rewrite: true, ..self }
+    }
+
+    const fn at_most(self, output_bytes: u64) -> Part {
+        Part { output_bytes: Some(output_bytes), ..self }
+    }
+
+    const fn sandboxed(self) -> Part {
+        Part { sandboxed: true, ..self }
     }
 
     const fn only(self, command: &'static str) -> Part {
@@ -123,6 +143,11 @@ const fn scenario(
 }
 
 impl Scenario {
+    /// Whether one of its hooks runs in a sandbox.
+    pub(crate) fn is_sandboxed(&self) -> bool {
+        self.parts.iter().any(|part| part.sandboxed)
+    }
+
     const fn large(self) -> Scenario {
         Scenario { size: Size::Large, ..self }
     }
@@ -258,6 +283,24 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         40,
         &[act(&["flood-stdout"])],
         &[failed("malformed", "more than 1 MiB")],
+    ),
+    scenario(
+        "over its limit on output",
+        300,
+        &[act(&["flood-stdout"]).at_most(4096)],
+        &[failed("over-limit", "over its limit on output")],
+    ),
+    scenario(
+        "in a sandbox",
+        1000,
+        &[act(&["text"]).sandboxed()],
+        &[allowed("text", "12 files checked")],
+    ),
+    scenario(
+        "refuses in a sandbox",
+        500,
+        &[act(&["fail", "earlier"]).sandboxed()],
+        &[refused("non-zero-exit", "earlier")],
     ),
     scenario(
         "2 MiB on stderr, exits 1",

@@ -9,9 +9,10 @@ use std::time::Duration;
 use hookrun::chain::Surroundings;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
-use hookrun::exec::{Grounds, KeeperProgram, Pulse};
+use hookrun::exec::{Grounds, OwnProgram, Pulse};
 use hookrun::hook::{
-    Background, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Sandbox,
+    Source,
 };
 use hookrun::registry::Registry;
 use hookrun::runner::Runner;
@@ -50,6 +51,7 @@ impl Site {
             cwd: folder.path().into(),
             project: folder.path().into(),
             search: None,
+            home: None,
             inherited: Vec::new(),
             state: folder.path().join("state"),
             run_id: format!("soak-{}-{}", std::process::id(), folder.path().display()),
@@ -100,9 +102,8 @@ impl Site {
 
     /// A runner with all that `hookrun run` gives it.
     pub(crate) fn full_runner_of(&self, number: usize) -> Runner {
-        let arguments = vec!["--keep".to_string(), self.mark().to_string()];
-        let keeper = KeeperProgram { program: self.program.clone(), arguments };
-        self.runner_of(number).keeper(Some(keeper)).pulse(Pulse::new(Duration::from_secs(30)))
+        let own = OwnProgram { path: self.program.clone(), mark: self.mark().to_string() };
+        self.runner_of(number).program(Some(own)).pulse(Pulse::new(Duration::from_secs(30)))
     }
 
     /// A runner that ends what leaves a group, as a program does that exists to run hooks.
@@ -116,7 +117,7 @@ impl Site {
         let hook = |place: usize, timeout: Duration, words: &[String]| Hook {
             name: format!("detached {place}"),
             event: DETACHED.to_string(),
-            limits: Limits { timeout },
+            limits: Limits { timeout, ..Limits::default() },
             ..plain(&self.program, words)
         };
         let mut hooks = vec![hook(0, SHORT, &["hang".to_string()])];
@@ -160,7 +161,12 @@ fn hook(
         matcher,
         parallel: part.parallel,
         rewrite: part.rewrite,
-        limits: Limits { timeout: part.timeout },
+        limits: Limits {
+            timeout: part.timeout,
+            output_bytes: part.output_bytes,
+            ..Limits::default()
+        },
+        sandbox: part.sandboxed.then(Sandbox::default),
         ..base
     })
 }
@@ -179,6 +185,8 @@ fn plain(program: &Path, act: &[String]) -> Hook {
         parallel: false,
         on_failure: None,
         limits: Limits::default(),
+        sandbox: None,
+        containment: Containment::Auto,
         background: Background::Kill,
         rewrite: false,
         dialect: "native".to_string(),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use hookrun::exec::{Abort, keeper};
 
 use crate::dice::Dice;
-use crate::faults::{FAULTS, FLICKER_AND_DAEMONS, PLAIN, Shot, WHY_NOT_IN_THE_MIX, Way};
+use crate::faults::{FAULTS, PLAIN, Shot, Way};
 use crate::filters::Filters;
 use crate::processes::{self, Sent};
 use crate::report::{Ended, Ledger};
@@ -41,7 +41,7 @@ pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.split_first() {
         Some((first, more)) if first == "--hook" => return hook::act(more),
-        Some((first, more)) if first == "--keep" => {
+        Some((first, more)) if first == "keep" => {
             keeper::keep(io::stdin().lock(), more.first().map_or("", String::as_str));
             return ExitCode::SUCCESS;
         }
@@ -106,9 +106,6 @@ fn soak(wish: &Wish) -> Result<bool, Box<dyn Error>> {
     )?;
     out.flush()?;
     let short_of_processes = if wish.is_whole() { wish.events / SHARE_OF_PROCESSES } else { 0 };
-    if wish.way.is_empty() {
-        ledger.closes(FLICKER_AND_DAEMONS, WHY_NOT_IN_THE_MIX);
-    }
     let sent = match short_of_processes {
         0 => None,
         events => Some(processes::send(events, wish.seed)?),
@@ -134,6 +131,15 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
     let abort = Abort::on_signals()?;
     let runner = site.runner_of_all().abort(abort.clone());
     let mut dice = Dice::new(wish.seed);
+    // What a runner keeps from its first events on: the threads of its sandboxes, and a list of
+    // children.
+    for (number, scenario) in SCENARIOS.iter().enumerate() {
+        if number < 2 || scenario.is_sandboxed() {
+            let (site, runner) = (&site, &runner);
+            let mut shot = Shot { site, runner, filters: &filters, number, dice: &mut dice };
+            let _ = fire(&PLAIN, &mut shot)??;
+        }
+    }
     let mut watch = Watch::start(events)?;
     let warm = (events / 10).max(1);
     let step = (events / 10).clamp(1, 10_000);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::Access;
+use rustix::io::Errno;
 
 use crate::hook::{Handler, duration_text};
 use crate::run::StartError;
@@ -180,40 +181,41 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     }
     let shown = program.path.display();
     let interpreter = interpreter_of(&program.path);
-    let raw = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    let raw = error.raw_os_error().map(Errno::from_raw_os_error);
     match (raw, interpreter) {
-        (Some(rustix::io::Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError {
+        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError {
             problem: format!(
                 "the first line of `{shown}` ends in CR LF, so its interpreter is not found"
             ),
             cure: format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
         },
-        (Some(rustix::io::Errno::NOENT), Some(line)) => StartError {
+        (Some(Errno::NOENT), Some(line)) => StartError {
             problem: format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
             cure: "install it, or correct the first line".to_string(),
         },
-        (Some(rustix::io::Errno::NOEXEC), _) => StartError {
+        (Some(Errno::NOEXEC), _) => StartError {
             problem: format!(
                 "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
             ),
             cure: "add that line".to_string(),
         },
-        (Some(rustix::io::Errno::ACCESS), Some(line)) => StartError {
+        (Some(Errno::ACCESS), Some(line)) => StartError {
             problem: format!(
                 "permission denied for `{shown}` or its interpreter `{}`",
                 line.trim()
             ),
             cure: "check both, and whether the file system is mounted noexec".to_string(),
         },
-        (Some(rustix::io::Errno::TOOBIG), _) => StartError {
+        (Some(Errno::TOOBIG), _) => StartError {
             problem: "the environment and arguments are too long for the system".to_string(),
             cure: "shorten the environment that hookrun is started with".to_string(),
         },
-        (Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE), _) => StartError {
+        // EBADF is what a limit says that was lowered meanwhile.
+        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError {
             problem: format!("out of file descriptors ({error})"),
             cure: "raise the limit (`ulimit -n`)".to_string(),
         },
-        (Some(rustix::io::Errno::AGAIN | rustix::io::Errno::NOMEM), _) => StartError {
+        (Some(Errno::AGAIN | Errno::NOMEM), _) => StartError {
             problem: format!("the system cannot start another process ({error})"),
             cure: "check the process limit (`ulimit -u`) and the free memory".to_string(),
         },
@@ -230,9 +232,9 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
 /// What would go wrong, in the words in which the failed start would be told.
 pub fn check_format(program: &Program) -> Result<(), StartError> {
     use std::io::Read;
-    let failure = |errno: rustix::io::Errno| Err(explain(program, None, &errno.into()));
+    let failure = |errno: Errno| Err(explain(program, None, &errno.into()));
     if rustix::fs::access(&program.path, Access::EXEC_OK).is_err() {
-        return failure(rustix::io::Errno::ACCESS);
+        return failure(Errno::ACCESS);
     }
     let mut magic = Vec::new();
     let opened = std::fs::File::open(&program.path);
@@ -241,13 +243,13 @@ pub fn check_format(program: &Program) -> Result<(), StartError> {
         return Ok(());
     }
     let Some(line) = interpreter_of(&program.path) else {
-        return failure(rustix::io::Errno::NOEXEC);
+        return failure(Errno::NOEXEC);
     };
     let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty()).unwrap_or_default();
     if interpreter.is_empty() {
-        return failure(rustix::io::Errno::NOEXEC);
+        return failure(Errno::NOEXEC);
     }
-    if Path::new(interpreter).exists() { Ok(()) } else { failure(rustix::io::Errno::NOENT) }
+    if Path::new(interpreter).exists() { Ok(()) } else { failure(Errno::NOENT) }
 }
 
 /// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.

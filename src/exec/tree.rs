@@ -4,7 +4,7 @@
 //! re-parented to it was started by a hook. On other systems, and inside programs that have
 //! children of their own, a hook's children that leave its process group can escape.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -22,7 +22,9 @@ const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 pub struct Grounds {
     /// Children that were there before the first hook; they are left alone.
     strangers: HashSet<i32>,
-    /// The list of the main thread's children, once it was needed.
+    /// How often there was a sweep.
+    sweeps: Cell<u64>,
+    /// The list of the main thread's children, once there was more than one sweep.
     children: RefCell<Option<File>>,
 }
 
@@ -38,7 +40,7 @@ impl Grounds {
         // A shell may have left children to us by `exec`.
         let strangers =
             if has_children() { children().into_iter().collect() } else { HashSet::new() };
-        Some(Grounds { strangers, children: RefCell::new(None) })
+        Some(Grounds { strangers, sweeps: Cell::new(0), children: RefCell::new(None) })
     }
 
     /// `None`: this system has no subreapers.
@@ -60,17 +62,22 @@ impl Grounds {
     ) -> Swept {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
-        if !has_children() || (keeper != 0 && self.adopted_only(keeper)) {
+        self.sweeps.set(self.sweeps.get() + 1);
+        if self.sweeps.get() == 2 {
+            *self.children.borrow_mut() = open_children();
+        }
+        if !has_children() {
             return swept;
         }
         let started = Instant::now();
         let mut seen = HashSet::new();
         loop {
-            let ours: Vec<i32> = children()
-                .into_iter()
-                .filter(|pid| *pid != keeper && !self.strangers.contains(pid))
-                .filter(|pid| !is_spared(*pid, spared))
-                .collect();
+            let Some(mut ours) = self.adopted() else {
+                swept.is_clean = false;
+                return swept;
+            };
+            ours.retain(|pid| *pid != keeper && !self.strangers.contains(pid));
+            ours.retain(|pid| !is_spared(*pid, spared));
             if ours.is_empty() {
                 return swept;
             }
@@ -95,21 +102,37 @@ impl Grounds {
 }
 
 impl Grounds {
-    /// Whether `keeper` is the only child that a sweep could find. What is re-parented becomes a
-    /// child of the main thread, whose list is one short file, kept open.
-    fn adopted_only(&self, keeper: i32) -> bool {
-        let mut children = self.children.borrow_mut();
-        if children.is_none() {
-            let main = rustix::process::getpid().as_raw_nonzero();
-            *children = File::open(format!("/proc/self/task/{main}/children")).ok();
+    /// The children of the main thread, to which all is added that is re-parented to us. `None` if
+    /// the system does not tell: there is no `/proc`, or no descriptor left.
+    ///
+    /// A program that runs more than one step keeps the list open: then it costs one system call,
+    /// and can be read when there are no descriptors left.
+    fn adopted(&self) -> Option<Vec<i32>> {
+        let kept = self.children.borrow();
+        let opened = if kept.is_none() { open_children() } else { None };
+        let list = kept.as_ref().or(opened.as_ref())?;
+        let mut text = Vec::new();
+        let mut buffer = [0; 1024];
+        loop {
+            match rustix::io::pread(list, &mut buffer, text.len() as u64) {
+                Ok(0) => break,
+                Ok(length) => text.extend_from_slice(buffer.get(..length)?),
+                Err(_) => return None,
+            }
+            // What fits was all; each pid ends in a blank.
+            if text.len() < buffer.len() {
+                break;
+            }
         }
-        let Some(children) = children.as_ref() else { return false };
-        let mut list = [0; 16];
-        match rustix::io::pread(children, &mut list, 0) {
-            Ok(length) => list.get(..length) == Some(format!("{keeper} ").as_bytes()),
-            Err(_) => false,
-        }
+        let text = String::from_utf8_lossy(&text);
+        Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
     }
+}
+
+/// The list of the main thread's children.
+fn open_children() -> Option<File> {
+    let main = rustix::process::getpid().as_raw_nonzero();
+    File::open(format!("/proc/self/task/{main}/children")).ok()
 }
 
 /// What a sweep found.
