@@ -3,7 +3,7 @@
 //! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
 //! as long as a child is not reaped, its pid and its group stay its own.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -12,6 +12,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
@@ -220,9 +221,25 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
 }
 
 /// Becomes this program. Returns only why that failed.
+///
+/// By execve itself: `Command::exec` hands a file that the system cannot run to a shell, and an
+/// empty one would then exit 0, which is consent.
 pub(super) fn become_program(program: &Program) -> io::Error {
-    let mut command = Command::new(&program.path);
-    command.arg0(&program.name).args(&program.arguments).exec()
+    use std::os::unix::ffi::OsStrExt;
+    let text = |text: &OsStr| CString::new(text.as_bytes());
+    let name = std::iter::once(&program.name);
+    let words = name.chain(&program.arguments).map(|word| text(word));
+    let (Ok(path), Ok(words)) =
+        (text(program.path.as_os_str()), words.collect::<Result<Vec<_>, _>>())
+    else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    // Rust ignores SIGPIPE, which exec would pass on; what is handled it sets back.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
+    match nix::unistd::execv(&path, &words) {
+        Ok(never) => match never {},
+        Err(error) => error.into(),
+    }
 }
 
 /// Runs a hook as a child in our place, with our streams and in our group.
@@ -233,8 +250,25 @@ pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
 
 /// Ends the calling process by a signal for which it has no handler.
 pub(super) fn end_self(signal: i32) {
-    if let Some(signal) = Signal::from_named_raw(signal) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    let _ = signal_hook::low_level::raise(signal);
+}
+
+/// The life of the first process of a namespace: reaps what is left to it, so that the dead do
+/// not count, until `life` ends.
+pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    signal_hook::low_level::pipe::register(signal_hook::consts::SIGCHLD, writer)?;
+    loop {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Ok(Some(_)) = rustix::process::waitid(WaitId::All, options) {}
+        let mut fds = [life, reader.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        match rustix::event::poll(&mut fds, None) {
+            Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
+            Ok(_) => while rustix::io::read(&reader, &mut [0; 64]).is_ok_and(|count| count > 0) {},
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

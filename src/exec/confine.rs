@@ -7,11 +7,17 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Resource, Rlimit, Signal};
 use serde::{Deserialize, Serialize};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGPROF, SIGSYS, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
 
 use super::walls::{self, Walls};
 use super::{cgroup, child, command::Program};
@@ -72,7 +78,9 @@ impl Bounds {
 pub fn enter(arguments: &[OsString]) -> u8 {
     if arguments.first().is_some_and(|first| first == INIT) {
         // The namespace lives as long as its first process, and that one as long as the pipe.
-        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        if child::adopt_until_end(io::stdin().as_fd()).is_err() {
+            let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        }
         return 0;
     }
     match become_hook(arguments) {
@@ -91,7 +99,9 @@ pub(super) fn failed(exit: Exit, stderr: &Captured) -> Option<StartError> {
         return None;
     }
     let text = String::from_utf8_lossy(&stderr.head);
-    let line: serde_json::Value = serde_json::from_str(text.strip_prefix(MARK)?).ok()?;
+    // The system's loader may have complained before.
+    let (_, line) = text.split_once(MARK)?;
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
     let part = |key: &str| line.get(key)?.as_str().map(str::to_string);
     Some(StartError { problem: part("problem")?, cure: part("cure")? })
 }
@@ -128,6 +138,9 @@ fn read(arguments: &[OsString]) -> Result<(Bounds, Program), String> {
 
 /// Sets all bounds but the number of files, which we need ourselves.
 fn set(bounds: &Bounds) -> Result<(), String> {
+    if bounds.walls.is_some() {
+        close_inherited();
+    }
     if bounds.has_namespace {
         // Whatever happens to hookrun, the hook ends with it, at once.
         let _ = die_with_parent();
@@ -146,6 +159,18 @@ fn set(bounds: &Bounds) -> Result<(), String> {
     }
     let Some(walls) = &bounds.walls else { return Ok(()) };
     walls::raise(walls).map_err(|error| format!("it gets no sandbox: {error}"))
+}
+
+/// Closes what hookrun was started with beside its streams: no wall stands before a file that is
+/// open already.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name());
+        names.filter_map(|name| name.to_str()?.parse().ok()).collect::<Vec<i32>>()
+    });
+    for fd in open.unwrap_or_else(|_| (3..4096).collect()).into_iter().filter(|fd| *fd > 2) {
+        let _ = nix::unistd::close(fd);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -191,11 +216,7 @@ fn run_inside(program: &Program, files: Option<u64>) -> Ended {
     let Ok(own) = std::env::current_exe() else {
         return Ended::Never(own_fault("its own program is not known".to_string()));
     };
-    // Signals to the group are for the hook; what we owe is its status.
-    let ignored = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    for signal in super::signals::STOP_SIGNALS {
-        let _ = signal_hook::flag::register(*signal, std::sync::Arc::clone(&ignored));
-    }
+    survive_signals();
     let first = child::companion(&own, &["confine".to_string(), INIT.to_string()]);
     let (first, pipe) = match first {
         Ok(first) => first,
@@ -208,6 +229,25 @@ fn run_inside(program: &Program, files: Option<u64>) -> Ended {
     match ran {
         Ok(status) => Ended::With(status),
         Err(error) => Ended::Never(super::command::explain(program, None, &error)),
+    }
+}
+
+/// What beside [`super::signals::STOP_SIGNALS`] a hook may send to its group and would end us.
+const GROUP_SIGNALS: &[i32] =
+    &[SIGABRT, SIGALRM, SIGPROF, SIGSYS, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ];
+
+/// Signals to the group are for the hook, which may send them itself; what we owe is its status.
+/// A signal that is ignored stays so, because the hook inherits that.
+fn survive_signals() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let noted = Arc::new(AtomicBool::new(false));
+    for &signal in GROUP_SIGNALS.iter().chain(super::signals::STOP_SIGNALS) {
+        let is_ignored = ignored >> (signal - 1) & 1 == 1;
+        if !is_ignored || super::signals::STOP_SIGNALS.contains(&signal) {
+            let _ = signal_hook::flag::register(signal, Arc::clone(&noted));
+        }
     }
 }
 
