@@ -50,8 +50,11 @@ impl Engine {
         };
         let notes = job.notes.clone();
         let mut entry = Entry { program: None, policy: None, cgroup: None, level, notes };
-        let needs_own =
-            hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
+        // A thread of hookrun behind the same walls as the hook is open to it: the hook may signal
+        // it, which ends hookrun, and trace it, which leads around the walls.
+        let needs_own = hook.limits.files.is_some()
+            || matches!(level, Level::Cgroup | Level::Namespace)
+            || (job.walls.is_some() && self.program.is_some());
         if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
             return Err(StartError {
                 problem:
@@ -105,12 +108,17 @@ impl Engine {
                 cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
             })?);
         }
+        let walls = job.walls.clone().map(|walls| match entry.level {
+            // The first process of a namespace is hookrun as well.
+            Level::Namespace => walls.with_readable(&own.path),
+            Level::Group | Level::Sweep | Level::Cgroup => walls,
+        });
         let bounds = Bounds {
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             files: job.hook.limits.files,
             cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),
             has_namespace: entry.level == Level::Namespace,
-            walls: job.walls.clone().map(|walls| walls.with_readable(&own.path)),
+            walls,
         };
         entry.program = Some(bounds.around(&own.path, program)?);
         Ok(())

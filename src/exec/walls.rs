@@ -1,6 +1,7 @@
 //! The walls of a hook's sandbox: raised by the thread or process that then starts it, because
 //! what Landlock and seccomp forbid a thread, they forbid all that it starts.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -55,8 +56,10 @@ impl Walls {
                 }
                 (None, _) => project.join(path),
             };
-            if found.symlink_metadata().is_err() {
-                notes.push(format!("sandbox: `{path}` is left out: it does not exist"));
+            if let Err(error) = found.metadata() {
+                let is_missing = error.kind() == io::ErrorKind::NotFound;
+                let why = if is_missing { "it does not exist" } else { &error.to_string() };
+                notes.push(format!("sandbox: `{path}` is left out: {why}"));
                 return None;
             }
             Some(found)
@@ -105,26 +108,30 @@ mod system {
     /// abstract sockets to processes outside, up to Linux 6.12.
     const MORE: ABI = ABI::V6;
 
-    /// What seccomp adds to a sandbox without network: Landlock knows TCP only. Sockets between
-    /// processes of this machine (1) and with the kernel (16) stay; io_uring, which makes sockets
-    /// of its own, goes. 13 is EACCES, what Landlock says.
-    const NO_SOCKETS: &str = r#"{"hook": {
-        "mismatch_action": "allow",
-        "match_action": {"errno": 13},
-        "filter": [
-            {"syscall": "socket", "args": [
-                {"index": 0, "type": "dword", "op": "ne", "val": 1},
-                {"index": 0, "type": "dword", "op": "ne", "val": 16}
-            ]},
-            {"syscall": "io_uring_setup"}
-        ]
-    }}"#;
+    /// What seccomp adds to every sandbox: a limit on the processor time of hookrun would be a
+    /// signal to it. 13 is EACCES, what Landlock says.
+    const NO_LIMITS_FOR_OTHERS: &str = r#"
+        {"syscall": "prlimit64", "args": [
+            {"index": 0, "type": "dword", "op": "ne", "val": 0},
+            {"index": 2, "type": "qword", "op": "ne", "val": 0}
+        ]}"#;
+
+    /// What it adds to one without network: Landlock knows TCP only. Sockets between processes of
+    /// this machine (1) and with the kernel (16) stay; io_uring, which makes sockets of its own,
+    /// goes.
+    const NO_SOCKETS: &str = r#"
+        {"syscall": "socket", "args": [
+            {"index": 0, "type": "dword", "op": "ne", "val": 1},
+            {"index": 0, "type": "dword", "op": "ne", "val": 16}
+        ]},
+        {"syscall": "socketpair", "args": [{"index": 0, "type": "dword", "op": "ne", "val": 1}]},
+        {"syscall": "io_uring_setup"},"#;
 
     pub(super) fn lacking(walls: &Walls) -> Option<String> {
         if let Err(error) = ruleset(walls, CompatLevel::HardRequirement) {
             return Some(format!("this kernel's Landlock is too old, or switched off: {error}"));
         }
-        if walls.network { None } else { filter().err() }
+        if walls.network { None } else { filter(false).err() }
     }
 
     pub(super) fn raise(walls: &Walls) -> Result<(), String> {
@@ -140,13 +147,11 @@ mod system {
         if let (Err(error), true) = (raised, walls.required) {
             return Err(format!("Landlock: {error}"));
         }
-        if walls.network {
-            return Ok(());
-        }
-        let filtered = filter().and_then(|program| {
+        let filtered = filter(walls.network).and_then(|program| {
             seccompiler::apply_filter(&program).map_err(|error| format!("seccomp: {error}"))
         });
-        if walls.required { filtered } else { Ok(()) }
+        // With the network, what seccomp adds is not promised.
+        if walls.required && !walls.network { filtered } else { Ok(()) }
     }
 
     fn ruleset(walls: &Walls, level: CompatLevel) -> Result<RulesetCreated, RulesetError> {
@@ -167,8 +172,9 @@ mod system {
         let all = AccessFs::from_all(MORE);
         // Where reading is free, no gate is needed for it.
         let given = if walls.read.is_some() { all } else { AccessFs::from_write(MORE) };
+        // No ioctl on the terminal: it could be told what its user types next.
         let mut ruleset = ruleset
-            .add_rules(path_beneath_rules(DEVICES, given))?
+            .add_rules(path_beneath_rules(DEVICES, given & !AccessFs::IoctlDev))?
             .add_rules(path_beneath_rules(&walls.write, given))?;
         if let Some(read) = &walls.read {
             let reading = AccessFs::from_read(MORE);
@@ -179,10 +185,15 @@ mod system {
         Ok(ruleset)
     }
 
-    fn filter() -> Result<seccompiler::BpfProgram, String> {
+    fn filter(network: bool) -> Result<seccompiler::BpfProgram, String> {
         let arch =
             std::env::consts::ARCH.try_into().map_err(|error| format!("seccomp: {error}"))?;
-        let mut filters = seccompiler::compile_from_json(NO_SOCKETS.as_bytes(), arch)
+        let sockets = if network { "" } else { NO_SOCKETS };
+        let text = format!(
+            r#"{{"hook": {{"mismatch_action": "allow", "match_action": {{"errno": 13}},
+                "filter": [{sockets}{NO_LIMITS_FOR_OTHERS}]}}}}"#
+        );
+        let mut filters = seccompiler::compile_from_json(text.as_bytes(), arch)
             .map_err(|error| format!("seccomp: {error}"))?;
         filters.remove("hook").ok_or_else(|| "seccomp: no filter".to_string())
     }
