@@ -93,6 +93,15 @@ impl Live {
         self.child.stdout.is_closed() && self.child.stderr.is_closed()
     }
 
+    /// Whether what it writes may count: not when its time was over before.
+    pub(super) fn is_heard(&self) -> bool {
+        match &self.phase {
+            Phase::Running { .. } | Phase::Draining { .. } => true,
+            Phase::Stopping { .. } => false,
+            Phase::Killed { why, .. } => matches!(why, Ending::OverLimit { .. }),
+        }
+    }
+
     /// Asks it to end, unless it is ending already.
     pub(super) fn stop(&mut self, why: Ending) {
         if matches!(self.phase, Phase::Running { .. }) {
@@ -119,12 +128,22 @@ impl Live {
         let now = Instant::now();
         let is_running = matches!(self.phase, Phase::Running { .. });
         let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
-        let mut roots = strays();
-        roots.push(self.child.pid().as_raw_nonzero().get());
-        let excess = Usage::of_trees(roots).excess(limits);
+        let excess = self.usage(strays()).looked_into(limits).excess(limits);
         self.look = Some(look.next(now.elapsed()));
         if let Some(ending) = excess {
             self.kill(ending);
+        }
+    }
+
+    /// What it uses, with what `strays` use.
+    fn usage(&self, mut strays: Vec<i32>) -> Usage {
+        let leader = self.child.pid().as_raw_nonzero().get();
+        match self.level {
+            Level::Namespace => Usage::in_namespace(leader),
+            Level::Group | Level::Sweep | Level::Cgroup => {
+                strays.push(leader);
+                Usage::of_trees(strays)
+            }
         }
     }
 
@@ -158,7 +177,7 @@ impl Live {
     /// The end: what is left of its group is killed, then the leader is reaped, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
         let mut notes = std::mem::take(&mut self.notes);
-        if matches!(self.phase, Phase::Draining { .. }) {
+        if self.is_heard() {
             // What is there by now counts, even if waiting for it failed.
             let mut buffer = Vec::with_capacity(4096);
             self.child.stdout.read(&mut buffer, true);
@@ -198,9 +217,12 @@ impl Live {
             // What was started was still ours; nothing of it is the hook's.
             return Trace { notes, ..not_run(Ending::NotStarted(error)) };
         }
+        // A limit that struck when it had already exited with a refusal does not undo that.
+        let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
         let ending = match &self.phase {
-            Phase::Stopping { why, .. } | Phase::Killed { why, .. } => why.clone(),
-            Phase::Running { .. } | Phase::Draining { .. } => {
+            Phase::Stopping { why, .. } => why.clone(),
+            Phase::Killed { why, .. } if !(has_refused && self.is_heard()) => why.clone(),
+            Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, (&stdout, &stderr), excess);
                 notes.extend(more);
                 ending
@@ -245,7 +267,7 @@ impl Live {
         }
         let limits = Limits { cpu: limits.cpu, ..Limits::default() };
         limits.cpu?;
-        Usage::of_trees(vec![self.child.pid().as_raw_nonzero().get()]).excess(&limits)
+        self.usage(Vec::new()).excess(&limits)
     }
 }
 

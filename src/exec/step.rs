@@ -319,7 +319,7 @@ impl<'e> Step<'e> {
         let State::Live(live) = &mut slot.state else {
             return;
         };
-        let in_time = matches!(live.phase, Phase::Running { .. } | Phase::Draining { .. });
+        let in_time = live.is_heard();
         match what {
             Watched::Stdin(_) => live.child.feed(),
             Watched::Stdout(_) => {
