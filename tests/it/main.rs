@@ -5,6 +5,7 @@
 
 mod sandbox;
 
+mod bounds;
 mod commands;
 mod config;
 mod generated;

@@ -1,0 +1,391 @@
+//! How surely all that hooks start is ended with them, and that nothing else changes for them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{
+    asked, control_group, gate, has_namespaces, is_root, notes, output, ran_without_privileges,
+    skip, without_privileges, works,
+};
+use crate::nasty::running::{Running, end, wait_until};
+use crate::sandbox::Sandbox;
+
+/// A daemon that keeps nothing of the hook but a word by which the test finds it.
+const DAEMON: &str = "env -i PATH=\"$PATH\" setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 1; done' \
+                      $HOOKRUN_IT_COOKIE </dev/null >/dev/null 2>&1 &";
+
+/// What can be had here beside the process group.
+fn strong() -> Vec<&'static str> {
+    let mut strong = Vec::new();
+    strong.extend(has_namespaces().then_some("pidns"));
+    strong.extend(control_group().map(|_| "cgroup"));
+    if strong.len() < 2 {
+        skip("not all of namespaces and control groups can be made here");
+    }
+    strong
+}
+
+/// The folder of the control group whose name the hook has written to `group`.
+fn group_of(sandbox: &Sandbox) -> PathBuf {
+    let text = sandbox.read("group");
+    let name = text.lines().find_map(|line| line.strip_prefix("0::")).unwrap();
+    let name = name.rsplit('/').next().unwrap();
+    assert!(name.starts_with("hookrun-"), "{text}");
+    control_group().unwrap().join(name)
+}
+
+#[test]
+fn reports_name_what_was_in_force() {
+    let mut cases = vec![("auto", "sweep"), ("group", "group")];
+    cases.extend(strong().into_iter().map(|name| (name, name)));
+    for (containment, level) in cases {
+        let report =
+            gate(&format!("containment={containment}"), "echo hi").report("tool.pre", "{}");
+        assert_eq!(
+            (&report["output"], &report["hooks"][0]["containment"]),
+            (&json!("hi"), &json!(level))
+        );
+        assert_eq!(notes(&report, 0), Vec::<String>::new(), "{containment}");
+    }
+}
+
+#[test]
+fn nothing_is_left_however_the_hook_ends() {
+    for containment in strong() {
+        let with = |body: &str| {
+            asked(&format!("containment={containment} timeout=300ms"), &format!("{DAEMON}\n{body}"))
+        };
+        with("exit 0").allows();
+        with("echo no >&2; exit 1").blocks("no");
+        with("kill -9 $$").blocks("hook `hook` failed: killed by SIGKILL (fail closed)");
+        let late = "hook `hook` failed: timed out after 300ms (fail closed)";
+        with("sleep 600").blocks(late);
+        with("trap '' TERM; while :; do sleep 600; done").blocks(late);
+        with("(setsid setsid sleep 600 &); kill -STOP $$").blocks(late);
+    }
+}
+
+#[test]
+fn a_hook_has_a_moment_to_clean_up_at_its_timeout() {
+    for containment in strong() {
+        let body = "trap 'touch cleaned; exit 0' TERM; sleep 600 & wait";
+        let sandbox = gate(&format!("containment={containment} timeout=300ms"), body);
+        sandbox.run("tool.pre").blocks_saying("timed out");
+        sandbox.has_file("cleaned");
+    }
+}
+
+#[test]
+fn a_chain_of_forks_cannot_outrun_it() {
+    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\nsetsid \"$0\" $((n + 1)) & exit 0";
+    for containment in strong() {
+        asked(&format!("containment={containment}"), body).allows();
+    }
+}
+
+#[test]
+fn a_control_group_is_removed_whatever_happens() {
+    if control_group().is_none() {
+        return skip("no control group can be made here");
+    }
+    let note = "cat /proc/self/cgroup > group";
+    for (body, status) in [(DAEMON, 0), ("sleep 600", 2), ("exit 3", 2)] {
+        let sandbox = gate("containment=cgroup timeout=300ms", &format!("{note}\n{body}"));
+        sandbox.run("tool.pre").exits(status);
+        assert!(!group_of(&sandbox).exists(), "{body}");
+    }
+    for signal in ["TERM", "KILL"] {
+        // By then the keeper knows of the group.
+        let body = format!("{note}; {DAEMON}\nsleep 0.5; touch started; sleep 600");
+        let sandbox = gate("containment=cgroup timeout=1h", &body);
+        let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+        wait_until("the hook has started", || sandbox.at("started").exists());
+        let group = group_of(&sandbox);
+        assert!(group.exists());
+        end(running.pid(), signal);
+        let ran = running.ended().ran;
+        assert_eq!(ran.status, if signal == "KILL" { -1 } else { 2 }, "{ran:?}");
+        wait_until("the control group is gone", || !group.exists());
+    }
+}
+
+#[test]
+fn each_hook_has_a_control_group_of_its_own() {
+    if control_group().is_none() {
+        return skip("no control group can be made here");
+    }
+    let body = "# hookrun: parallel containment=cgroup\ngrep ^0:: /proc/self/cgroup";
+    let sandbox = Sandbox::new().hook("a", body).hook("b", body).hook("c", body);
+    let said = super::said(&sandbox);
+    let mut groups: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
+    groups.dedup();
+    assert_eq!(groups.len(), 3, "{said}");
+}
+
+#[test]
+fn what_moves_itself_out_of_its_control_group_is_found_all_the_same() {
+    let Some(group) = control_group() else {
+        return skip("no control group can be made here");
+    };
+    let move_out = format!("echo $$ > {}/cgroup.procs", group.display());
+    let body = format!("{move_out}; grep -c hookrun- /proc/self/cgroup\n{DAEMON}");
+    asked("containment=cgroup", &body).allows_with(json!({ "output": "0" }));
+    // In a sandbox it stays where it is.
+    let body =
+        format!("{{ {move_out}; }} 2>/dev/null; grep -c hookrun- /proc/self/cgroup; {DAEMON}");
+    asked("containment=cgroup sandbox", &body).allows_with(json!({ "output": "1" }));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_its_cure() {
+    let Some(words) = without_privileges() else {
+        return skip("this build cannot be run without privileges");
+    };
+    let ran = ran_without_privileges(&gate("containment=cgroup", "touch ran"), &words);
+    if control_group().is_some() && !is_root() {
+        return skip("control groups are delegated to who runs this");
+    }
+    ran.blocks_saying("never ran: ").blocks_saying("systemd-run --user --scope -p Delegate=yes");
+    let ran =
+        ran_without_privileges(&gate("containment=cgroup on_failure=allow", "exit 1"), &words);
+    ran.exits(0);
+}
+
+#[test]
+fn a_namespace_can_be_had_without_privileges() {
+    let Some(words) = without_privileges() else {
+        return skip("this build cannot be run without privileges");
+    };
+    if !works(&[&words[..], &["unshare"]].concat(), &["-Upf", "true"]) {
+        return skip("users may make no user namespaces here");
+    }
+    for settings in ["containment=pidns", "containment=pidns sandbox limits.files=32"] {
+        let body = format!("echo $$ $(id -u) $(id -g); {DAEMON}");
+        let ran = ran_without_privileges(&gate(settings, &body), &words);
+        let (user, group) = if is_root() {
+            (super::NOBODY.to_string(), super::NOBODY.to_string())
+        } else {
+            let ids = (rustix::process::getuid(), rustix::process::getgid());
+            (ids.0.to_string(), ids.1.to_string())
+        };
+        ran.allows_with(json!({ "output": format!("2 {user} {group}") }));
+        let ran = ran_without_privileges(&gate(settings, "echo no >&2; exit 255"), &words);
+        ran.blocks("no");
+    }
+}
+
+#[test]
+fn in_a_namespace_a_hook_is_the_second_process_and_ends_as_it_ended() {
+    if !has_namespaces() {
+        return skip("no process namespace can be made here");
+    }
+    assert_eq!(output("containment=pidns", "echo $$"), "2");
+    for status in [1, 2, 3, 126, 127, 128, 137, 254, 255] {
+        let report = gate("containment=pidns", &format!("exit {status}")).report("tool.pre", "{}");
+        assert_eq!(report["hooks"][0]["status"], status, "{report:#}");
+        assert_eq!(report["hooks"][0]["ending"], "answered", "{report:#}");
+    }
+    // All that end a process: no core is dumped, nothing is told in place of the signal.
+    let signals = (1..=31).filter(|signal| ![17, 18, 19, 20, 21, 22, 23, 28].contains(signal));
+    for signal in signals.chain([34, 40, 64]) {
+        let body = format!("kill -{signal} $$; sleep 600");
+        let ways = ["", "containment=pidns"].map(|settings| {
+            let report = gate(&format!("timeout=9s {settings}"), &body).report("tool.pre", "{}");
+            assert_eq!(report["hooks"][0]["ending"], "killed", "{signal}: {report:#}");
+            report["reason"].to_string()
+        });
+        assert_eq!(ways[0], ways[1]);
+    }
+}
+
+#[test]
+fn a_hook_that_signals_its_group_is_alone_in_it() {
+    for containment in strong() {
+        let with = format!("containment={containment} timeout=1h");
+        for signal in
+            ["USR1", "USR2", "ALRM", "TERM", "INT", "HUP", "QUIT", "PIPE", "PROF", "WINCH"]
+        {
+            let body = format!("trap 'echo got' {signal}; kill -{signal} 0; exit 0");
+            assert_eq!(output(&with, &body), "got", "{signal}");
+        }
+        asked(&with, "kill -9 0; sleep 600").blocks_saying("killed by SIGKILL");
+    }
+}
+
+#[test]
+fn a_namespace_ends_at_the_very_moment_at_which_hookrun_is_killed() {
+    if !has_namespaces() {
+        return skip("no process namespace can be made here");
+    }
+    let body = format!("{DAEMON}\nsetsid sleep 600 & touch up; sleep 600");
+    for moment in 0..40 {
+        let sandbox = gate("containment=pidns timeout=1h", &body);
+        let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+        // From before its start until the hook runs: none of these moments is special.
+        std::thread::sleep(Duration::from_micros(moment * 500));
+        end(running.pid(), "KILL");
+        assert_eq!(running.ended().ran.status, -1);
+    }
+    let sandbox = gate("containment=pidns timeout=1h", &body);
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    wait_until("the hook runs", || sandbox.at("up").exists());
+    end(running.pid(), "KILL");
+    running.ended();
+}
+
+/// The ways into a hook's process that go through one of hookrun's own.
+fn ways() -> Vec<String> {
+    let mut ways = vec!["limits.files=64".to_string(), "sandbox.write=.".to_string()];
+    ways.extend(strong().iter().map(|name| format!("containment={name}")));
+    ways.push(ways.join(" ").replace("containment=cgroup", ""));
+    ways
+}
+
+#[test]
+fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
+    type Make = fn(Sandbox) -> Sandbox;
+    let cases: &[(&str, Make, &str)] = &[
+        ("empty", |sandbox| sandbox.script("program", ""), "neither a program nor a script"),
+        ("text", |sandbox| sandbox.script("program", "exit 0\n"), "neither a program nor a script"),
+        ("no interpreter", |s| s.script("program", "#!/none/sh\n"), "interpreter of"),
+        ("CR LF", |s| s.script("program", "#!/bin/sh\r\nexit 0\r\n"), "ends in CR LF"),
+        ("closed", |s| s.file("plain", "").script("program", "#!plain\n"), "permission denied"),
+        (
+            "an interpreter that is none",
+            |s| s.script("text", "exit 0\n").script("program", "#!text\n"),
+            "neither a program nor a script",
+        ),
+        ("not executable", |sandbox| sandbox.file("program", ""), "is not executable"),
+        ("missing", |sandbox| sandbox, "no such file"),
+        ("broken", |s| s.script("program", "\u{7f}ELF"), "never ran"),
+    ];
+    for (what, make, words) in cases {
+        let reason = |tables: &str| {
+            let manifest = format!(
+                "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"./program\"\n{tables}"
+            );
+            let sandbox = make(Sandbox::new().file("hookrun.toml", &manifest));
+            let ran = sandbox.run("tool.pre");
+            ran.exits(2).says("hook `h` failed: never ran: ").says(words);
+            ran.stderr.replace(sandbox.path().to_str().unwrap(), "")
+        };
+        let plain = reason("");
+        let mut tables = vec!["limits = { files = 64 }".to_string(), "sandbox = true".to_string()];
+        tables.extend(strong().iter().map(|name| format!("containment = \"{name}\"")));
+        for table in tables {
+            assert_eq!(reason(&table), plain, "{what}: {table}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_finds_the_same_around_it_every_way() {
+    let body = "printf '%s\\n' \"$0\" \"$#\" \"$@\"; cat; pwd; umask; ulimit -c\n\
+                env | grep -v '^HOOKRUN_RUN_ID=\\|^HOOKRUN_STATE_DIR=\\|^HOOKRUN_PROJECT_DIR=\\|^HOME=\\|^PWD=' | sort\n\
+                grep '^SigIgn\\|^SigBlk' /proc/self/status; readlink /proc/self/fd/0 | cut -c1-4";
+    let seen = |tables: &str| {
+        let manifest = format!(
+            "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"tools/../program 'a b' '' --x\"\n{tables}"
+        );
+        let sandbox = Sandbox::new()
+            .file("hookrun.toml", &manifest)
+            .file("tools/x", "")
+            .script("program", &format!("#!/bin/sh\n{body}\n"))
+            .variable("HOOKRUN_IT", "variable")
+            .file("else/where", "");
+        let context = json!({ "cwd": "else", "toolName": "bash" }).to_string();
+        let report = sandbox.report("tool.pre", &context);
+        assert_eq!(report["decision"], "allow", "{tables}: {report:#}");
+        report["output"].as_str().unwrap().replace(sandbox.path().to_str().unwrap(), "")
+    };
+    let plain = seen("");
+    assert!(
+        plain.contains("\n3\na b\n\n--x\n") && plain.contains("HOOKRUN_IT=variable"),
+        "{plain}"
+    );
+    let mut tables = vec!["limits = { files = 64 }".to_string(), "sandbox = true".to_string()];
+    tables.extend(strong().iter().map(|name| format!("containment = \"{name}\"")));
+    for table in tables {
+        assert_eq!(seen(&table), plain, "{table}");
+    }
+    let name = "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"perl -e 'open F, q(/proc/self/cmdline); print <F>'\"\n";
+    let told = |tables: &str| {
+        super::said(&Sandbox::new().file("hookrun.toml", &format!("{name}{tables}")))
+    };
+    assert_eq!(told("limits = { files = 64 }"), told(""));
+}
+
+#[test]
+fn a_large_event_goes_every_way() {
+    for way in ways() {
+        let sandbox = gate(&way, "wc -c");
+        let context = json!({ "prompt": "x".repeat(3 << 20) }).to_string();
+        let report = sandbox.report("tool.pre", &context);
+        let count: usize = report["output"].as_str().unwrap().trim().parse().unwrap();
+        assert!(count > 3 << 20, "{way}: {report}");
+    }
+}
+
+#[test]
+fn a_refusal_with_126_is_a_refusal() {
+    for way in ways() {
+        asked(&way, "echo no >&2; exit 126").blocks("no");
+        asked(&way, "printf '\\0hookrun confine: no\\n' >&2; exit 126").exits(2);
+    }
+}
+
+#[test]
+fn a_process_that_has_left_the_group_lives_on_where_that_is_all_there_is() {
+    let body = "setsid sh -c 'touch up; exec sleep 600' >/dev/null 2>&1 &\nuntil [ -e up ]; do sleep 0.01; done";
+    let sandbox = gate("containment=group", body);
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    let cookie = running.cookie.clone();
+    running.ended_alone().ran.allows();
+    let left = cookie.holders();
+    left.iter().for_each(|pid| end(*pid, "KILL"));
+    assert_eq!(left.len(), 1, "{left:?}");
+    cookie.has_nobody();
+    asked("containment=group", "sleep 600 & exit 0").allows();
+    asked("containment=group timeout=300ms", "sleep 600 & sleep 600").blocks_saying("timed out");
+}
+
+#[test]
+fn hookrun_in_a_hook_can_do_the_same() {
+    let program = env!("CARGO_BIN_EXE_hookrun");
+    for containment in strong() {
+        let body = format!(
+            "[ -n \"$INNER\" ] && {{ {DAEMON}\n echo inner $$ >&2; exit 1; }}\n\
+             echo '{{}}' | INNER=1 {program} run tool.pre 2>&1 | grep -c '^inner'"
+        );
+        let ran = asked(&format!("containment={containment}"), &body);
+        ran.allows_with(json!({ "output": "1" }));
+    }
+}
+
+#[test]
+fn told_to_stop_hookrun_ends_every_way() {
+    for way in ways() {
+        let sandbox =
+            gate(&format!("timeout=1h {way}"), "touch started; setsid sleep 600 & sleep 600");
+        let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+        wait_until("the hook has started", || sandbox.at("started").exists());
+        end(running.pid(), "TERM");
+        running.ended().ran.blocks_saying("hookrun was told to stop");
+    }
+}
+
+#[test]
+fn containments_that_are_none_are_mistakes() {
+    let manifest =
+        "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"true\"\ncontainment = ";
+    for (written, directive) in [("\"cgroups\"", "cgroups"), ("true", "true"), ("[]", "''")] {
+        let tables =
+            Sandbox::new().file("hookrun.toml", &format!("{manifest}{written}\n")).problems(&[]);
+        let directives = gate(&format!("containment={directive}"), "true").problems(&[]);
+        for problems in [tables, directives] {
+            assert!(problems.len() == 1 && problems[0].contains("`containment`"), "{problems:?}");
+        }
+    }
+}
