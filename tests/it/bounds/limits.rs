@@ -224,7 +224,8 @@ fn in_a_namespace_and_in_a_control_group_limits_are_the_same() {
         struck(&asked(&with("limits.cpu=10ms"), busy), "cpu");
         let many = "sleep 600 & sleep 600 & (setsid sleep 600 &) & wait; sleep 600";
         let used = struck(&asked(&with("limits.processes=3"), many), "processes");
-        assert_eq!(used, "had 4 at once of 3", "{containment}");
+        // The subshell that starts the third may still be there.
+        assert!(["had 4 at once of 3", "had 5 at once of 3"].contains(&used.as_str()), "{used}");
         // What hookrun puts around the hook is not the hook's.
         asked(&with("limits.processes=1 limits.memory=8M limits.cpu=1s"), "echo hi; read line")
             .allows_with(json!({ "output": "hi" }));
