@@ -15,9 +15,9 @@ mod structured;
 use serde_json::Value;
 
 use crate::event::EventSpec;
-use crate::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
+use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending, Exit, signal_name};
-use object::{Found, last, objects_in, read_object};
+use object::{Found, is_list_of_answers, last, objects_in, read_object, read_said};
 use structured::structured;
 
 /// What the hook is allowed to answer.
@@ -109,14 +109,6 @@ fn without_colours(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Whether the text is a JSON list that holds an object with a key of ours.
-fn is_list_of_answers(text: &str) -> bool {
-    let list = if text.starts_with('[') { serde_json::from_str(text) } else { return false };
-    let Ok(Value::Array(list)) = list else { return false };
-    let is_answer = |item: &Value| RESULT_KEYS.iter().any(|key| item.get(key.name).is_some());
-    list.iter().any(is_answer)
-}
-
 /// What is wrong with text that begins like a JSON object, in words that name the usual slips.
 fn syntax(error: &serde_json::Error) -> String {
     let words = error.to_string();
@@ -146,7 +138,7 @@ fn refused_by_status(
 ) -> (Ending, Vec<String>) {
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
-    let object = if is_cut { None } else { read_object(stdout).ok() };
+    let object = if is_cut { None } else { read_said(stdout).ok() };
     let said = object.as_deref().and_then(|entries| match last(entries, "reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
         _ => None,
@@ -186,10 +178,7 @@ fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
 
 /// A note for text in which a JSON object stands that was meant as an answer.
 fn surrounded_note(found: &Found) -> Vec<String> {
-    let meant = found.objects.iter().any(|entries| {
-        entries.iter().any(|(key, _)| RESULT_KEYS.iter().any(|known| known.name == key))
-    });
-    if !meant {
+    if found.objects.iter().all(Vec::is_empty) {
         return Vec::new();
     }
     vec!["text surrounds the JSON on stdout, so it was not read; print the JSON alone".to_string()]
@@ -287,8 +276,29 @@ mod tests {
             "\u{1b}[1;39m{\u{1b}[34m\"continue\"\u{1b}[0m:false,\"reason\":\"no\"}\u{1b}[0m";
         assert_eq!(verdict(coloured).decision, block("no"));
         assert!(problem(r#"[{"continue":false}]"#).contains("not a list"));
+        assert!(problem(r#"[1,{"reason":"\ud800"}]"#).contains("not a list"));
         let text = "\u{1b}[1mhi\u{1b}[0m";
         assert_eq!(verdict(text).output.as_deref(), Some(text));
+    }
+
+    #[test]
+    fn what_stands_beside_a_refusal_does_not_hide_it() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for beside in [r#""x":1e999"#, r#""x":"\ud83d""#, r#""\ud83d":1"#, &format!("\"x\":{deep}")]
+        {
+            let refusal = format!("{{{beside},\"continue\":false,\"reason\":\"no\"}}");
+            assert_eq!(verdict(&refusal).decision, block("no"), "{beside}");
+            assert_eq!(verdict(&format!("hi\n{refusal}\nbye")).decision, block("no"), "{beside}");
+        }
+        // A reason that was cut in the middle of a character.
+        let cut = r#"{"continue":false,"reason":"no \ud83d"}"#;
+        assert_eq!(verdict(cut).decision, block("no \u{fffd}\u{fffd}\u{fffd}"));
+        assert_eq!(
+            verdict(r#"{"ask":"ok \ud83d?"}"#).decision,
+            Decision::Ask { question: "ok \u{fffd}\u{fffd}\u{fffd}?".into() }
+        );
+        let wrapped = "log\n{\"answer\":\n  {\"continue\":false,\"reason\":\"no\"}\n}";
+        assert_eq!(verdict(wrapped).decision, block("no"));
     }
 
     #[test]
@@ -301,6 +311,7 @@ mod tests {
         };
         assert_eq!(reason("{}", "no\n"), "no");
         assert_eq!(reason(r#"{"continue":true,"reason":"json"}"#, ""), "json");
+        assert_eq!(reason(r#"{"reason":"json","x":"\ud800"}"#, ""), "json");
         assert_eq!(reason("text", " "), "text");
         assert_eq!(reason("{}", ""), "exited with status 1");
     }
@@ -363,8 +374,10 @@ mod tests {
     fn the_search_for_a_refusal_ends() {
         let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(100_000));
         assert!(problem(&tangled).contains("too many nested"));
-        let refused = format!("{{\"continue\":false,\"reason\":\"no\"}}\n{tangled}");
-        assert_eq!(verdict(&refused).decision, block("no"));
+        let refusal = "{\"continue\":false,\"reason\":\"no\"}";
+        for refused in [format!("{refusal}\n{tangled}"), format!("{tangled}\n{refusal}\n")] {
+            assert_eq!(verdict(&refused).decision, block("no"));
+        }
         assert_eq!(verdict(&format!("x{}", "{}".repeat(100_000))).decision, Decision::Allow);
     }
 

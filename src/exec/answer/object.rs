@@ -1,17 +1,35 @@
 //! JSON objects on a hook's stdout: alone, or among text that somebody else printed.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::outcome::Decision;
+use crate::event::context::string_text;
+use crate::outcome::{Decision, RESULT_KEYS};
 
 /// Reads text that is one JSON object and nothing else.
 pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
     serde_json::from_str::<Object>(text).map(|object| object.0)
+}
+
+/// What an object says that is one and nothing else, whatever stands in it beside our keys: half
+/// of a character that was cut in two, a number without bounds, any depth.
+pub(super) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    serde_json::from_str::<Said>(text).map(|said| said.0)
+}
+
+/// Whether the text is a JSON list that holds an object with a key of ours.
+pub(super) fn is_list_of_answers(text: &str) -> bool {
+    if !text.starts_with('[') {
+        return false;
+    }
+    let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    list.iter().any(|item| read_said(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
 /// A JSON object as the list of its entries, so that a key that stands twice is seen.
@@ -19,14 +37,36 @@ struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
-        reader.deserialize_map(Entries).map(Object)
+        reader.deserialize_map(Entries(PhantomData)).map(Object)
     }
 }
 
-struct Entries;
+/// Those entries of a JSON object that are ours. A refusal counts however the rest looks, so
+/// the rest is not read.
+struct Said(Vec<(String, Value)>);
 
-impl<'de> Visitor<'de> for Entries {
-    type Value = Vec<(String, Value)>;
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Said, D::Error> {
+        let entries = reader.deserialize_map(Entries(PhantomData))?;
+        let ours = |(key, value): (&RawValue, &RawValue)| {
+            let key = string_text(key.get())?;
+            let is_ours = RESULT_KEYS.iter().any(|known| known.name == key);
+            is_ours.then(|| (key, value_of(value.get())))
+        };
+        Ok(Said(entries.into_iter().filter_map(ours).collect()))
+    }
+}
+
+/// A value as far as it can be read.
+fn value_of(raw: &str) -> Value {
+    let value = serde_json::from_str(raw).ok();
+    value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
+}
+
+struct Entries<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+    type Value = Vec<(K, V)>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
@@ -46,6 +86,7 @@ pub(super) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a 
 
 /// What was found among other text.
 pub(super) struct Found {
+    /// What each object says with our keys.
     pub(super) objects: Vec<Vec<(String, Value)>>,
     /// Whether all of the text was searched.
     pub(super) is_whole: bool,
@@ -68,8 +109,8 @@ impl Found {
     }
 }
 
-/// How much is read in search of objects. What is nested is read once for each of its levels,
-/// 128 at most: no text below 32 KiB can reach this, and no text without deep nesting.
+/// How much is read in search of objects. What is nested is read once for each of its levels: no
+/// text below 32 KiB with less than 128 of them can reach this, and no text without nesting.
 const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Every JSON object that has a line to itself, or at least the end or the beginning of one:
@@ -82,13 +123,14 @@ pub(super) fn objects_in(text: &str) -> Found {
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
         if searched_bytes > SEARCHED_BYTES {
             found.is_whole = false;
+            found.objects.extend(whole_lines(&text[start..]));
             break;
         }
-        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Object>();
+        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Said>();
         let read = reader.next();
         from = start + 1;
         let entries = match read {
-            Some(Ok(Object(entries))) => entries,
+            Some(Ok(Said(entries))) => entries,
             Some(Err(error)) => {
                 searched_bytes += read_until(&text[start..], &error);
                 continue;
@@ -101,10 +143,20 @@ pub(super) fn objects_in(text: &str) -> Found {
         last_line.move_to(text, end);
         if start <= first_line.words.start || last_line.words.end <= end {
             found.objects.push(entries);
+            // A line of its own counts wherever it stands.
+            if last_line.whole.start > start {
+                found.objects.extend(whole_lines(&text[start..end]));
+            }
             from = end;
         }
     }
     found
+}
+
+/// The objects that are a line of their own.
+fn whole_lines(text: &str) -> impl Iterator<Item = Vec<(String, Value)>> {
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with('{'));
+    lines.filter_map(|line| read_said(line).ok())
 }
 
 /// Where the reader stopped.
