@@ -99,11 +99,12 @@ fn without_colours(text: &str) -> Option<String> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
-        let parameters = |c: char| c.is_ascii_digit() || c == ';' || c == ':';
-        let after = after.trim_start_matches(parameters);
-        let mut end = after.chars();
-        end.next();
-        rest = end.as_str();
+        let last = after.trim_start_matches(|c: char| ('0'..='?').contains(&c));
+        // Anything but a letter ends no such sequence, and a brace may begin an answer.
+        rest = last.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_else(|| {
+            plain.push_str("\u{1b}[");
+            after
+        });
     }
     plain.push_str(rest);
     Some(plain)
@@ -277,6 +278,10 @@ mod tests {
         assert_eq!(verdict(coloured).decision, block("no"));
         assert!(problem(r#"[{"continue":false}]"#).contains("not a list"));
         assert!(problem(r#"[1,{"reason":"\ud800"}]"#).contains("not a list"));
+        for (torn, after) in [("\u{1b}[", ""), ("hi \u{1b}[3\n", " bye"), ("\u{1b}[?25l", " bye")] {
+            let stdout = format!("{torn}{{\"continue\":false,\"reason\":\"no\"}}{after}");
+            assert_eq!(verdict(&stdout).decision, block("no"), "{torn:?}");
+        }
         let text = "\u{1b}[1mhi\u{1b}[0m";
         assert_eq!(verdict(text).output.as_deref(), Some(text));
     }
