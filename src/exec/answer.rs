@@ -78,6 +78,9 @@ pub fn judge(
             let problem = "an answer is one JSON object, not a list of them";
             (malformed(problem.to_string()), Vec::new())
         }
+        None if found.asks_nothing() => {
+            (malformed("`ask` is empty; write the question".to_string()), Vec::new())
+        }
         None if !found.is_whole => (
             malformed("text with too many nested JSON objects; print the JSON alone".into()),
             Vec::new(),
@@ -304,6 +307,13 @@ mod tests {
         );
         let wrapped = "log\n{\"answer\":\n  {\"continue\":false,\"reason\":\"no\"}\n}";
         assert_eq!(verdict(wrapped).decision, block("no"));
+    }
+
+    #[test]
+    fn an_empty_question_is_malformed_wherever_it_stands() {
+        for stdout in [r#"{"ask":" "}"#, "hi\n{\"ask\":\"\"}\n"] {
+            assert!(problem(stdout).contains("`ask` is empty"), "{stdout}");
+        }
     }
 
     #[test]

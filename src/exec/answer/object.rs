@@ -101,12 +101,21 @@ impl Found {
             {
                 return Some(Decision::Block { reason: reason_of(entries) });
             }
-            if let Some(Value::String(ask)) = last(entries, "ask") {
-                question.get_or_insert_with(|| ask.clone());
+            if let Some(ask) = asked(entries).filter(|ask| !ask.trim().is_empty()) {
+                question.get_or_insert_with(|| ask.to_string());
             }
         }
         question.map(|question| Decision::Ask { question })
     }
+
+    /// Whether a person is to be asked, and nobody knows what.
+    pub(super) fn asks_nothing(&self) -> bool {
+        self.objects.iter().filter_map(|entries| asked(entries)).any(|ask| ask.trim().is_empty())
+    }
+}
+
+fn asked(entries: &[(String, Value)]) -> Option<&str> {
+    last(entries, "ask").and_then(Value::as_str)
 }
 
 /// How much is read in search of objects. What is nested is read once for each of its levels: no
