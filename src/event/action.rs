@@ -374,6 +374,7 @@ mod tests {
             r#"{"command":"","cmd":"rm -rf /"}"#,
             r#"{"command":"ls","cmd":"rm -rf /"}"#,
             r#"{"command":[],"x":["rm","-rf","/"]}"#,
+            r#"{"\ud800":1,"command":"rm\u0020-rf /"}"#,
         ] {
             let action = derive(&format!(r#"{{"toolName":"bash","toolInput":{input}}}"#));
             assert!(action.command.unwrap().contains("rm -rf /"), "{input}");
@@ -391,6 +392,12 @@ mod tests {
         assert_eq!(action.kind, ActionKind::Edit);
         assert_eq!(action.paths, ["src/a.rs", "src/b.rs", ".env"]);
         assert_eq!(action.command, None);
+    }
+
+    #[test]
+    fn a_key_with_half_a_character_hides_no_path() {
+        let action = derive(r#"{"toolName":"Write","toolInput":{"path":".env","\udc00":1}}"#);
+        assert_eq!(action.paths, [".env"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserializer as _;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -128,6 +128,7 @@ impl Context {
         for (key, raw) in
             entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?
         {
+            let key = whole_key(key)?;
             if !seen.insert(key.clone()) {
                 return Err(ContextError::Duplicate(key.into_owned()));
             }
@@ -297,8 +298,9 @@ fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
 pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
-            let found = entries(raw).ok()?.into_iter().rev().find(|(name, _)| name == key)?;
-            Some(found.1.get())
+            let found = entries(raw).ok()?;
+            let (_, value) = found.into_iter().rev().find(|(name, _)| key_text(name) == key)?;
+            Some(value.get())
         }
         b'[' => {
             // `01` is no index, as it is none in JSON.
@@ -316,12 +318,15 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
 pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
     let found = if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() };
     let mut seen = HashSet::new();
-    for (key, _) in &found {
-        if !seen.insert(key) {
-            return Err(key.clone().into_owned());
+    let mut distinct = Vec::with_capacity(found.len());
+    for (key, value) in found {
+        let key = key_text(key);
+        if !seen.insert(key.clone()) {
+            return Err(key.into_owned());
         }
+        distinct.push((key, value.get()));
     }
-    Ok(found.into_iter().map(|(key, value)| (key, value.get())).collect())
+    Ok(distinct)
 }
 
 /// The elements of a JSON array, as text.
@@ -347,18 +352,18 @@ pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
     serde_json::Deserializer::from_str(raw).deserialize_seq(Elements).ok()
 }
 
-/// The entries of a JSON object, keys decoded and values as text.
-fn entries(raw: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
+/// The entries of a JSON object, keys and values as text.
+fn entries(raw: &str) -> serde_json::Result<Vec<(&RawValue, &RawValue)>> {
     struct Entries;
     impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+        type Value = Vec<(&'de RawValue, &'de RawValue)>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a JSON object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = Vec::new();
-            while let Some(key) = map.next_key_seed(KeyText)? {
-                found.push((key, map.next_value()?));
+            while let Some(entry) = map.next_entry()? {
+                found.push(entry);
             }
             Ok(found)
         }
@@ -369,27 +374,24 @@ fn entries(raw: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
     Ok(found)
 }
 
-/// A key, borrowed where it has no escapes.
-struct KeyText;
-
-impl<'de> DeserializeSeed<'de> for KeyText {
-    type Value = Cow<'de, str>;
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
-        reader.deserialize_str(self)
+/// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
+/// not hide the others.
+fn key_text(raw: &RawValue) -> Cow<'_, str> {
+    let inner = raw.get().strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+    match inner {
+        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
+        _ => Cow::Owned(string_text(raw.get()).unwrap_or_default()),
     }
 }
 
-impl<'de> Visitor<'de> for KeyText {
-    type Value = Cow<'de, str>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
+/// A key of the context itself, which has to be text: it is written anew.
+fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
+    let key = key_text(raw);
+    if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
+        let problem = format!("half of a surrogate pair stands in the key {}", raw.get());
+        return Err(ContextError::Syntax(problem));
     }
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_string()))
-    }
+    Ok(key)
 }
 
 #[cfg(test)]
@@ -411,6 +413,17 @@ mod tests {
     fn a_lone_surrogate_does_not_hide_the_text_around_it() {
         let context = Context::parse(r#"{"a":"rm \ud800 -rf \u00e9"}"#).unwrap();
         assert_eq!(context.string("a").as_deref(), Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}"));
+    }
+
+    #[test]
+    fn a_lone_surrogate_in_a_key_does_not_hide_the_other_keys() {
+        let text = r#"{"toolInput":{"\ud800":1,"path":".env","\u0061":2}}"#;
+        let context = Context::parse(text).unwrap();
+        assert_eq!(context.text("toolInput.path").as_deref(), Some(".env"));
+        assert_eq!(context.text("toolInput.a").as_deref(), Some("2"));
+        assert_eq!(json(&context), text);
+        let problem = Context::parse(r#"{"\ud800":1}"#).unwrap_err().to_string();
+        assert!(problem.ends_with(r#"half of a surrogate pair stands in the key "\ud800""#));
     }
 
     #[test]
