@@ -1,13 +1,18 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all that are given
 //! must match. Pure.
 
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
-use regex::Regex;
+use globset::GlobBuilder;
+use regex::{Regex, bytes};
 
 use crate::event::{ActionKind, Event};
+
+/// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
+const MAX_GLOB_DEPTH: usize = 50;
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -61,15 +66,20 @@ enum ToolWord {
     /// This one tool, in any case.
     Name(String),
     /// Tool names of this form.
-    Form(GlobMatcher),
+    Form(Glob),
 }
 
 #[derive(Debug, Clone)]
 struct PathMatch {
     written: String,
-    glob: GlobMatcher,
+    glob: Glob,
     scope: PathScope,
 }
+
+/// A glob that is ready for use. globset's own matcher panics where the expression that it makes
+/// is too large.
+#[derive(Debug, Clone)]
+struct Glob(bytes::Regex);
 
 /// What a path glob is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,9 +133,7 @@ impl Matcher {
             Some(0) => PathScope::Absolute,
             Some(_) => PathScope::Relative,
         };
-        let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-        let glob = glob.map_err(|error| MatcherError { problem: error.to_string() })?;
-        let glob = glob.compile_matcher();
+        let glob = Glob::new(&path_glob(&pattern)?)?;
         self.paths.push(PathMatch { written: written.to_string(), glob, scope });
         Ok(self)
     }
@@ -229,8 +237,7 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     {
         return problem("no tool is called that; it is neither a list nor a regular expression");
     }
-    let glob = GlobBuilder::new(word).build();
-    glob.map(drop).map_err(|error| MatcherError { problem: error.to_string() })
+    tool_glob(word).map(drop)
 }
 
 /// Whether [`Matcher::path`] would take `written`.
@@ -260,8 +267,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
         }
         _ => {}
     }
-    let glob = GlobBuilder::new(written).literal_separator(true).build();
-    glob.map(drop).map_err(|error| MatcherError { problem: error.to_string() })
+    path_glob(written).map(drop)
 }
 
 /// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
@@ -271,6 +277,30 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
 /// As they.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+}
+
+fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
+    read_glob(word, GlobBuilder::new(word).case_insensitive(true))
+}
+
+fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
+    read_glob(written, GlobBuilder::new(written).literal_separator(true))
+}
+
+fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
+    let mut depth = 0_usize;
+    for c in written.chars() {
+        match c {
+            '{' if depth == MAX_GLOB_DEPTH => {
+                let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
+                return Err(MatcherError { problem });
+            }
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    builder.build().map_err(|error| MatcherError { problem: error.to_string() })
 }
 
 /// A tool that nobody knows counts as a shell when it is given a command line.
@@ -283,9 +313,7 @@ fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     check_tool_word(word)?;
     if word.contains(['*', '?', '[']) {
-        let form = GlobBuilder::new(word).case_insensitive(true).build();
-        let form = form.map_err(|error| MatcherError { problem: error.to_string() })?;
-        return Ok(ToolWord::Form(form.compile_matcher()));
+        return Ok(ToolWord::Form(Glob::new(&tool_glob(word)?)?));
     }
     if let Some(kind) = ActionKind::from_word(word) {
         return Ok(ToolWord::Class(kind));
@@ -293,6 +321,19 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     let kind = ActionKind::of_tool(word);
     let is_own = matches!(kind, ActionKind::Other | ActionKind::Mcp);
     Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
+}
+
+impl Glob {
+    /// # Errors
+    /// When it is too large.
+    fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
+        let form = bytes::RegexBuilder::new(glob.regex()).dot_matches_new_line(true).build();
+        form.map(Glob).map_err(|error| expression_error(&error.to_string()))
+    }
+
+    fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
+        self.0.is_match(text.as_ref().as_bytes())
+    }
 }
 
 fn expression(written: &str) -> Result<Regex, MatcherError> {
@@ -448,6 +489,19 @@ mod tests {
         assert!(wants(&source, &write("src/a.rs")));
         assert!(!wants(&source, &write("src/../lib/a.rs")));
         assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
+    }
+
+    #[test]
+    fn a_glob_that_is_too_large_is_an_error() {
+        let nested = |depth: usize| format!("{}a,b{}", "{".repeat(depth), "}".repeat(depth));
+        assert!(Matcher::default().path(&nested(MAX_GLOB_DEPTH)).is_ok());
+        for depth in [MAX_GLOB_DEPTH + 1, 300, 100_000] {
+            assert!(check_path(&nested(depth)).is_err() && check_tool(&nested(depth)).is_err());
+            let error = Matcher::default().path(&nested(depth)).unwrap_err();
+            assert_eq!(error.problem, "it has braces deeper than 50 levels");
+        }
+        let error = Matcher::default().path(&"?".repeat(300_000)).unwrap_err();
+        assert!(error.problem.contains("size limit"), "{error}");
     }
 
     #[test]

@@ -271,6 +271,16 @@ fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
 }
 
 #[test]
+fn a_glob_without_end_is_an_error_and_no_crash() {
+    let deep = format!("{}a{}", "{".repeat(7_000), "}".repeat(7_000));
+    let drop_in = Sandbox::new().hook("hook.sh", &format!("# hookrun: path={deep}"));
+    drop_in.run("tool.pre").blocks_saying("it has braces deeper than 50 levels");
+    let table = "[[hook]]\nname = \"x\"\nevent = \"session.end\"\ncommand = \"true\"\n";
+    let sandbox = manifest(&format!("{table}match = {{ path = '{deep}' }}\n"));
+    sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying("braces deeper");
+}
+
+#[test]
 fn folders_that_nobody_would_look_into_are_named() {
     let beside = Sandbox::new().file("ci/hookrun.toml", "").file("ci/tool.pre/a.sh", "");
     beside
