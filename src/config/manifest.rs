@@ -288,6 +288,11 @@ impl Reader<'_> {
         let Some(row) = self.row(MATCH_KEYS, key) else { return };
         let at = Some(self.at(value.span().start));
         match (row.name, given(value)) {
+            (name @ ("tool" | "path"), Given::Texts(texts)) if texts.is_empty() => {
+                let cause = format!("`{name}` is an empty list");
+                let fault = Fault::new(cause, "name at least one, or drop it: then any matches");
+                self.fault(fault, value.span().start);
+            }
             ("tool", Given::Text(text)) => draft.pattern(Pattern::Tool, text, at),
             ("tool", Given::Texts(texts)) => draft.pattern(Pattern::Tool, texts.join("|"), at),
             ("command", Given::Text(text)) => draft.pattern(Pattern::Command, text, at),
@@ -310,6 +315,11 @@ impl Reader<'_> {
     /// TOML also writes `toolInput.url = "…"`.
     fn fields(&mut self, draft: &mut Draft, above: &str, value: &Value<'_>) {
         let Some(table) = self.table(value, "`where`") else { return };
+        if table.is_empty() {
+            let cause = "a table in `match` is empty";
+            let fault = Fault::new(cause, "name a field and an expression, or drop it");
+            self.fault(fault, value.span().start);
+        }
         for (field, value) in table {
             let at = self.at(value.span().start);
             let path = format!("{above}{}", field.get_ref());

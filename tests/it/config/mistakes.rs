@@ -271,6 +271,22 @@ fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
 }
 
 #[test]
+fn a_matcher_that_says_nothing_is_an_error() {
+    for (pattern, problem) in [
+        ("tool = []", "`tool` is an empty list"),
+        ("path = []", "`path` is an empty list"),
+        ("where = {}", "a table in `match` is empty"),
+        ("where = { a = { } }", "a table in `match` is empty"),
+    ] {
+        let sandbox = manifest(&format!(
+            "[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n\
+             match = {{ {pattern} }}\n"
+        ));
+        sandbox.run("tool.pre").blocks_saying("hookrun.toml:5:").blocks_saying(problem);
+    }
+}
+
+#[test]
 fn a_glob_without_end_is_an_error_and_no_crash() {
     let deep = format!("{}a{}", "{".repeat(7_000), "}".repeat(7_000));
     let drop_in = Sandbox::new().hook("hook.sh", &format!("# hookrun: path={deep}"));
