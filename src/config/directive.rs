@@ -26,10 +26,12 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
     if head.iter().take(512).any(|byte| *byte == 0) {
         return Ok(Vec::new());
     }
+    let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
     let head = String::from_utf8_lossy(&head);
     let mut problems = Vec::new();
     let mut seen = Vec::new();
-    for (number, line) in (1..).zip(head.lines()) {
+    let mut lines = (1..).zip(head.lines()).peekable();
+    while let Some((number, line)) = lines.next() {
         let text = line.trim();
         if number == 1 && text.starts_with("#!") || text.is_empty() {
             continue;
@@ -41,6 +43,10 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         let Some(rest) = comment.strip_prefix("hookrun") else { continue };
         let start = Position { line: number, column: column_of(line, rest) };
         let faults = match rest.strip_prefix(':') {
+            Some(_) if is_cut && lines.peek().is_none() => {
+                let cause = "this directive does not end in the first 16 KiB of the file";
+                vec![(Fault::new(cause, "move it to the beginning"), start)]
+            }
             Some(directive) => take_directive((directive, line), start, &mut seen, draft),
             None if looks_like_directive(rest) => {
                 let cause = "this comment looks like a directive and has no colon";
@@ -59,8 +65,9 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
     // A named pipe among the hooks must not be waited for: without this, opening one hangs.
     let no_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(no_waiting).open(file)?;
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    while head.len() < HEAD_BYTES {
+    // One byte more, to see whether there is more.
+    let mut head = Vec::with_capacity(HEAD_BYTES + 1);
+    while head.len() <= HEAD_BYTES {
         match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut head)) {
             Ok(0) => break,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -249,6 +256,21 @@ mod tests {
         assert_eq!(problems(script), Vec::<String>::new());
         assert_eq!(problems("// hookrun: parallel\nmain()"), Vec::<String>::new());
         assert_eq!(problems("# hookrun passes the event on stdin\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_directive_is_read_whole_or_not_at_all() {
+        let comment = "# A licence, and what it says.\n";
+        let above = comment.repeat(HEAD_BYTES / comment.len() - 1);
+        let directive = format!("# hookrun: path=src/{}", "x".repeat(HEAD_BYTES));
+        let (whole, cut) = directive.split_at(HEAD_BYTES - above.len());
+        for end in ["", "\n", "\nexit 0\n"] {
+            assert_eq!(problems(&format!("{above}{whole}{end}")), Vec::<String>::new());
+        }
+        let found = problems(&format!("{above}{whole}{cut}\n"));
+        let line = HEAD_BYTES / comment.len();
+        let wanted = "this directive does not end in the first 16 KiB of the file";
+        assert_eq!(found, [format!("{line}: {wanted}")]);
     }
 
     #[test]
