@@ -253,7 +253,9 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
             return problem("`~` is not expanded; write the whole path");
         }
         _ if written.starts_with('!') => return problem("a glob cannot be turned round"),
-        _ if written == "." || written == "./" => return problem("it matches nothing"),
+        _ if matches!(written.trim_start_matches("./"), "" | ".") => {
+            return problem("it matches nothing");
+        }
         _ if written
             .trim_start_matches("./")
             .split('/')
@@ -489,6 +491,13 @@ mod tests {
         assert!(wants(&source, &write("src/a.rs")));
         assert!(!wants(&source, &write("src/../lib/a.rs")));
         assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
+    }
+
+    #[test]
+    fn a_glob_for_nothing_is_an_error() {
+        for nothing in ["", ".", "./", "././", "./."] {
+            assert!(Matcher::default().path(nothing).is_err(), "{nothing}");
+        }
     }
 
     #[test]
