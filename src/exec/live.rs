@@ -14,6 +14,9 @@ use crate::run::{Captured, Ending, Exit, Level, Trace};
 /// The first pause before a hook with limits is looked at; it doubles up to [`LOOK_EVERY`].
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 
+/// How often too much memory must be seen before it is believed.
+const DOUBTS: u32 = 2;
+
 /// How often a hook with limits is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -44,17 +47,26 @@ pub(super) struct Live {
 pub(super) struct Look {
     pub(super) at: Instant,
     pause: Duration,
+    /// How often too much memory must still be seen, one look after the other: a process that is
+    /// just being started seems to hold what its parent holds.
+    doubts: u32,
 }
 
 impl Look {
     pub(super) fn first(now: Instant) -> Look {
-        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST }
+        Look { at: now + LOOK_FIRST, pause: LOOK_FIRST, doubts: DOUBTS }
     }
 
     /// The one after a look that took so long: looking is to take no more than a fifth of the time.
     fn next(self, took: Duration) -> Look {
         let pause = (2 * self.pause).min(LOOK_EVERY);
-        Look { at: Instant::now() + pause.max(4 * took), pause }
+        Look { at: Instant::now() + pause.max(4 * took), pause, doubts: DOUBTS }
+    }
+
+    /// The one after a look that saw too much.
+    fn again(self) -> Look {
+        let doubts = self.doubts.saturating_sub(1);
+        Look { at: Instant::now() + LOOK_FIRST, doubts, ..self }
     }
 }
 
@@ -129,8 +141,16 @@ impl Live {
         let is_running = matches!(self.phase, Phase::Running { .. });
         let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
         let excess = self.usage(strays()).looked_into(limits).excess(limits);
-        self.look = Some(look.next(now.elapsed()));
-        if let Some(ending) = excess {
+        let is_sure = match &excess {
+            Some(Ending::OverLimit { limit: "memory", .. }) => look.doubts == 0,
+            Some(_) => true,
+            None => false,
+        };
+        self.look = Some(match &excess {
+            Some(_) => look.again(),
+            None => look.next(now.elapsed()),
+        });
+        if let Some(ending) = excess.filter(|_| is_sure) {
             self.kill(ending);
         }
     }
