@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::catalog::{Catalog, UnknownEvent};
 use crate::event::{EventSpec, OnFailure};
-use crate::hook::{Handler, Hook, LayerKind, Source};
+use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
 pub use discover::{Choice, Layer};
 use draft::{Draft, What};
 pub use env::Environment;
@@ -373,6 +373,17 @@ impl Loader<'_> {
             causes.push((
                 format!("`rewrite` has no effect: nothing of `{event}` can be rewritten"),
                 "drop it".to_string(),
+            ));
+        }
+        let is_closed = matches!(hook.containment, Containment::Cgroup | Containment::Pidns);
+        if hook.background == Background::Detach && is_closed {
+            let containment = hook.containment.name();
+            causes.push((
+                format!(
+                    "`background = \"detach\"` has no effect with `containment = \"{containment}\"`: \
+                     nothing leaves it alive"
+                ),
+                "drop one of them".to_string(),
             ));
         }
         for (cause, cure) in causes {

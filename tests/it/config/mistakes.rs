@@ -227,7 +227,8 @@ fn two_declarations_of_one_event_must_agree() {
 fn settings_without_effect_are_warnings_and_close_nothing() {
     let sandbox = manifest(
         "[[hook]]\nname = \"x\"\nevent = \"turn.start\"\ncommand = \"true\"\n\
-         rewrite = true\non_failure = \"block\"\nmatch = { tool = \"bash\" }\n",
+         rewrite = true\non_failure = \"block\"\nmatch = { tool = \"bash\" }\n\
+         background = \"detach\"\ncontainment = \"cgroup\"\n",
     );
     assert_eq!(
         sandbox.problems(&[]),
@@ -238,6 +239,8 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
              cannot be refused [drop it]",
             "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
              rewritten [drop it]",
+            "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
+             `containment = \"cgroup\"`: nothing leaves it alive [drop one of them]",
         ]
     );
     sandbox.hookrun(&["validate"], b"").exits(0);
