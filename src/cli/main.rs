@@ -32,6 +32,11 @@ use args::{Cli, Command, RunArgs};
 use exit::{Exit, Failure};
 use streams::Leavable;
 
+/// musl's own allocator is slow.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     // 2 refuses in every host; the 101 of a panic would let the action through in most.
