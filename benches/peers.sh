@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# What other runners of hooks cost beside hookrun, as ratios: `bash benches/peers.sh [PAIRS]`.
+#
+# Each runner has the same two jobs: one hook that does nothing, and ten of them one after
+# another. A runner and hookrun take turns (timer.c), and each pair gives one ratio; the table has
+# the median of the ratios with the half of them that lies around it. Before it is timed, a runner
+# must show that it starts all its hooks, one at a time. hookrun against itself shows what is noise.
+#
+# What the system does not have is installed into $HOOKRUN_PEERS, else target/peers, and kept there;
+# building hk takes minutes. The table says what cannot be had, and why.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C CARGO_TERM_COLOR=never
+
+lefthook_version=2.2.2
+prek_version=0.5.11
+hk_version=2.11.0
+
+say() { printf 'peers.sh: %s\n' "$*" >&2; }
+die() {
+  say "$@"
+  exit 1
+}
+
+pairs=${1:-40}
+[[ $# -le 1 && $pairs =~ ^[1-9][0-9]*$ ]] || die 'usage: peers.sh [PAIRS]'
+
+# --- The runners ---
+
+runners=(hookrun run-parts git prek lefthook hk)
+declare -A program=() missing=() version=()
+
+# The runner is `file`, which the command makes where it is missing.
+get() { # runner file command...
+  local runner=$1 file=$2 log=$peers/$1.log
+  shift 2
+  if [[ ! -x $file ]]; then
+    if ! command -v "$1" >/dev/null; then
+      missing[$runner]="needs $1"
+      return
+    fi
+    say "installing $runner; the log is $log"
+    "$@" >"$log" 2>&1 </dev/null || true
+  fi
+  if [[ -x $file ]]; then
+    program[$runner]=$file
+  else
+    missing[$runner]=$({ grep -im 1 error "$log" || tail -n 1 "$log"; } | cut -c 1-80 | tr '|' '/')
+  fi
+}
+
+first_version() { awk 'match($0, /[0-9]+(\.[0-9]+)+/) { print substr($0, RSTART, RLENGTH); exit }'; }
+
+command -v cc >/dev/null || die 'needs cc, a C compiler, for benches/timer.c'
+git=$(command -v git) || die 'needs git: most runners call it'
+
+peers=${HOOKRUN_PEERS:-target/peers}
+mkdir -p "$peers"
+peers=$(cd "$peers" && pwd)
+
+say 'building hookrun'
+program[hookrun]=$(cargo build --release --quiet --message-format json-render-diagnostics |
+  sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+
+if ! program[run-parts]=$(command -v run-parts); then
+  missing[run-parts]='it is not in PATH'
+fi
+
+if "$git" hook run --ignore-missing no-such-hook 2>/dev/null; then
+  program[git]=$git
+else
+  missing[git]="$("$git" --version) has no \`git hook run\`"
+fi
+
+# npm's launcher is a Node script; the program is in the package for the platform.
+system=$(uname -s | tr '[:upper:]' '[:lower:]')
+machine=$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+folder=$peers/lefthook-$lefthook_version
+get lefthook "$folder/node_modules/lefthook-$system-$machine/bin/lefthook" \
+  npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund "lefthook@$lefthook_version"
+
+folder=$peers/prek-$prek_version
+get prek "$folder/bin/prek" \
+  python3 -m pip install --disable-pip-version-check --only-binary :all: --no-deps \
+  --target "$folder" "prek==$prek_version"
+
+# hk's configuration amends a file that comes with its source.
+folder=$peers/hk-$hk_version
+install_hk() {
+  CARGO_TARGET_DIR=$folder/build cargo install hk --version "$hk_version" --locked --root "$folder" &&
+    cp "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"hk-$hk_version"/pkl/Config.pkl "$folder" &&
+    rm -rf "$folder/build" &&
+    ln -s bin/hk "$folder/hk"
+}
+get hk "$folder/hk" install_hk
+
+for runner in "${runners[@]}"; do
+  [[ -n ${program[$runner]-} ]] || continue
+  argument=--version
+  [[ $runner != lefthook ]] || argument=version
+  version[$runner]=$("${program[$runner]}" "$argument" 2>&1 | first_version) || true
+done
+
+# --- Their jobs ---
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir "$root/home"
+cc -O2 -o "$root/timer" benches/timer.c
+printf '{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}' >"$root/event.json"
+
+# Nothing of the person who measures is used or written to.
+clean=(env -i "PATH=$(dirname "$git"):/usr/bin:/bin" "HOME=$root/home" GIT_CONFIG_NOSYSTEM=1)
+
+# A repository with one staged file and the configuration of every runner; the hooks are the same
+# files for all.
+set_up() { # job count
+  local at=$root/$1 count=$2 number hook
+  mkdir -p "$at/hooks.d/tool.pre"
+  "${clean[@]}" git init --quiet "$at"
+  mkdir -p "$at/.git/hooks"
+  pushd "$at" >/dev/null
+  "${clean[@]}" git -c user.name=a -c user.email=a@b commit --quiet --allow-empty --message begin
+  echo staged >file
+  "${clean[@]}" git add file
+
+  printf 'no_auto_install: true\npre-commit:\n  jobs:\n' >lefthook.yml
+  printf 'repos:\n  - repo: local\n    hooks:\n' >.pre-commit-config.yaml
+  printf 'amends "%s"\njobs = 1\nhooks { ["pre-commit"] { steps {\n' "$peers/hk-$hk_version/Config.pkl" >hk.pkl
+  printf '#!/bin/sh\nset -e\n' >pre-commit
+  for ((number = 1; number <= count; number++)); do
+    hook=$(printf '%s/hooks.d/tool.pre/%02d' "$at" "$number")
+    ln -s /bin/true "$hook"
+    printf '    - run: %s\n' "$hook" >>lefthook.yml
+    printf '      - {id: h%s, name: h%s, entry: %s, language: system, always_run: true, pass_filenames: false}\n' \
+      "$number" "$number" "$hook" >>.pre-commit-config.yaml
+    printf '  ["h%02d"] { check = "%s" }\n' "$number" "$hook" >>hk.pkl
+    printf '%s\n' "$hook" >>pre-commit
+  done
+  printf '} } }\n' >>hk.pkl
+  # git has one file for an event: the hook itself, or a script that calls the ten.
+  if ((count == 1)); then
+    ln -sf "$hook" pre-commit
+  else
+    chmod +x pre-commit
+  fi
+  mv pre-commit .git/hooks/
+  popd >/dev/null
+}
+
+# Sets `words`: what starts a runner in the folder of a job. All find their configuration themselves.
+words_of() { # runner
+  case $1 in
+  true) words=(/bin/true) ;;
+  hookrun) words=("${program[hookrun]}" run tool.pre) ;;
+  run-parts) words=("${program[run-parts]}" hooks.d/tool.pre) ;;
+  prek) words=("${program[prek]}" run) ;;
+  lefthook) words=("${program[lefthook]}" run pre-commit) ;;
+  hk) words=("${program[hk]}" run pre-commit) ;;
+  git) words=("${program[git]}" hook run pre-commit) ;;
+  esac
+}
+
+# A runner that skips hooks, or runs two at once, is not measured.
+check() { # runner job count
+  local runner=$1 job=$2 count=$3 hook expected words
+  for hook in "$root/$job"/hooks.d/tool.pre/*; do ln -sf "$root/witness" "$hook"; done
+  : >"$root/seen"
+  words_of "$runner"
+  (cd "$root/$job" && "${clean[@]}" "${words[@]}" <"$root/event.json" >"$root/said" 2>&1) ||
+    die "$runner failed with $job: $(cat "$root/said")"
+  for hook in "$root/$job"/hooks.d/tool.pre/*; do ln -sf /bin/true "$hook"; done
+  expected=$(for ((; count > 0; count--)); do printf 'start\nend\n'; done)
+  [[ $(cat "$root/seen") == "$expected" ]] ||
+    die "$runner did not run its hooks one after another with $job: $(tr '\n' ' ' <"$root/seen")$(cat "$root/said")"
+}
+
+printf '#!/bin/sh\necho start >>%s/seen\nsleep 0.01\necho end >>%s/seen\n' "$root" "$root" >"$root/witness"
+chmod +x "$root/witness"
+set_up one 1
+set_up ten 10
+for runner in "${runners[@]}"; do
+  [[ -n ${program[$runner]-} ]] || continue
+  say "checking that $runner runs its hooks"
+  check "$runner" one 1
+  check "$runner" ten 10
+done
+
+# --- The table ---
+
+# Median and middle half of a column.
+quantiles() {
+  sort -g | awk '
+    function at(part,   place, below) {
+      place = 1 + (NR - 1) * part
+      below = int(place)
+      return below == NR ? value[NR] : value[below] + (value[below + 1] - value[below]) * (place - below)
+    }
+    function short(x) { return sprintf(x < 9.995 ? "%.2f" : "%.1f", x) }
+    { value[NR] = $1 }
+    END { print short(at(0.5)), short(at(0.25)), short(at(0.75)) }'
+}
+
+# Sets `ratio`, as a cell of the table, and `milliseconds`, of the first runner.
+measure() { # runner other job
+  local words first low high
+  words_of "$1"
+  first=("${words[@]}")
+  words_of "$2"
+  (cd "$root/$3" && "${clean[@]}" "$root/timer" "$pairs" "$root/event.json" "${first[@]}" \
+    -- "$root/event.json" "${words[@]}") >"$root/times"
+  read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
+  ratio="$ratio ($low–$high)"
+  read -r milliseconds _ < <(awk '{ print $1 / 1e6 }' "$root/times" | quantiles)
+}
+
+commit=$("$git" rev-parse --short HEAD 2>/dev/null || echo unknown)
+"$git" diff --quiet HEAD -- src Cargo.toml Cargo.lock .cargo 2>/dev/null || commit+=' with changes'
+printf '%s · hookrun %s, commit %s · %s cores · %s %s · %s pairs, in turn\n' "$(date +%F)" \
+  "${version[hookrun]}" "$commit" "$(getconf _NPROCESSORS_ONLN)" "$(uname -s)" "$(uname -r)" "$pairs"
+if [[ -r /proc/loadavg ]]; then
+  read -r load _ </proc/loadavg
+  awk -v "load=$load" 'BEGIN { if (load > 0.5) printf "other work is going on (load %.1f): trust wide rows less\n", load }'
+fi
+printf '\n| runner | version | one hook, × hookrun | ten hooks, × hookrun | one hook, × /bin/true | one, ms | ten, ms |\n'
+printf -- '|---|---|--:|--:|--:|--:|--:|\n'
+for runner in "${runners[@]}"; do
+  if [[ -z ${program[$runner]-} ]]; then
+    printf '| %s | – | not available: %s | | | | |\n' "$runner" "${missing[$runner]}"
+    continue
+  fi
+  measure "$runner" true one
+  against_true=$ratio
+  measure "$runner" hookrun one
+  one=$ratio one_milliseconds=$milliseconds
+  measure "$runner" hookrun ten
+  printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$runner" "${version[$runner]}" "$one" "$ratio" \
+    "$against_true" "$one_milliseconds" "$milliseconds"
+done
