@@ -5,6 +5,8 @@
 # another. A runner and hookrun take turns (timer.c), and each pair gives one ratio; the table has
 # the median of the ratios with the half of them that lies around it. Before it is timed, a runner
 # must show that it starts all its hooks, one at a time. hookrun against itself shows what is noise.
+# Both builds of hookrun are measured: the one of a plain checkout, and the one for musl if its
+# target is installed (`rustup target add x86_64-unknown-linux-musl`).
 #
 # What the system does not have is installed into $HOOKRUN_PEERS, else target/peers, and kept there;
 # building hk takes minutes. The table says what cannot be had, and why.
@@ -27,7 +29,7 @@ pairs=${1:-40}
 
 # --- The runners ---
 
-runners=(hookrun run-parts git prek lefthook hk)
+runners=(hookrun musl run-parts git prek lefthook hk)
 declare -A program=() missing=() version=()
 
 # The runner is `file`, which the command makes where it is missing.
@@ -59,8 +61,17 @@ mkdir -p "$peers"
 peers=$(cd "$peers" && pwd)
 
 say 'building hookrun'
-program[hookrun]=$(cargo build --release --quiet --message-format json-render-diagnostics |
-  sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+build() { # option...
+  cargo build --release --quiet --message-format json-render-diagnostics "$@" |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+program[hookrun]=$(build)
+musl=$(uname -m)-unknown-linux-musl
+if [[ -d $(rustc --print target-libdir --target "$musl" 2>/dev/null) ]]; then
+  program[musl]=$(build --target "$musl")
+else
+  missing[musl]="the target $musl is not installed"
+fi
 
 if ! program[run-parts]=$(command -v run-parts); then
   missing[run-parts]='it is not in PATH'
@@ -152,7 +163,7 @@ set_up() { # job count
 words_of() { # runner
   case $1 in
   true) words=(/bin/true) ;;
-  hookrun) words=("${program[hookrun]}" run tool.pre) ;;
+  hookrun | musl) words=("${program[$1]}" run tool.pre) ;;
   run-parts) words=("${program[run-parts]}" hooks.d/tool.pre) ;;
   prek) words=("${program[prek]}" run) ;;
   lefthook) words=("${program[lefthook]}" run pre-commit) ;;
@@ -222,18 +233,27 @@ if [[ -r /proc/loadavg ]]; then
   read -r load _ </proc/loadavg
   awk -v "load=$load" 'BEGIN { if (load > 0.5) printf "other work is going on (load %.1f): trust wide rows less\n", load }'
 fi
-printf '\n| runner | version | one hook, × hookrun | ten hooks, × hookrun | one hook, × /bin/true | one, ms | ten, ms |\n'
-printf -- '|---|---|--:|--:|--:|--:|--:|\n'
+printf '\n| runner | version | one hook, × hookrun | ten | one hook, × hookrun for musl | ten | one hook, × /bin/true | one, ms | ten, ms |\n'
+printf -- '|---|---|--:|--:|--:|--:|--:|--:|--:|\n'
 for runner in "${runners[@]}"; do
   if [[ -z ${program[$runner]-} ]]; then
-    printf '| %s | – | not available: %s | | | | |\n' "$runner" "${missing[$runner]}"
+    printf '| %s | – | not available: %s | | | | | | |\n' "$runner" "${missing[$runner]}"
     continue
   fi
+  name=$runner
+  [[ $runner != musl ]] || name='hookrun for musl'
   measure "$runner" true one
   against_true=$ratio
   measure "$runner" hookrun one
   one=$ratio one_milliseconds=$milliseconds
   measure "$runner" hookrun ten
-  printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$runner" "${version[$runner]}" "$one" "$ratio" \
-    "$against_true" "$one_milliseconds" "$milliseconds"
+  ten=$ratio ten_milliseconds=$milliseconds one_musl=– ten_musl=–
+  if [[ -n ${program[musl]-} ]]; then
+    measure "$runner" musl one
+    one_musl=$ratio
+    measure "$runner" musl ten
+    ten_musl=$ratio
+  fi
+  printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" "${version[$runner]}" "$one" \
+    "$ten" "$one_musl" "$ten_musl" "$against_true" "$one_milliseconds" "$ten_milliseconds"
 done
