@@ -13,7 +13,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rustix::process::{Resource, Rlimit, Signal};
+use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{
     SIGABRT, SIGALRM, SIGPROF, SIGSYS, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
@@ -175,7 +175,7 @@ fn close_inherited() {
 
 #[cfg(target_os = "linux")]
 fn die_with_parent() -> rustix::io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
 }
 
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 mod containment;
 mod limits;
+#[cfg(target_os = "linux")]
 mod sandbox;
 
 use std::fs;
