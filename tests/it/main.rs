@@ -8,6 +8,7 @@ mod sandbox;
 mod bounds;
 mod commands;
 mod config;
+mod corpus;
 mod generated;
 mod nasty;
 mod run;
