@@ -3,7 +3,7 @@
 //!
 //! It runs in a process of its own, between hookrun and the hook, because these bounds cannot be
 //! set from outside without a moment in which they do not hold. Only hooks that ask for them pay
-//! for it. What goes wrong is told on stderr in one line, which [`failed`] recognizes.
+//! for it. What goes wrong is told on stderr in one line, by which hookrun knows it.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
