@@ -1,12 +1,13 @@
 //! The command line of the soak, and its main loop.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use hookrun::exec::{Abort, keeper};
+use hookrun::exec::{Abort, confine, keeper};
 
 use crate::dice::Dice;
 use crate::faults::{FAULTS, PLAIN, Shot, Way};
@@ -44,6 +45,10 @@ pub(crate) fn main() -> ExitCode {
         Some((first, more)) if first == "keep" => {
             keeper::keep(io::stdin().lock(), more.first().map_or("", String::as_str));
             return ExitCode::SUCCESS;
+        }
+        Some((first, more)) if first == "confine" => {
+            let bounds: Vec<OsString> = more.iter().map(OsString::from).collect();
+            return ExitCode::from(confine::enter(&bounds));
         }
         Some((first, more)) if first == "--processes" => process_stage(more).map(|()| true),
         _ => read(&words).map_err(Into::into).and_then(|wish| soak(&wish)),
