@@ -231,7 +231,9 @@ impl Running {
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr: String::from_utf8_lossy(&stderr).into_owned(),
         };
-        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+        // With next to no memory it is the start of a thread, in std, that panics.
+        let is_thread = ran.stderr.contains("failed to allocate an alternative stack");
+        assert!(is_thread || !ran.stderr.contains("panicked"), "{ran:?}");
         Ended { ran, peak_kib: self.peak_kib }
     }
 
