@@ -107,6 +107,13 @@ pub(crate) fn descriptors() -> io::Result<HashSet<u64>> {
     Ok(numbers)
 }
 
+/// Whether a thread of this process has that name.
+pub(crate) fn has_thread(name: &str) -> bool {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    names.into_iter().any(|known| known.trim_end() == name)
+}
+
 /// How many threads there are.
 pub(crate) fn threads() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::cgroup::Cgroup;
-use super::command::Program;
+use super::command::{self, Program};
 use super::confine::Bounds;
-use super::policy::Policy;
+use super::policy::{Policy, PolicyError};
 use super::walls;
 use super::{Engine, Job};
 use crate::hook::Containment;
@@ -79,9 +79,12 @@ impl Engine {
             self.confine(job, program, &mut entry)?;
         } else if let Some(walls) = &job.walls {
             let policy = self.policies.borrow_mut().behind(walls);
-            entry.policy = Some(policy.map_err(|problem| StartError {
-                problem: format!("its sandbox cannot be had: {problem}"),
-                cure: "check the kernel's log".to_string(),
+            entry.policy = Some(policy.map_err(|error| match error {
+                PolicyError::NoThread(error) => command::explain(program, None, &error),
+                PolicyError::NoWalls(problem) => StartError {
+                    problem: format!("its sandbox cannot be had: {problem}"),
+                    cure: "check the kernel's log".to_string(),
+                },
             })?);
         }
         Ok(entry)

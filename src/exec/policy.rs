@@ -33,6 +33,15 @@ pub(super) struct Policy {
     requests: SyncSender<Request>,
 }
 
+/// Why there is no such thread.
+#[derive(Debug)]
+pub(super) enum PolicyError {
+    /// The system has none to give.
+    NoThread(io::Error),
+    /// It could not raise the walls.
+    NoWalls(String),
+}
+
 #[derive(Debug)]
 struct Request {
     command: Command,
@@ -44,7 +53,7 @@ impl Policies {
     ///
     /// # Errors
     /// When the walls cannot be raised, or there is no thread to be had.
-    pub(super) fn behind(&mut self, walls: &Walls) -> Result<Arc<Policy>, String> {
+    pub(super) fn behind(&mut self, walls: &Walls) -> Result<Arc<Policy>, PolicyError> {
         let policy = match self.threads.iter().position(|policy| policy.walls == *walls) {
             Some(place) => self.threads.remove(place),
             None => Arc::new(Policy::start(walls)?),
@@ -58,7 +67,7 @@ impl Policies {
 }
 
 impl Policy {
-    fn start(walls: &Walls) -> Result<Policy, String> {
+    fn start(walls: &Walls) -> Result<Policy, PolicyError> {
         let (requests, received) = sync_channel(0);
         let (raised, is_raised) = sync_channel(1);
         let own = walls.clone();
@@ -70,8 +79,10 @@ impl Policy {
             }
         };
         let thread = thread::Builder::new().name("policy".to_string()).stack_size(STACK_BYTES);
-        thread.spawn(live).map_err(|error| format!("there is no thread for it: {error}"))?;
-        is_raised.recv().map_err(|_| "its thread ended at once".to_string())??;
+        thread.spawn(live).map_err(PolicyError::NoThread)?;
+        let raised =
+            is_raised.recv().unwrap_or_else(|_| Err("its thread ended at once".to_string()));
+        raised.map_err(PolicyError::NoWalls)?;
         Ok(Policy { walls: walls.clone(), requests })
     }
 
