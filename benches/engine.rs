@@ -14,10 +14,7 @@ use hookrun::chain::Surroundings;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
 use hookrun::exec::answer::{self, Permit};
-use hookrun::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Sandbox,
-    Source,
-};
+use hookrun::hook::{Handler, Hook, Matcher, Sandbox};
 use hookrun::outcome::Settled;
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
@@ -33,23 +30,8 @@ fn main() {
 }
 
 fn hook(name: &str, matcher: Matcher, parallel: bool) -> Hook {
-    Hook {
-        name: name.to_string(),
-        event: "tool.pre".to_string(),
-        source: Source { layer: LayerKind::Explicit, file: PathBuf::from(PROGRAM), line: None },
-        handler: Handler::File(PathBuf::from(PROGRAM)),
-        matcher,
-        priority: DEFAULT_PRIORITY,
-        parallel,
-        on_failure: None,
-        limits: Limits::default(),
-        sandbox: None,
-        containment: Containment::Auto,
-        background: Background::Kill,
-        rewrite: false,
-        dialect: "native".to_string(),
-        enabled: true,
-    }
+    let handler = Handler::File(PathBuf::from(PROGRAM));
+    Hook { matcher, parallel, ..Hook::new(name, "tool.pre", handler) }
 }
 
 fn hooks(count: usize, parallel: bool) -> Vec<Hook> {

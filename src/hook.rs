@@ -53,6 +53,33 @@ pub struct Hook {
     pub enabled: bool,
 }
 
+impl Hook {
+    /// A hook that a program adds by itself, with the settings of one that says nothing.
+    pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
+        let file = match &handler {
+            Handler::File(file) => file.clone(),
+            Handler::Words { .. } | Handler::Shell(_) => PathBuf::from(name),
+        };
+        Hook {
+            name: name.to_string(),
+            event: event.to_string(),
+            source: Source { layer: LayerKind::Explicit, file, line: None },
+            handler,
+            matcher: Matcher::default(),
+            priority: DEFAULT_PRIORITY,
+            parallel: false,
+            on_failure: None,
+            limits: Limits::default(),
+            sandbox: None,
+            containment: Containment::Auto,
+            background: Background::Kill,
+            rewrite: false,
+            dialect: "native".to_string(),
+            enabled: true,
+        }
+    }
+}
+
 /// Where a hook was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {

@@ -10,10 +10,7 @@ use hookrun::chain::Surroundings;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
 use hookrun::exec::{Grounds, OwnProgram, Pulse};
-use hookrun::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Sandbox,
-    Source,
-};
+use hookrun::hook::{Handler, Hook, Limits, Matcher, Sandbox};
 use hookrun::registry::Registry;
 use hookrun::runner::Runner;
 use serde_json::json;
@@ -175,23 +172,7 @@ fn hook(
 fn plain(program: &Path, act: &[String]) -> Hook {
     let mut words = vec![program.to_string_lossy().into_owned(), "--hook".to_string()];
     words.extend_from_slice(act);
-    Hook {
-        name: String::new(),
-        event: GATE.to_string(),
-        source: Source { layer: LayerKind::Explicit, file: program.into(), line: None },
-        handler: Handler::Words { words, base: PathBuf::from("/") },
-        matcher: Matcher::default(),
-        priority: DEFAULT_PRIORITY,
-        parallel: false,
-        on_failure: None,
-        limits: Limits::default(),
-        sandbox: None,
-        containment: Containment::Auto,
-        background: Background::Kill,
-        rewrite: false,
-        dialect: "native".to_string(),
-        enabled: true,
-    }
+    Hook::new("", GATE, Handler::Words { words, base: PathBuf::from("/") })
 }
 
 fn context(scenario: &Scenario) -> String {

@@ -6,9 +6,7 @@ use std::time::Instant;
 use hookrun::config::{Config, Environment, Scope, words};
 use hookrun::event::{Context, Event};
 use hookrun::exec::Budget;
-use hookrun::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, LayerKind, Limits, Matcher, Source,
-};
+use hookrun::hook::{Handler, Hook, LayerKind, Source};
 use hookrun::outcome::{Cause, Outcome, Settled, joined};
 use hookrun::report::human::Origin;
 use hookrun::report::{Paths, human, json, plain, problems};
@@ -168,21 +166,6 @@ fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -
         })?;
         Handler::Words { words, base: env.cwd.clone() }
     };
-    Ok(Hook {
-        name: "command".to_string(),
-        event: event.to_string(),
-        source: Source { layer: LayerKind::Explicit, file: "--command".into(), line: None },
-        handler,
-        matcher: Matcher::default(),
-        priority: DEFAULT_PRIORITY,
-        parallel: false,
-        on_failure: None,
-        limits: Limits::default(),
-        sandbox: None,
-        containment: Containment::Auto,
-        background: Background::Kill,
-        rewrite: true,
-        dialect: "native".to_string(),
-        enabled: true,
-    })
+    let source = Source { layer: LayerKind::Explicit, file: "--command".into(), line: None };
+    Ok(Hook { source, rewrite: true, ..Hook::new("command", event, handler) })
 }
