@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-use super::usage;
+use super::{GIVE_UP, usage};
 
 /// How long a sweep goes on while new processes keep appearing.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
@@ -81,18 +81,23 @@ impl Grounds {
             if ours.is_empty() {
                 return swept;
             }
+            let mut comes_more = false;
             for pid in ours {
                 // Members of the groups were killed with them and may just be ending.
                 let is_stray = Pid::from_raw(pid)
                     .and_then(|pid| rustix::process::getpgid(Some(pid)).ok())
                     .is_some_and(|group| !groups.contains(&group));
-                if seen.insert(pid) && is_stray && !is_zombie(pid) {
+                let is_new = seen.insert(pid);
+                comes_more |= is_new;
+                if is_new && is_stray && !is_zombie(pid) {
                     let words = format!("{} (pid {pid})", name_of(pid));
                     swept.left.push(Leftover { hook: hook_of(pid), words });
                 }
                 end(pid);
             }
-            if started.elapsed() > SWEEP_LIMIT {
+            // What is killed and not dead yet only waits for a processor.
+            let limit = if comes_more { SWEEP_LIMIT } else { SWEEP_LIMIT + GIVE_UP };
+            if started.elapsed() > limit {
                 swept.is_clean = false;
                 return swept;
             }
