@@ -175,6 +175,13 @@ impl Engine {
         traces
     }
 
+    /// Tells the watchdog when we shall be heard of again.
+    fn promise(&self, within: Duration) {
+        if let Some(pulse) = &self.pulse {
+            pulse.promise(within);
+        }
+    }
+
     /// How many of `wanted` hooks may run at once. The number of processors is asked for only
     /// where it matters: the system reads three files for it.
     fn at_once(&self, wanted: usize) -> usize {

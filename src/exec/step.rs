@@ -4,19 +4,18 @@
 //! a moment), or because it was stopped (SIGTERM, a grace, SIGKILL). Every state has a time at
 //! which it ends, so the loop ends.
 
-use std::io;
+mod starting;
+
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::child::{Child, Spawn, Status};
-use super::entry::Entry;
+use super::child::Status;
 use super::keeper::Keeper;
-use super::live::{Live, Look, Phase, not_run};
-use super::{Budget, Engine, GIVE_UP, JUDGING, Job, RETRIES, RETRY_FIRST, TICK, command, tree};
+use super::live::{Live, Phase, not_run};
+use super::{Budget, Engine, JUDGING, Job, TICK, tree};
 use crate::run::{Ending, Trace};
 
 /// How much is read at once.
@@ -105,125 +104,10 @@ impl<'e> Step<'e> {
         (traces, self.ended_groups)
     }
 
-    fn start_what_may(&mut self) {
-        let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
-        let mut room = self.at_once.saturating_sub(self.slots.iter().filter(live).count());
-        for place in 0..self.slots.len() {
-            let State::Waiting { attempt, not_before } = self.slots[place].state else {
-                continue;
-            };
-            if room == 0 {
-                return;
-            }
-            if not_before.is_some_and(|instant| instant > Instant::now()) {
-                continue;
-            }
-            self.start(place, attempt);
-            if matches!(self.slots[place].state, State::Live(_)) {
-                room -= 1;
-            }
-        }
-    }
-
-    fn start(&mut self, place: usize, attempt: u32) {
-        let job = self.slots[place].job;
-        let now = Instant::now();
-        if self.engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0) {
-            return self.done(place, not_run(Ending::Aborted));
-        }
-        if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
-            return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
-        }
-        let program = match &job.program {
-            Ok(program) => program,
-            Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
-        };
-        let entry = match self.engine.enter(job, program) {
-            Ok(entry) => entry,
-            Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
-        };
-        let spawn = Spawn {
-            program: entry.program.as_ref().unwrap_or(program),
-            policy: entry.policy.as_deref(),
-            variables: &job.variables,
-            without: job.without,
-            cwd: job.cwd.as_deref(),
-            payload: &job.payload,
-        };
-        let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
-        self.promise(job.hook.limits.timeout.min(left));
-        match Child::start(&spawn) {
-            Ok(child) => {
-                let live = self.started(job, child, entry, now);
-                self.slots[place].state = State::Live(Box::new(live));
-            }
-            Err(error) if attempt < RETRIES && is_passing(&error) => {
-                let later = now + RETRY_FIRST * 2u32.pow(attempt);
-                let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
-                self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
-            }
-            Err(error) => {
-                let error = command::explain(program, job.cwd.as_deref(), &error);
-                self.done(place, not_run(Ending::NotStarted(error)));
-            }
-        }
-    }
-
-    /// A hook whose process was started at `now`, or has at last been.
-    fn started(&self, job: &Job<'_>, child: Child, entry: Entry, now: Instant) -> Live {
-        let pid = child.pid();
-        tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
-        let hung = now.elapsed();
-        let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
-            self.first_phase(job.hook.limits.timeout, now)
-        } else {
-            // Only the watchdog can have ended this.
-            child.kill();
-            let why = match &job.program {
-                Ok(program) => Ending::NotStarted(command::hung(program, hung)),
-                Err(error) => Ending::NotStarted(error.clone()),
-            };
-            Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
-        };
-        Live {
-            child,
-            started: now,
-            phase,
-            has_news: false,
-            is_kept: !job.may_leave_processes(),
-            is_told: false,
-            look: job.hook.limits.need_looking().then(|| Look::first(now)),
-            is_confined: entry.program.is_some(),
-            cgroup: entry.cgroup,
-            level: entry.level,
-            notes: entry.notes,
-        }
-    }
-
-    /// Tells the watchdog when we shall be heard of again.
-    fn promise(&self, within: Duration) {
-        if let Some(pulse) = &self.engine.pulse {
-            pulse.promise(within);
-        }
-    }
-
-    /// A hook's own timeout, or the end of the budget where that comes first.
-    fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
-        // A timeout beyond what the clock can express never comes.
-        let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
-        match self.budget.filter(|budget| budget.until < own) {
-            Some(budget) => Phase::Running {
-                deadline: budget.until,
-                why: Ending::OutOfBudget { budget: budget.whole },
-            },
-            None => Phase::Running { deadline: own, why: Ending::TimedOut { after: timeout } },
-        }
-    }
-
     /// Waits until something happens or is due, and moves bytes.
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
-        self.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+        self.engine.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
         let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
@@ -452,9 +336,7 @@ impl<'e> Step<'e> {
             if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| live.is_told) {
                 keeper.forget(live.child.pid());
             }
-            if let Some(pulse) = &self.engine.pulse {
-                pulse.promise(JUDGING);
-            }
+            self.engine.promise(JUDGING);
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);
@@ -496,11 +378,4 @@ impl Slot<'_> {
             State::Waiting { .. } | State::Done(_) => None,
         }
     }
-}
-
-/// Whether starting may succeed a moment later: the file is just being written by somebody
-/// (ETXTBSY), or the system is short of processes (EAGAIN).
-fn is_passing(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
-    matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))
 }

@@ -1,18 +1,18 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all that are given
 //! must match. Pure.
 
-use std::ffi::OsStr;
-use std::fmt;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+mod glob;
+mod path;
 
-use globset::GlobBuilder;
-use regex::{Regex, bytes};
+use std::fmt;
+use std::path::PathBuf;
+
+use regex::Regex;
 
 use crate::event::{ActionKind, Event};
-
-/// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
-const MAX_GLOB_DEPTH: usize = 50;
+use glob::{Glob, tool_glob};
+pub use path::check_path;
+use path::{PathMatch, decide_paths};
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -70,29 +70,6 @@ enum ToolWord {
 }
 
 #[derive(Debug, Clone)]
-struct PathMatch {
-    written: String,
-    glob: Glob,
-    scope: PathScope,
-}
-
-/// A glob that is ready for use. globset's own matcher panics where the expression that it makes
-/// is too large.
-#[derive(Debug, Clone)]
-struct Glob(bytes::Regex);
-
-/// What a path glob is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PathScope {
-    /// Each component of the path: the glob has no slash.
-    Component,
-    /// The path relative to the working directory and to the project.
-    Relative,
-    /// The absolute path.
-    Absolute,
-}
-
-#[derive(Debug, Clone)]
 struct FieldMatch {
     field: String,
     form: Regex,
@@ -123,18 +100,7 @@ impl Matcher {
     /// # Errors
     /// When the glob is not valid.
     pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
-        check_path(written)?;
-        let mut pattern = written.trim_start_matches("./").to_string();
-        if pattern.len() > 1 && pattern.ends_with('/') {
-            pattern.push_str("**");
-        }
-        let scope = match pattern.find('/') {
-            None => PathScope::Component,
-            Some(0) => PathScope::Absolute,
-            Some(_) => PathScope::Relative,
-        };
-        let glob = Glob::new(&path_glob(&pattern)?)?;
-        self.paths.push(PathMatch { written: written.to_string(), glob, scope });
+        self.paths.push(PathMatch::read(written)?);
         Ok(self)
     }
 
@@ -240,38 +206,6 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     tool_glob(word).map(drop)
 }
 
-/// Whether [`Matcher::path`] would take `written`.
-///
-/// # Errors
-/// As it.
-pub fn check_path(written: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
-    match written {
-        "" => return problem("it is empty"),
-        _ if written.trim() != written => return problem("spaces stand around it"),
-        _ if written.starts_with('~') => {
-            return problem("`~` is not expanded; write the whole path");
-        }
-        _ if written.starts_with('!') => return problem("a glob cannot be turned round"),
-        _ if matches!(written.trim_start_matches("./"), "" | ".") => {
-            return problem("it matches nothing");
-        }
-        _ if written
-            .trim_start_matches("./")
-            .split('/')
-            .any(|part| part == ".." || part == ".") =>
-        {
-            return problem("paths are compared without `.` and `..`");
-        }
-        _ if written.contains("//") => return problem("two slashes stand together"),
-        _ if written.contains('|') => {
-            return problem("alternatives are written {a,b}, or as a list");
-        }
-        _ => {}
-    }
-    path_glob(written).map(drop)
-}
-
 /// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
 /// size: whether an expression becomes too large shows only when it is made ready.
 ///
@@ -279,30 +213,6 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
 /// As they.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
-}
-
-fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(word, GlobBuilder::new(word).case_insensitive(true))
-}
-
-fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(written, GlobBuilder::new(written).literal_separator(true))
-}
-
-fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
-    let mut depth = 0_usize;
-    for c in written.chars() {
-        match c {
-            '{' if depth == MAX_GLOB_DEPTH => {
-                let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
-                return Err(MatcherError { problem });
-            }
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    builder.build().map_err(|error| MatcherError { problem: error.to_string() })
 }
 
 /// A tool that nobody knows counts as a shell when it is given a command line.
@@ -325,19 +235,6 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
 }
 
-impl Glob {
-    /// # Errors
-    /// When it is too large.
-    fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
-        let form = bytes::RegexBuilder::new(glob.regex()).dot_matches_new_line(true).build();
-        form.map(Glob).map_err(|error| expression_error(&error.to_string()))
-    }
-
-    fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
-        self.0.is_match(text.as_ref().as_bytes())
-    }
-}
-
 fn expression(written: &str) -> Result<Regex, MatcherError> {
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
 }
@@ -346,54 +243,6 @@ fn expression(written: &str) -> Result<Regex, MatcherError> {
 fn expression_error(picture: &str) -> MatcherError {
     let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
     MatcherError { problem: problem.to_string() }
-}
-
-fn decide_paths(wanted: &[PathMatch], event: &Event, place: &Place) -> Result<(), Mismatch> {
-    let found = event.action().map(|action| action.paths.clone()).unwrap_or_default();
-    for path in &found {
-        let absolute = tidy(&place.cwd.join(path));
-        if wanted.iter().any(|one| one.fits(&absolute, place)) {
-            return Ok(());
-        }
-    }
-    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    Err(Mismatch::Path { wanted: written.join(", "), found })
-}
-
-impl PathMatch {
-    fn fits(&self, absolute: &Path, place: &Place) -> bool {
-        match self.scope {
-            PathScope::Component => {
-                // What stands above the project is not the tool's choice.
-                let inside = [&place.project, &place.cwd]
-                    .iter()
-                    .find_map(|base| absolute.strip_prefix(base).ok())
-                    .unwrap_or(absolute);
-                inside.components().any(|part| self.glob.is_match(part.as_os_str()))
-            }
-            PathScope::Absolute => self.glob.is_match(absolute),
-            PathScope::Relative => [&place.cwd, &place.project]
-                .iter()
-                .filter_map(|base| absolute.strip_prefix(base).ok())
-                .any(|relative| self.glob.is_match(relative)),
-        }
-    }
-}
-
-/// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. Links are not
-/// followed: matching does no I/O.
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidy = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                tidy.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => tidy.push(part),
-        }
-    }
-    tidy
 }
 
 impl fmt::Display for Matcher {
@@ -443,6 +292,7 @@ impl fmt::Display for Mismatch {
 
 #[cfg(test)]
 mod tests {
+    use super::glob::MAX_GLOB_DEPTH;
     use super::*;
     use crate::event::{Context, catalog::Catalog};
 

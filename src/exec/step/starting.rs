@@ -1,0 +1,132 @@
+//! Starting the hooks of a step: when there is room, again where that may help, and until when
+//! each may then run.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use super::{Slot, State, Step};
+use crate::exec::child::{Child, Spawn};
+use crate::exec::entry::Entry;
+use crate::exec::live::{Live, Look, Phase, not_run};
+use crate::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, command};
+use crate::run::Ending;
+
+impl Step<'_> {
+    /// Starts as many waiting hooks as there is room for.
+    pub(super) fn start_what_may(&mut self) {
+        let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
+        let mut room = self.at_once.saturating_sub(self.slots.iter().filter(live).count());
+        for place in 0..self.slots.len() {
+            let State::Waiting { attempt, not_before } = self.slots[place].state else {
+                continue;
+            };
+            if room == 0 {
+                return;
+            }
+            if not_before.is_some_and(|instant| instant > Instant::now()) {
+                continue;
+            }
+            self.start(place, attempt);
+            if matches!(self.slots[place].state, State::Live(_)) {
+                room -= 1;
+            }
+        }
+    }
+
+    fn start(&mut self, place: usize, attempt: u32) {
+        let job = self.slots[place].job;
+        let now = Instant::now();
+        if self.engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0) {
+            return self.done(place, not_run(Ending::Aborted));
+        }
+        if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
+            return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
+        }
+        let program = match &job.program {
+            Ok(program) => program,
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
+        };
+        let entry = match self.engine.enter(job, program) {
+            Ok(entry) => entry,
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
+        };
+        let spawn = Spawn {
+            program: entry.program.as_ref().unwrap_or(program),
+            policy: entry.policy.as_deref(),
+            variables: &job.variables,
+            without: job.without,
+            cwd: job.cwd.as_deref(),
+            payload: &job.payload,
+        };
+        let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
+        self.engine.promise(job.hook.limits.timeout.min(left));
+        match Child::start(&spawn) {
+            Ok(child) => {
+                let live = self.started(job, child, entry, now);
+                self.slots[place].state = State::Live(Box::new(live));
+            }
+            Err(error) if attempt < RETRIES && is_passing(&error) => {
+                let later = now + RETRY_FIRST * 2u32.pow(attempt);
+                let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
+                self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
+            }
+            Err(error) => {
+                let error = command::explain(program, job.cwd.as_deref(), &error);
+                self.done(place, not_run(Ending::NotStarted(error)));
+            }
+        }
+    }
+
+    /// A hook whose process was started at `now`, or has at last been.
+    fn started(&self, job: &Job<'_>, child: Child, entry: Entry, now: Instant) -> Live {
+        let pid = child.pid();
+        tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
+        let hung = now.elapsed();
+        let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
+            self.first_phase(job.hook.limits.timeout, now)
+        } else {
+            // Only the watchdog can have ended this.
+            child.kill();
+            let why = match &job.program {
+                Ok(program) => Ending::NotStarted(command::hung(program, hung)),
+                Err(error) => Ending::NotStarted(error.clone()),
+            };
+            Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
+        };
+        Live {
+            child,
+            started: now,
+            phase,
+            has_news: false,
+            is_kept: !job.may_leave_processes(),
+            is_told: false,
+            look: job.hook.limits.need_looking().then(|| Look::first(now)),
+            is_confined: entry.program.is_some(),
+            cgroup: entry.cgroup,
+            level: entry.level,
+            notes: entry.notes,
+        }
+    }
+
+    /// A hook's own timeout, or the end of the budget where that comes first.
+    fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
+        // A timeout beyond what the clock can express never comes.
+        let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        match self.budget.filter(|budget| budget.until < own) {
+            Some(budget) => Phase::Running {
+                deadline: budget.until,
+                why: Ending::OutOfBudget { budget: budget.whole },
+            },
+            None => Phase::Running { deadline: own, why: Ending::TimedOut { after: timeout } },
+        }
+    }
+}
+
+/// Whether starting may succeed a moment later: the file is just being written by somebody
+/// (ETXTBSY), or the system is short of processes (EAGAIN).
+fn is_passing(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))
+}
