@@ -183,7 +183,9 @@ fn leave(_: &[String]) -> io::Result<u8> {
 }
 
 fn wait_for_session(pid: Pid) -> io::Result<u8> {
-    while rustix::process::getsid(Some(pid))? != pid {
+    // Until then it is in our session, which has no number in a container that it began outside.
+    let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
+    while nix::unistd::getsid(Some(pid))? != pid {
         std::thread::sleep(Duration::from_micros(50));
     }
     Ok(0)

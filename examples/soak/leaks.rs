@@ -37,7 +37,8 @@ pub(crate) fn described(pid: Pid) -> String {
 
 /// Whether a child is a keeper: every hook has a group of its own, and only a keeper is in ours.
 pub(crate) fn is_keeper(pid: Pid) -> bool {
-    rustix::process::getpgid(Some(pid)).is_ok_and(|group| group == rustix::process::getpgrp())
+    let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
+    nix::unistd::getpgid(Some(pid)).is_ok_and(|group| group == nix::unistd::getpgrp())
 }
 
 /// Waits for a child that is about to end by itself, and reaps it. False if it does not end.

@@ -49,7 +49,8 @@ const LONGEST_QUESTION: usize = 1000;
 
 /// Whether we are in the foreground: reading a terminal from the background stops a process.
 fn is_ours(terminal: &File) -> bool {
-    rustix::termios::tcgetpgrp(terminal).ok() == Some(rustix::process::getpgrp())
+    let ours = nix::unistd::getpgrp().as_raw();
+    rustix::termios::tcgetpgrp(terminal).is_ok_and(|group| group.as_raw_nonzero().get() == ours)
 }
 
 /// A question cannot move the cursor.

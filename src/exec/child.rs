@@ -160,7 +160,7 @@ impl Child {
     fn signal(&self, signal: Signal) {
         // The group may be empty and the leader may have left it: neither is an error.
         let _ = rustix::process::kill_process_group(self.pid, signal);
-        if rustix::process::getpgid(Some(self.pid)) != Ok(self.pid) {
+        if group_of(self.pid) != Some(self.pid.as_raw_nonzero().get()) {
             let _ = rustix::process::kill_process(self.pid, signal);
         }
     }
@@ -211,6 +211,13 @@ fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
     None
+}
+
+/// The process group of a process, or `None` if there is no such process. 0 is a group that is
+/// outside of our namespace: that of whoever started a container that opened no session.
+pub(super) fn group_of(pid: Pid) -> Option<i32> {
+    let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
+    nix::unistd::getpgid(Some(pid)).ok().map(nix::unistd::Pid::as_raw)
 }
 
 fn exit_of(status: &WaitIdStatus) -> Exit {

@@ -1,7 +1,8 @@
 //! If hookrun itself is killed with SIGKILL, somebody else must end its hooks: the keeper.
 //!
-//! A process of its own that is told which process groups are running, through a pipe. When the
-//! pipe ends without a good-bye, it kills them, and whatever else carries the mark of the run.
+//! A process of its own that is told, through a pipe, which process groups have run for 10 ms.
+//! When the pipe ends without a good-bye, it kills them, and whatever else carries the mark of
+//! the run.
 //! It is started only for hooks that outlive 10 ms; most never pay for it.
 
 use std::collections::HashSet;

@@ -2,7 +2,9 @@
 //! hooks, which inherit them.
 //!
 //! So a hook in a sandbox is started by posix_spawn as any other, and nothing has to run between
-//! fork and exec.
+//! fork and exec. But the hook is then behind the same walls as the thread, and may signal and
+//! trace it: only for programs that name no binary of hookrun's, through which it is done
+//! otherwise ([`super::confine`]).
 
 use std::io;
 use std::process::{Child, Command};

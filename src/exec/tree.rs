@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use super::child::group_of;
 use super::{GIVE_UP, usage};
 
 /// How long a sweep goes on while new processes keep appearing.
@@ -30,8 +31,8 @@ pub struct Grounds {
 
 impl Grounds {
     /// Makes this process the subreaper of its descendants. Only for a program that exists to run
-    /// hooks: every child that it has besides, if it was started after this, is ended and reaped
-    /// as well, the hooks of detached events included.
+    /// hooks: every child that its main thread has besides, if it was started after this, is
+    /// ended and reaped as well.
     ///
     /// `None` where the system has no subreapers.
     #[cfg(target_os = "linux")]
@@ -69,6 +70,7 @@ impl Grounds {
         if !has_children() {
             return swept;
         }
+        let is_killed = |group| groups.iter().any(|one| one.as_raw_nonzero().get() == group);
         let started = Instant::now();
         let mut seen = HashSet::new();
         loop {
@@ -84,9 +86,8 @@ impl Grounds {
             let mut comes_more = false;
             for pid in ours {
                 // Members of the groups were killed with them and may just be ending.
-                let is_stray = Pid::from_raw(pid)
-                    .and_then(|pid| rustix::process::getpgid(Some(pid)).ok())
-                    .is_some_and(|group| !groups.contains(&group));
+                let is_stray =
+                    Pid::from_raw(pid).and_then(group_of).is_some_and(|group| !is_killed(group));
                 let is_new = seen.insert(pid);
                 comes_more |= is_new;
                 if is_new && is_stray && !is_zombie(pid) {

@@ -122,6 +122,19 @@ fn strangers_in_the_container_do_not_hold_the_first_process_up() {
     start(&sandbox, &others).ended().ran.allows_with(json!({ "output": "hi" }));
 }
 
+/// The group of hookrun is then outside of the container, and has the number 0 in it.
+#[test]
+fn a_process_of_a_group_outside_the_container_does_not_hold_the_first_process_up() {
+    let Some(words) = as_first() else { return };
+    let others = format!(
+        "{words} sh -c '(until [ -e started ]; do sleep 0.01; done; sleep 600 & touch gone) & \
+         exec \"$@\"' sh"
+    );
+    let waits = "touch started; until [ -e gone ]; do sleep 0.01; done; echo hi";
+    let sandbox = Sandbox::new().hook("hook", waits);
+    start(&sandbox, &others).ended().ran.allows_with(json!({ "output": "hi" }));
+}
+
 #[test]
 fn a_container_whose_first_process_is_killed_is_empty() {
     let Some(words) = as_first() else { return };

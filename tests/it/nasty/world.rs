@@ -171,16 +171,19 @@ fn a_link_that_flips_never_runs_the_file_that_must_not() {
     fs::set_permissions(sandbox.at("bad"), fs::Permissions::from_mode(0o777)).unwrap();
     fs::create_dir_all(sandbox.at("hooks.d/tool.pre")).unwrap();
     let link = sandbox.at("hooks.d/tool.pre/hook");
-    while_flipping(&link, ["../../good", "../../bad"], || {
-        let ran = decide(&sandbox);
-        if ran.status == 0 {
-            ran.allows_with(json!({ "output": "good" }));
-            return "good";
-        }
-        ran.blocks_saying("hook `hook` failed: never ran: ").says("everyone may write");
-        "bad"
-    });
+    while_flipping(&link, ["../../good", "../../bad"], || good_or_bad(&sandbox));
     sandbox.has_no_file("ran");
+}
+
+/// Which of the two files was decided by; each decision is that of one of them, whole.
+fn good_or_bad(sandbox: &Sandbox) -> &'static str {
+    let ran = decide(sandbox);
+    if ran.status == 0 {
+        ran.allows_with(json!({ "output": "good" }));
+        return "good";
+    }
+    ran.blocks_saying("hook `hook` failed: never ran: ").says("everyone may write");
+    "bad"
 }
 
 #[test]
@@ -191,14 +194,6 @@ fn a_folder_that_flips_never_runs_the_file_that_must_not() {
     let config = "[[hook]]\nname = 'hook'\nevent = 'tool.pre'\ncommand = './folder/hook'\n";
     fs::set_permissions(sandbox.at("bad/hook"), fs::Permissions::from_mode(0o757)).unwrap();
     let sandbox = sandbox.file("hookrun.toml", config);
-    while_flipping(&sandbox.at("folder"), ["good", "bad"], || {
-        let ran = decide(&sandbox);
-        if ran.status == 0 {
-            ran.allows_with(json!({ "output": "good" }));
-            return "good";
-        }
-        ran.blocks_saying("hook `hook` failed: never ran: ").says("everyone may write");
-        "bad"
-    });
+    while_flipping(&sandbox.at("folder"), ["good", "bad"], || good_or_bad(&sandbox));
     sandbox.has_no_file("ran");
 }
