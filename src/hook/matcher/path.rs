@@ -61,7 +61,7 @@ impl PathMatch {
     }
 }
 
-/// Whether [`Matcher::path`] would take `written`.
+/// Whether `Matcher::path` would take `written`.
 ///
 /// # Errors
 /// As it.
