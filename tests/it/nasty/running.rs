@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -98,7 +99,10 @@ pub(crate) fn end(pid: i32, signal: &str) {
 /// Decides `tool.pre` with an empty context, and looks for what was left behind.
 #[track_caller]
 pub(crate) fn decide(sandbox: &Sandbox) -> Ran {
-    Running::start(sandbox, &["run", "tool.pre"]).feed(b"{}").ended().ran
+    let mut command = sandbox.command(&["run", "tool.pre"]);
+    // Our own group may be one that began outside of a container, which no hook could join.
+    command.process_group(0);
+    Running::start_as(command).feed(b"{}").ended().ran
 }
 
 /// Decides as [`decide`] does, and gives the report.
