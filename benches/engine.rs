@@ -187,6 +187,7 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
         tail: Vec::new(),
         total_bytes: stdout.len() as u64,
     };
-    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, rewrite: true });
+    let (nothing, permit) =
+        (Captured::default(), Permit { spec: &spec, rewrite: true, dialect: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::event::{Event, OnFailure};
+use crate::event::{Context, Event, Merge, OnFailure};
 use crate::exec::answer::Permit;
 use crate::exec::{Budget, Engine, Job, command};
 use crate::hook::Hook;
 use crate::outcome::merge::{self, Flow, Merger};
-use crate::outcome::{Decision, Rewritten, Verdict};
+use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
 use crate::run::{Ending, Fate, HookRun, Run, Trace};
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
@@ -32,6 +32,7 @@ pub fn run(
     let started = Instant::now();
     let spec = event.spec().clone();
     let mut chain = Chain {
+        came: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
         engine,
@@ -55,12 +56,15 @@ pub fn run(
 }
 
 struct Chain<'c> {
+    /// The event as the rewrites so far have left it.
     event: Event,
+    /// The event as it came, where every hook sees that.
+    came: Option<Event>,
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
     budget: Option<Budget>,
-    /// The context as the next hook gets it; made anew after a rewrite.
+    /// The context as the next native hook gets it; made anew after a rewrite.
     payload: Option<Arc<Vec<u8>>>,
     is_rewritten: bool,
     runs: Vec<HookRun>,
@@ -93,7 +97,8 @@ impl Chain<'_> {
     /// The fate of a hook before it runs; `Unreached` if its turn has now come.
     fn first_fate(&self, planned: Planned) -> Fate {
         let wish = if self.is_rewritten {
-            Wish::of(&planned.hook, &self.event, &self.surroundings.place(&self.event))
+            let seen = self.seen();
+            Wish::of(&planned.hook, seen, &self.surroundings.place(seen))
         } else {
             planned.wish
         };
@@ -104,34 +109,57 @@ impl Chain<'_> {
         }
     }
 
+    /// The event as hooks see it now.
+    fn seen(&self) -> &Event {
+        self.came.as_ref().unwrap_or(&self.event)
+    }
+
+    /// What `hook` gets on stdin.
+    fn payload(&mut self, hook: &Hook) -> Arc<Vec<u8>> {
+        if let Some(binding) = hook.dialect {
+            return line(&binding.encode(self.seen()));
+        }
+        let seen = self.came.as_ref().unwrap_or(&self.event);
+        Arc::clone(self.payload.get_or_insert_with(|| line(seen.context())))
+    }
+
     fn run_together(&mut self, hooks: &[Arc<Hook>]) -> Vec<Trace> {
-        let payload = Arc::clone(self.payload.get_or_insert_with(|| {
-            let mut json = self.event.context().to_json();
-            json.push(b'\n');
-            Arc::new(json)
-        }));
-        let spec = self.event.spec();
-        let facts = facts(&self.event, self.surroundings);
-        let (cwd, cwd_note) = working_directory(&self.event, self.surroundings);
-        let variables: Vec<Vec<(String, String)>> =
-            hooks.iter().map(|hook| variables(hook, &facts, self.surroundings)).collect();
+        let payloads: Vec<_> = hooks.iter().map(|hook| self.payload(hook)).collect();
+        let seen = self.seen();
+        let spec = seen.spec();
+        let facts = facts(seen, self.surroundings);
+        let (cwd, cwd_note) = working_directory(seen, self.surroundings);
+        let own =
+            |hook: &Arc<Hook>| variables((hook, hook.timeout(spec)), &facts, self.surroundings);
+        let variables: Vec<Vec<(String, String)>> = hooks.iter().map(own).collect();
         let absent: Vec<Vec<&str>> =
             variables.iter().map(|set| absent(set, &self.surroundings.inherited)).collect();
         let search = self.surroundings.search.as_deref();
         let jobs: Vec<Job<'_>> = hooks
             .iter()
-            .zip(variables)
+            .zip(variables.into_iter().zip(payloads))
             .zip(&absent)
-            .map(|((hook, variables), without)| {
+            .map(|((hook, (variables, payload)), without)| {
                 let program = command::resolve(&hook.handler, search);
                 let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
-                let permit = Permit { spec, rewrite: hook.rewrite };
-                let (payload, cwd) = (Arc::clone(&payload), cwd.clone());
-                Job { hook, program, payload, variables, without, cwd, permit, walls, notes }
+                let permit = Permit { spec, rewrite: hook.rewrite, dialect: hook.dialect };
+                let (timeout, cwd) = (hook.timeout(spec), cwd.clone());
+                Job {
+                    hook,
+                    program,
+                    payload,
+                    variables,
+                    without,
+                    cwd,
+                    timeout,
+                    permit,
+                    walls,
+                    notes,
+                }
             })
             .collect();
         let blocks = spec.blocks;
-        let on_failure = |hook: &Hook| hook.on_failure.unwrap_or(spec.on_failure);
+        let on_failure = |hook: &Hook| hook.on_failure(spec);
         // A failure ends its neighbours early only if every one of them fails closed: the loop
         // does not know whose failure it sees.
         let all_close = hooks.iter().all(|hook| on_failure(hook) == OnFailure::Block);
@@ -152,20 +180,29 @@ impl Chain<'_> {
         // That time is up or that we were told to stop is no failure of the hook's: what its spec
         // says about those does not open the gate.
         let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted);
-        let own = hook.on_failure.unwrap_or(self.event.spec().on_failure);
+        let own = hook.on_failure(self.event.spec());
         let on_failure = if is_ours { OnFailure::Block } else { own };
+        // Its own rewrites still count when it asks.
+        let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
         if self.merger.hear(&hook.name, on_failure, &heard) == Flow::Ends {
             self.is_settled = true;
             return;
         }
         if let Some(verdict) = trace.ending.verdict() {
-            self.rewrite(hook, verdict);
+            self.rewrite(hook, verdict, is_frozen);
         }
     }
 
-    fn rewrite(&mut self, hook: &Hook, verdict: &Verdict) {
+    fn rewrite(&mut self, hook: &Hook, verdict: &Verdict, is_frozen: bool) {
         if matches!(verdict.decision, Decision::Block { .. }) {
             return;
+        }
+        let is_result = matches!(verdict.rule, Rule::Structured | Rule::Translated);
+        if let Some(came) =
+            self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)
+        {
+            self.event = came.clone();
+            self.merger.start_over();
         }
         for (field, value) in &verdict.update {
             let Some(rule) = self.event.spec().rewrite(field) else {
@@ -174,7 +211,11 @@ impl Chain<'_> {
             let rule = rule.merge;
             let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
             let already = self.merger.has_rewritten(field);
-            let result = merge::rewrite(rule, &old, value, already).and_then(|new| {
+            let merged = match is_frozen {
+                true => Err("a person is asked about the event as it was then".to_string()),
+                false => merge::rewrite(rule, &old, value, already),
+            };
+            let result = merged.and_then(|new| {
                 let applied = self.event.rewrite(field, &new);
                 applied.map(|()| new).map_err(|error| error.to_string())
             });
@@ -185,11 +226,20 @@ impl Chain<'_> {
             if rejected.is_none() {
                 self.payload = None;
                 self.is_rewritten = true;
+                // Who takes the event is the last to be asked.
+                self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
             }
             let (hook, field) = (hook.name.clone(), field.clone());
             self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
         }
     }
+}
+
+/// A context as a hook reads it.
+fn line(context: &Context) -> Arc<Vec<u8>> {
+    let mut json = context.to_json();
+    json.push(b'\n');
+    Arc::new(json)
 }
 
 /// Whether an ending refuses a gate, where every failure counts as one if `failures_close`.

@@ -9,6 +9,7 @@ pub mod discover;
 mod draft;
 pub mod env;
 pub mod keys;
+mod loader;
 mod manifest;
 pub mod problem;
 pub mod words;
@@ -18,13 +19,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::event::catalog::{Catalog, UnknownEvent};
-use crate::event::{EventSpec, OnFailure};
-use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
+use crate::event::EventSpec;
+use crate::event::catalog::Catalog;
+use crate::hook::{Hook, LayerKind};
 pub use discover::{Choice, Layer};
-use draft::{Draft, What};
 pub use env::Environment;
-use manifest::{Entry, Manifest, Rejected};
+use loader::Loader;
+use manifest::Manifest;
 use problem::{Fault, Lines};
 pub use problem::{Position, Problem, Severity};
 
@@ -36,6 +37,8 @@ pub enum Scope<'a> {
     /// The hooks of one event. Files that could hold such hooks are read in full; the drop-ins
     /// of other events are not opened.
     Event(&'a str),
+    /// The hooks of some events, by their canonical names.
+    Events(&'a [String]),
 }
 
 /// What all layers say together.
@@ -63,9 +66,10 @@ impl Config {
             manifests.push(read.collect());
         }
         let catalog = own_events(&manifests, &mut problems);
-        let meant = manifests.iter().flatten();
-        let meant = meant.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
-        let mut loader = Loader { catalog: &catalog, meant, scope, hooks: Vec::new(), problems };
+        let all = manifests.iter().flatten();
+        let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
+        let mut loader =
+            Loader { catalog: &catalog, misdeclared, scope, hooks: Vec::new(), problems };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
             for place in layer.places() {
@@ -186,243 +190,4 @@ fn own_events(manifests: &[Vec<(PathBuf, Manifest)>], problems: &mut Vec<Problem
         }
     }
     Catalog::with(own)
-}
-
-struct Loader<'l> {
-    catalog: &'l Catalog,
-    /// Events whose declarations have mistakes, which is problem enough.
-    meant: Vec<String>,
-    scope: Scope<'l>,
-    hooks: Vec<Hook>,
-    problems: Vec<Problem>,
-}
-
-impl Loader<'_> {
-    fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
-        self.problems.push(fault.in_file(file, at));
-    }
-
-    /// Tells of an unknown event, unless its declaration has a mistake of its own.
-    fn unknown(&mut self, unknown: &UnknownEvent, file: &Path, at: Option<Position>) {
-        if !self.meant.contains(&unknown.name) {
-            self.fault(unknown_event(unknown), file, at);
-        }
-    }
-
-    fn is_in_scope(&self, spec: &EventSpec) -> bool {
-        match self.scope {
-            Scope::All => true,
-            Scope::Event(name) => spec.is_called(name),
-        }
-    }
-
-    /// Whoever may write a folder of hooks decides what runs.
-    fn check_writers(&mut self, path: &Path) {
-        if discover::is_open_to_everyone(path) {
-            let cure = format!("run `chmod o-w {}`", shell_words::quote(&path.to_string_lossy()));
-            self.fault(Fault::new("everyone may write it", cure), path, None);
-        }
-    }
-
-    /// Reads a `hooks.d`: a folder for each event.
-    fn drop_ins(&mut self, layer: LayerKind, root: &Path) {
-        self.check_writers(root);
-        let folders = match discover::entries(root) {
-            Ok(folders) => folders,
-            Err(error) => {
-                let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
-                return self.fault(fault, root, None);
-            }
-        };
-        let mut files = Vec::new();
-        for folder in folders {
-            if !folder.is_folder {
-                let cause = "stands directly in hooks.d, where nothing runs it";
-                let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
-                self.fault(Fault::new(cause, cure), &folder.path, None);
-                continue;
-            }
-            if discover::is_reserved(&folder.name) {
-                continue;
-            }
-            let spec = match self.catalog.find(&folder.name) {
-                Ok(spec) => spec,
-                Err(unknown) => {
-                    self.unknown(&unknown, &folder.path, None);
-                    continue;
-                }
-            };
-            if !self.is_in_scope(&spec) {
-                continue;
-            }
-            self.check_writers(&folder.path);
-            match discover::entries(&folder.path) {
-                Ok(found) => files.extend(found.into_iter().map(|file| (file, spec.clone()))),
-                Err(error) => {
-                    let cause = format!("cannot be read: {error}");
-                    self.fault(Fault::new(cause, "check its permissions"), &folder.path, None);
-                }
-            }
-        }
-        // One event may have two folders, under its own name and under a host's.
-        files.sort_by(|(a, _), (b, _)| a.name.as_bytes().cmp(b.name.as_bytes()));
-        for (file, spec) in files {
-            self.drop_in(layer, file, &spec);
-        }
-    }
-
-    fn drop_in(&mut self, layer: LayerKind, file: discover::DropIn, spec: &EventSpec) {
-        if file.is_folder {
-            let cure = "hooks are files; shared code belongs into hooks.d/lib/";
-            let cause = format!("is a folder among the hooks of `{}`", spec.name);
-            return self.fault(Fault::new(cause, cure), &file.path, None);
-        }
-        let mut draft = Draft::default();
-        match directive::read(&file.path, &mut draft) {
-            Ok(found) => self.problems.extend(found),
-            // What cannot be opened can still be a program; starting it will tell.
-            Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
-        }
-        let source = Source { layer, file: file.path.clone(), line: None };
-        let what = What { name: file.name, handler: Handler::File(file.path), source };
-        self.add(&draft, what, spec);
-    }
-
-    /// Finds the other mistakes of a hook that has some.
-    fn check(&mut self, file: &Path, rejected: &Rejected) {
-        for (name, at) in &rejected.events {
-            if let Err(unknown) = self.catalog.find(name) {
-                self.unknown(&unknown, file, Some(*at));
-            }
-        }
-        for (fault, at) in rejected.draft.matcher().err().into_iter().flatten() {
-            self.fault(fault, file, at);
-        }
-    }
-
-    fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
-        let mut bound: Vec<(String, &str)> = Vec::new();
-        for (name, at) in &entry.events {
-            let spec = match self.catalog.find(name) {
-                Ok(spec) => spec,
-                Err(unknown) => {
-                    self.unknown(&unknown, file, Some(*at));
-                    continue;
-                }
-            };
-            if let Some((_, first)) = bound.iter().find(|(event, _)| *event == spec.name) {
-                let cause = format!("`{first}` and `{name}` are the same event");
-                self.fault(Fault::new(cause, "drop one of them"), file, Some(*at));
-                continue;
-            }
-            bound.push((spec.name.to_string(), name));
-            if self.is_in_scope(&spec) {
-                let source = Source { layer, file: file.to_path_buf(), line: Some(entry.at.line) };
-                let (name, handler) = (entry.name.clone(), entry.handler.clone());
-                self.add(&entry.draft, What { name, handler, source }, &spec);
-            }
-        }
-        // Hooks of other events are checked too: an error anywhere closes every gate.
-        if !bound.iter().any(|(event, _)| self.is_named(event)) {
-            for (fault, at) in entry.draft.check() {
-                self.fault(fault, file, at);
-            }
-        }
-    }
-
-    /// Whether a canonical name is in scope.
-    fn is_named(&self, event: &str) -> bool {
-        self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
-    }
-
-    fn add(&mut self, draft: &Draft, what: What, spec: &EventSpec) {
-        match draft.matcher() {
-            Ok(matcher) => {
-                let hook = draft.hook(what, &spec.name, matcher);
-                self.warn(&hook, spec);
-                self.hooks.push(hook);
-            }
-            Err(faults) => {
-                for (fault, at) in faults {
-                    self.fault(fault, &what.source.file, at);
-                }
-            }
-        }
-    }
-
-    /// Finds settings that can have no effect.
-    fn warn(&mut self, hook: &Hook, spec: &EventSpec) {
-        let event = &spec.name;
-        let mut causes = Vec::new();
-        if hook.matcher.needs_action() && !spec.carries("toolName") {
-            causes.push((
-                format!(
-                    "`{}` matches tools, and `{event}` carries none: it can never run",
-                    hook.name
-                ),
-                "drop the tool, path and command matchers, or bind it to tool.pre".to_string(),
-            ));
-        }
-        if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
-            causes.push((
-                format!("`on_failure = \"block\"` has no effect: `{event}` cannot be refused"),
-                "drop it".to_string(),
-            ));
-        }
-        if hook.rewrite && spec.rewrites.is_empty() {
-            causes.push((
-                format!("`rewrite` has no effect: nothing of `{event}` can be rewritten"),
-                "drop it".to_string(),
-            ));
-        }
-        let is_closed = matches!(hook.containment, Containment::Cgroup | Containment::Pidns);
-        if hook.background == Background::Detach && is_closed {
-            let containment = hook.containment.name();
-            causes.push((
-                format!(
-                    "`background = \"detach\"` has no effect with `containment = \"{containment}\"`: \
-                     nothing leaves it alive"
-                ),
-                "drop one of them".to_string(),
-            ));
-        }
-        for (cause, cure) in causes {
-            let at = hook.source.line.map(|line| Position { line, column: 1 });
-            let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
-            self.problems.push(Problem { severity: Severity::Warning, ..problem });
-        }
-    }
-
-    /// Two hooks of one event and layer, whose hooks begin at `first`, may not share a name:
-    /// reasons and logs name hooks.
-    fn find_duplicates(&mut self, first: usize) {
-        let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
-        let mut found = Vec::new();
-        for hook in &self.hooks[first..] {
-            let key = (hook.event.as_str(), hook.name.as_str());
-            if let Some(first) = seen.insert(key, hook) {
-                let cause = format!(
-                    "two hooks of `{}` are called `{}`; the other is in {}",
-                    hook.event,
-                    hook.name,
-                    first.source.file.display()
-                );
-                let at = hook.source.line.map(|line| Position { line, column: 1 });
-                let fault = Fault::new(cause, "give one of them another name");
-                found.push(fault.in_file(&hook.source.file, at));
-            }
-        }
-        self.problems.extend(found);
-    }
-}
-
-fn unknown_event(unknown: &UnknownEvent) -> Fault {
-    let cause = format!("unknown event `{}`", unknown.name);
-    match &unknown.nearest {
-        Some(nearest) => Fault::new(cause, format!("did you mean `{nearest}`?")),
-        None => Fault::new(
-            cause,
-            "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
-        ),
-    }
 }

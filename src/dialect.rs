@@ -1,9 +1,28 @@
-//! The outcome in a host's own words.
+//! How hosts and other hook systems name events, shape JSON and decide: tables over the catalog.
 //!
-//! A host reads an exit status, stdout and stderr; each host in its own way. The native way is
-//! hookrun's own contract turned round, so that a set of hooks is itself a hook.
+//! A dialect is used on two sides. On the host's side an event comes in with its names and keys
+//! and the outcome goes out as its result; on the hook's side a hook that was written for it
+//! gets that system's event and answers in its words. The functions here read rows; a new
+//! system is a table, not code. The native way is hookrun's own contract turned round, so that
+//! a set of hooks is itself a hook.
 
+mod answer;
+mod context;
+mod loom;
 pub mod native;
+mod omp;
+mod openclaw;
+mod pi;
+mod reply;
+mod wolli;
+
+use std::borrow::Cow;
+
+use crate::event::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::spelling;
+
+pub use answer::Answer;
+pub use context::DecodeError;
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,4 +33,300 @@ pub struct Reply {
     pub stderr: String,
     /// The exit status.
     pub status: u8,
+}
+
+/// One system's names, shapes and rules.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Its name, for `--dialect` and `dialect = "…"`.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line about it.
+    pub summary: &'static str,
+    /// The key of its events that holds their name.
+    pub names_event_by: &'static str,
+    /// Its events.
+    pub events: &'static [DialectEvent],
+}
+
+/// One event of a dialect: a row over a row of the catalog.
+#[derive(Debug)]
+pub struct DialectEvent {
+    /// What the system calls it.
+    pub name: &'static str,
+    /// Other spellings of the name.
+    pub aliases: &'static [&'static str],
+    /// The canonical event.
+    pub event: &'static str,
+    /// The key, and the value in it, that tell this event from others of the same name.
+    pub when: Option<(&'static str, &'static str)>,
+    /// Their context keys and ours. Keys that are not listed are the same.
+    pub keys: &'static [(&'static str, &'static str)],
+    /// What its results say.
+    pub results: Results,
+    /// Whether a hook may refuse it.
+    pub blocks: bool,
+    /// The fields, under our keys, that a hook may rewrite, and how several rewrites merge.
+    pub rewrites: &'static [Rewrite],
+    /// What a failing hook means.
+    pub on_failure: OnFailure,
+    /// How its hooks are run.
+    pub schedule: Schedule,
+    /// What else is different from the catalog.
+    pub conduct: Conduct,
+}
+
+/// The shape of an event's results.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Results {
+    /// hookrun's own structured result.
+    Native,
+    /// An object with these keys.
+    Keys(&'static [Key]),
+    /// An object that as a whole is the new value of this field of ours.
+    Whole(&'static str),
+}
+
+/// One key of a result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Key {
+    /// The key.
+    pub name: &'static str,
+    /// What its value says.
+    pub says: Says,
+}
+
+/// What the value of a result's key says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Says {
+    /// `true` refuses the event.
+    Refusal,
+    /// The reason of the refusal: a text.
+    Reason,
+    /// The new value of this field of ours.
+    Field(&'static str),
+    /// One more value for this list of ours. Several, in a reply, are a list under `list`.
+    Entry {
+        /// Our field.
+        field: &'static str,
+        /// The key of a list of several.
+        list: &'static str,
+    },
+    /// A word that says what the result is.
+    Action(&'static [(&'static str, Act)]),
+    /// A question for a person: a text, or an object whose `title` and `description` are.
+    Question,
+    /// Text for the model.
+    Context,
+    /// Text to show.
+    Output,
+}
+
+/// What a word of [`Says::Action`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// The event goes on as it is.
+    Pass,
+    /// The other keys have new values.
+    Rewrite,
+    /// This field of ours becomes `true`: the event is taken. A refusal is said so too where the
+    /// system knows no other word for it.
+    Claim(&'static str),
+    /// The event is refused.
+    Refuse,
+}
+
+/// A key of a result.
+pub const fn key(name: &'static str, says: Says) -> Key {
+    Key { name, says }
+}
+
+/// A field, under our key, that hooks of an event may rewrite.
+pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
+    Rewrite { field: Cow::Borrowed(field), merge }
+}
+
+/// Every dialect that comes with hookrun.
+pub const DIALECTS: &[&Dialect] =
+    &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
+
+/// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
+pub fn find(name: &str) -> Option<&'static Dialect> {
+    let is_called = |dialect: &&&Dialect| {
+        let names = std::iter::once(&dialect.name).chain(dialect.aliases);
+        names.into_iter().any(|one| one.eq_ignore_ascii_case(name))
+    };
+    DIALECTS.iter().find(is_called).copied()
+}
+
+/// An event as one dialect has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// The row.
+    pub row: &'static DialectEvent,
+}
+
+impl Dialect {
+    /// The events that are meant by `name`: by the system's own name for them, in any case, else
+    /// by the canonical one. One name can be that of several events which a key tells apart
+    /// (pi's `session`); of several names for a canonical event the first row is meant.
+    pub fn called(&'static self, name: &str) -> Vec<Binding> {
+        let own = self.events.iter().filter(|row| row.is_called(name));
+        let mut rows: Vec<&DialectEvent> = own.collect();
+        if rows.is_empty() {
+            rows.extend(self.events.iter().find(|row| row.event.eq_ignore_ascii_case(name)));
+        }
+        rows.into_iter().map(|row| Binding { dialect: self, row }).collect()
+    }
+
+    /// The name of an event of this dialect that is nearest to `name`.
+    pub fn nearest(&self, name: &str) -> Option<&'static str> {
+        spelling::nearest(name, self.events.iter().map(|row| row.name))
+    }
+
+    /// The names of all events, each once.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> = self.events.iter().map(|row| row.name).collect();
+        names.dedup();
+        names
+    }
+}
+
+impl DialectEvent {
+    /// A row with the catalog's usual rules for what can only be observed. Tables begin with it.
+    pub const OBSERVER: DialectEvent = DialectEvent {
+        name: "",
+        aliases: &[],
+        event: "",
+        when: None,
+        keys: &[],
+        results: Results::Keys(&[]),
+        blocks: false,
+        rewrites: &[],
+        on_failure: OnFailure::Allow,
+        schedule: Schedule::Sequential,
+        conduct: Conduct::USUAL,
+    };
+
+    /// Whether the system calls it `name`, in any case.
+    pub fn is_called(&self, name: &str) -> bool {
+        let mut names = std::iter::once(&self.name).chain(self.aliases);
+        names.any(|one| one.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Binding {
+    /// The row of the catalog with this dialect's rules.
+    pub fn spec(self) -> EventSpec {
+        let row = self.row;
+        let of_catalog = catalog::find(row.event).cloned();
+        let mut spec = of_catalog.expect("every row is over one of the catalog: tested below");
+        spec.blocks = row.blocks;
+        spec.rewrites = row.rewrites.into();
+        spec.on_failure = row.on_failure;
+        spec.schedule = row.schedule;
+        spec.conduct = row.conduct;
+        spec
+    }
+}
+
+/// Bindings are equal when they are of the same row.
+impl PartialEq for Binding {
+    fn eq(&self, other: &Binding) -> bool {
+        std::ptr::eq(self.row, other.row)
+    }
+}
+
+impl Eq for Binding {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_over_the_catalog() {
+        for dialect in DIALECTS {
+            for row in dialect.events {
+                let spec = catalog::find(row.event);
+                let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
+                assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
+                for (theirs, ours) in row.keys {
+                    assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
+                }
+                let fields = row.rewrites.iter().map(|rewrite| rewrite.field.as_ref());
+                for field in fields {
+                    assert!(spec.carries(field), "{}: {}: {field}", dialect.name, row.name);
+                }
+                assert!(!row.blocks || row.can_refuse(), "{}: {}", dialect.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_that_a_result_names_can_be_rewritten() {
+        for (dialect, row) in DIALECTS.iter().flat_map(|d| d.events.iter().map(move |e| (d, e))) {
+            for field in row.fields() {
+                let is_ours = row.rewrites.iter().any(|rewrite| rewrite.field == field);
+                assert!(is_ours, "{}: {}: {field}", dialect.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_one_name_are_told_apart_by_one_key() {
+        for dialect in DIALECTS {
+            for row in dialect.events {
+                let same = dialect.events.iter().filter(|one| one.name == row.name);
+                let same: Vec<_> = same.map(|one| one.when).collect();
+                assert!(same.len() == 1 || same.iter().all(Option::is_some), "{}", row.name);
+                let keys: Vec<_> = same.iter().flatten().map(|(key, _)| key).collect();
+                assert!(keys.windows(2).all(|two| two[0] == two[1]), "{}", row.name);
+            }
+        }
+    }
+
+    impl DialectEvent {
+        fn can_refuse(&self) -> bool {
+            match self.results {
+                Results::Native => true,
+                Results::Whole(_) => false,
+                Results::Keys(keys) => keys.iter().any(|key| match key.says {
+                    Says::Refusal => true,
+                    Says::Action(words) => {
+                        words.iter().any(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))
+                    }
+                    Says::Reason
+                    | Says::Field(_)
+                    | Says::Entry { .. }
+                    | Says::Question
+                    | Says::Context
+                    | Says::Output => false,
+                }),
+            }
+        }
+
+        fn fields(&self) -> Vec<&'static str> {
+            let of_key = |key: &Key| match key.says {
+                Says::Field(field) | Says::Entry { field, .. } => vec![field],
+                Says::Action(words) => {
+                    let claimed = |(_, act): &(&str, Act)| match act {
+                        Act::Claim(field) => Some(*field),
+                        Act::Pass | Act::Rewrite | Act::Refuse => None,
+                    };
+                    words.iter().filter_map(claimed).collect()
+                }
+                Says::Refusal | Says::Reason | Says::Question | Says::Context | Says::Output => {
+                    Vec::new()
+                }
+            };
+            match self.results {
+                Results::Native => Vec::new(),
+                Results::Whole(field) => vec![field],
+                Results::Keys(keys) => keys.iter().flat_map(of_key).collect(),
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ pub mod framing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use action::{Action, ActionKind};
 pub use context::{Context, ContextError};
@@ -33,6 +34,8 @@ pub struct EventSpec {
     pub on_failure: OnFailure,
     /// How its hooks are run.
     pub schedule: Schedule,
+    /// Rules of a dialect that go beyond the catalog's.
+    pub conduct: Conduct,
 }
 
 impl EventSpec {
@@ -143,6 +146,8 @@ pub enum Merge {
     First,
     /// As `Chain`, but the value's `role` must stay; a change of role is rejected.
     SameRole,
+    /// As `First`, and the first `true` takes the event: no later hook is asked.
+    Claim,
 }
 
 impl Merge {
@@ -153,6 +158,7 @@ impl Merge {
         (Merge::Append, "append"),
         (Merge::First, "first"),
         (Merge::SameRole, "same-role"),
+        (Merge::Claim, "claim"),
     ];
 
     /// The name of this rule.
@@ -204,6 +210,37 @@ impl Schedule {
     pub fn name(self) -> &'static str {
         named(Self::NAMES, self)
     }
+}
+
+/// Rules for the hooks of one event that some systems have and the catalog has not: what a
+/// dialect's row may add. The default is the catalog's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Conduct {
+    /// How long a hook may run that does not say so itself; `None` for the usual 5 s,
+    /// [`Duration::MAX`] for as long as it likes.
+    pub timeout: Option<Duration>,
+    /// A refusal ends the chain even where it cannot refuse the event.
+    pub refusal_ends: bool,
+    /// What earlier hooks said stays said when a later one refuses.
+    pub keeps_said: bool,
+    /// Of several results only the last one counts, as a whole.
+    pub last_result: bool,
+    /// Every hook sees the event as it came, not as earlier hooks left it.
+    pub isolated: bool,
+    /// Only the first question is asked, and nothing can be rewritten after it.
+    pub first_question: bool,
+}
+
+impl Conduct {
+    /// The catalog's way.
+    pub const USUAL: Conduct = Conduct {
+        timeout: None,
+        refusal_ends: false,
+        keeps_said: false,
+        last_result: false,
+        isolated: false,
+        first_question: false,
+    };
 }
 
 /// The name that `table` gives `value`.

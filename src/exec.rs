@@ -82,6 +82,8 @@ pub struct Job<'a> {
     pub without: &'a [&'a str],
     /// Its working directory, where it is not hookrun's own.
     pub cwd: Option<PathBuf>,
+    /// How long it may run.
+    pub timeout: Duration,
     /// What it may answer.
     pub permit: Permit<'a>,
     /// Its sandbox.

@@ -7,7 +7,8 @@ mod sandbox;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::event::OnFailure;
+use crate::dialect::Binding;
+use crate::event::{EventSpec, OnFailure};
 pub use limits::Limits;
 pub use matcher::{Matcher, Mismatch, Place};
 pub use sandbox::{Containment, Sandbox};
@@ -47,8 +48,9 @@ pub struct Hook {
     pub background: Background,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
-    /// The convention that it was written for.
-    pub dialect: String,
+    /// The event as the system has it that the hook was written for; `None` for hookrun's own
+    /// contract.
+    pub dialect: Option<Binding>,
     /// A disabled hook is listed and never run.
     pub enabled: bool,
 }
@@ -74,9 +76,37 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             rewrite: false,
-            dialect: "native".to_string(),
+            dialect: None,
             enabled: true,
         }
+    }
+
+    /// How long it may run for an event with these rules: what its spec says, else its dialect,
+    /// else the event, else 5 s. [`Duration::MAX`] is as long as it likes.
+    pub fn timeout(&self, spec: &EventSpec) -> Duration {
+        self.own_timeout().or(spec.conduct.timeout).unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// How long it may run when a native host asks.
+    pub fn usual_timeout(&self) -> Duration {
+        self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    fn own_timeout(&self) -> Option<Duration> {
+        let of_dialect = self.dialect.and_then(|binding| binding.row.conduct.timeout);
+        self.limits.timeout.or(of_dialect)
+    }
+
+    /// What a failure of it means for an event with these rules: what its spec says, else its
+    /// dialect, else the event.
+    pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
+        let of_dialect = self.dialect.map(|binding| binding.row.on_failure);
+        self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// The name of the convention that it was written for.
+    pub fn dialect_name(&self) -> &'static str {
+        self.dialect.map_or("native", |binding| binding.dialect.name)
     }
 }
 
@@ -153,6 +183,9 @@ impl Background {
 
 /// A duration as people read it: `5s`, `200ms`, `1m 30s`.
 pub fn duration_text(duration: Duration) -> String {
+    if duration == Duration::MAX {
+        return "any time".to_string();
+    }
     humantime::format_duration(duration).to_string()
 }
 

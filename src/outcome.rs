@@ -56,6 +56,8 @@ pub enum Rule {
     RefusalInText,
     /// An exit status other than 0.
     NonZeroExit,
+    /// A JSON object in the words of the dialect that the hook was written for.
+    Translated,
 }
 
 /// A row of the table of answers.
@@ -114,6 +116,12 @@ pub const RULES: &[RuleRow] = &[
         name: "non-zero-exit",
         answer: "exits with another status than 0",
         verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
+    },
+    RuleRow {
+        rule: Rule::Translated,
+        name: "translated",
+        answer: "prints a result of the dialect that it was written for",
+        verdict: "what the table of that dialect says (`hookrun events --dialect NAME`)",
     },
 ];
 
@@ -313,14 +321,14 @@ impl Outcome {
         };
         self.settled = Settled::Refused(refusal);
         self.said.clear();
-        self.void_rewrites();
+        self.void_rewrites("the event was refused");
         self
     }
 
     /// Takes back every rewrite: a refused event leaves nothing changed.
-    fn void_rewrites(&mut self) {
+    fn void_rewrites(&mut self, why: &str) {
         for rewrite in self.rewrites.iter_mut().filter(|rewrite| rewrite.rejected.is_none()) {
-            rewrite.rejected = Some("the event was refused".to_string());
+            rewrite.rejected = Some(why.to_string());
         }
     }
 }
@@ -350,6 +358,7 @@ mod tests {
             Rule::ContinueFalse,
             Rule::RefusalInText,
             Rule::NonZeroExit,
+            Rule::Translated,
         ];
         for rule in all {
             assert_eq!(RULES.iter().filter(|row| row.rule == rule).count(), 1, "{rule:?}");

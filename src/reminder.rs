@@ -38,16 +38,10 @@ impl ReminderKind {
     }
 }
 
-/// The reminders of an outcome, in plan order: notices that refuse, then outputs and contexts,
-/// or the refusal alone.
+/// The reminders of an outcome: outputs and contexts in plan order, then what hooks objected to,
+/// then the refusal.
 pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
     let mut reminders = Vec::new();
-    for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal) {
-        reminders.push(blocked(&notice.hook, &notice.text));
-    }
-    if let Some(refusal) = outcome.refusal() {
-        reminders.push(blocked(refusal.hook.as_deref().unwrap_or("hookrun"), &refusal.reason));
-    }
     for said in &outcome.said {
         if let Some(output) = &said.output {
             let output = output.trim();
@@ -60,6 +54,12 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             let body = format!("Additional context from hook \"{}\":\n\n{context}", said.hook);
             reminders.push(reminder(ReminderKind::Context, &said.hook, &body));
         }
+    }
+    for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal) {
+        reminders.push(blocked(&notice.hook, &notice.text));
+    }
+    if let Some(refusal) = outcome.refusal() {
+        reminders.push(blocked(refusal.hook.as_deref().unwrap_or("hookrun"), &refusal.reason));
     }
     reminders
 }

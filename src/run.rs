@@ -44,7 +44,7 @@ impl HookRun {
             hook: hook.name.clone(),
             source: hook.source.clone(),
             wants: hook.matcher.to_string(),
-            on_failure: hook.on_failure.unwrap_or(event.spec().on_failure),
+            on_failure: hook.on_failure(event.spec()),
             fate,
         }
     }
@@ -135,6 +135,8 @@ pub enum Ending {
     Answered(Verdict),
     /// It exited with 0 and an answer that cannot be used.
     Malformed { problem: String },
+    /// It exited with another status than 0 or 2, which in its dialect is an error and no refusal.
+    Threw { problem: String },
     /// A signal killed it.
     Killed { signal: i32 },
     /// It used more than one of its limits allows; its process tree was killed.
@@ -206,6 +208,11 @@ pub const FAILURES: &[FailureRow] = &[
         reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
     },
     FailureRow {
+        name: "threw",
+        what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
+        reason: "exited with status 1: cannot read the policy",
+    },
+    FailureRow {
         name: "out-of-budget",
         what: "not done when the whole budget (`--budget`) was used up",
         reason: "the budget of 10s was used up",
@@ -228,6 +235,7 @@ impl Ending {
         match self {
             Ending::Answered(_) => "answered",
             Ending::Malformed { .. } => "malformed",
+            Ending::Threw { .. } => "threw",
             Ending::Killed { .. } => "killed",
             Ending::OverLimit { .. } => "over-limit",
             Ending::TimedOut { .. } => "timed-out",
@@ -249,6 +257,7 @@ impl Ending {
         match self {
             Ending::Answered(_) | Ending::Voided => None,
             Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
+            Ending::Threw { problem } => Some(problem.clone()),
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
             Ending::OverLimit { limit, problem } => {
                 Some(format!("over its limit on {limit}: {problem}"))
@@ -352,6 +361,7 @@ mod tests {
             Ending::Killed { signal: 11 },
             Ending::OverLimit { limit: "memory", problem: "x".into() },
             Ending::Malformed { problem: "x".into() },
+            Ending::Threw { problem: "x".into() },
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,
             Ending::Lost { problem: "x".into() },

@@ -114,7 +114,7 @@ impl Site {
         let hook = |place: usize, timeout: Duration, words: &[String]| Hook {
             name: format!("detached {place}"),
             event: DETACHED.to_string(),
-            limits: Limits { timeout, ..Limits::default() },
+            limits: Limits { timeout: Some(timeout), ..Limits::default() },
             ..plain(&self.program, words)
         };
         let mut hooks = vec![hook(0, SHORT, &["hang".to_string()])];
@@ -159,7 +159,7 @@ fn hook(
         parallel: part.parallel,
         rewrite: part.rewrite,
         limits: Limits {
-            timeout: part.timeout,
+            timeout: Some(part.timeout),
             output_bytes: part.output_bytes,
             ..Limits::default()
         },

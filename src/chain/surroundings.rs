@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::event::Event;
 use crate::exec::command::{self, Program};
@@ -135,14 +136,14 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
 
 /// The variables of one hook.
 pub(super) fn variables(
-    hook: &Hook,
+    (hook, timeout): (&Hook, Duration),
     facts: &[(&'static str, String)],
     surroundings: &Surroundings,
 ) -> Vec<(String, String)> {
-    let mut variables = vec![
-        ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
-        ("HOOKRUN_TIMEOUT_MS".to_string(), hook.limits.timeout.as_millis().to_string()),
-    ];
+    let mut variables = vec![("HOOKRUN_HOOK".to_string(), hook.name.clone())];
+    if timeout < Duration::MAX {
+        variables.push(("HOOKRUN_TIMEOUT_MS".to_string(), timeout.as_millis().to_string()));
+    }
     if hook.background == Background::Kill && hook.containment != Containment::Group {
         variables.push(("HOOKRUN_RUN_ID".to_string(), surroundings.run_id.clone()));
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hookrun::dialect::DIALECTS;
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
@@ -111,6 +112,10 @@ pub(crate) struct RunArgs {
     /// The event, by its name or a host's name for it
     pub(crate) event: String,
 
+    /// Whose words the event and the reply are in: the hook system that the host speaks
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
@@ -143,6 +148,10 @@ pub(crate) enum RunFormat {
 pub(crate) struct TestArgs {
     /// The event, by its name or a host's name for it
     pub(crate) event: String,
+
+    /// Whose words the event and the reply are in: the hook system that the host speaks
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -298,6 +307,9 @@ pub(crate) struct ManArgs {
 pub(crate) struct SuperviseArgs {
     pub(crate) event: String,
 
+    #[arg(long, value_parser = dialect_name(), default_value = "native")]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
@@ -320,6 +332,15 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
         Ok(jobs) if (1..=256).contains(&jobs) => Ok(jobs),
         _ => Err("write a number from 1 to 256".to_string()),
     }
+}
+
+/// The names of the dialects; another name for one is taken too.
+fn dialect_name() -> clap::builder::PossibleValuesParser {
+    use clap::builder::PossibleValue;
+    let known = DIALECTS
+        .iter()
+        .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
+    std::iter::once(PossibleValue::new("native")).chain(known).collect::<Vec<_>>().into()
 }
 
 fn problem_format() -> clap::builder::PossibleValuesParser {

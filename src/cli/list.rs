@@ -106,7 +106,7 @@ pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
         "line": hook.source.line,
         "wants": hook.matcher.to_string(),
         "priority": hook.priority,
-        "timeoutMs": u64::try_from(hook.limits.timeout.as_millis()).unwrap_or(u64::MAX),
+        "timeoutMs": u64::try_from(hook.usual_timeout().as_millis()).unwrap_or(u64::MAX),
         "parallel": hook.parallel,
         "onFailure": hook.on_failure.map(hookrun::event::OnFailure::name),
         "background": hook.background.name(),
@@ -114,7 +114,7 @@ pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
         "sandbox": hook.sandbox.as_ref().map(sandbox_json),
         "containment": hook.containment.name(),
         "rewrite": hook.rewrite,
-        "dialect": hook.dialect,
+        "dialect": hook.dialect_name(),
         "enabled": hook.enabled,
     })
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod asked;
 mod completions;
 mod events;
 mod exit;

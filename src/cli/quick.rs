@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use hookrun::dialect::DIALECTS;
 
 use crate::args::{RunArgs, RunFormat, SourceArgs, duration, jobs};
 
@@ -53,6 +54,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     }
     Some(RunArgs {
         event: event?,
+        dialect: once.dialect.unwrap_or_else(|| "native".to_string()),
         source,
         budget: once.budget,
         stdin_timeout: once.stdin_timeout.unwrap_or(Duration::from_secs(5)),
@@ -68,6 +70,7 @@ struct Once {
     stdin_timeout: Option<Duration>,
     jobs: Option<usize>,
     format: Option<RunFormat>,
+    dialect: Option<String>,
 }
 
 impl Once {
@@ -78,10 +81,18 @@ impl Once {
             "--stdin-timeout" => self.stdin_timeout.replace(duration(value).ok()?).is_none(),
             "--jobs" => self.jobs.replace(jobs(value).ok()?).is_none(),
             "--format" => self.format.replace(RunFormat::from_str(value, false).ok()?).is_none(),
+            // Another name for one is left to clap, which knows it too.
+            "--dialect" if names().any(|known| known == value) => {
+                self.dialect.replace(value.to_string()).is_none()
+            }
             _ => false,
         };
         is_new.then_some(())
     }
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once("native").chain(DIALECTS.iter().map(|dialect| dialect.name))
 }
 
 #[cfg(test)]
@@ -112,6 +123,8 @@ mod tests {
             "run tool.pre --format=reply",
             "run tool.pre --hooks a=b",
             "run a=b",
+            "run tool_call --dialect wolli",
+            "run tool.pre --dialect=native",
         ] {
             assert!(quick(line).is_some(), "{line}");
             assert_eq!(quick(line), full(line), "{line}");
@@ -126,6 +139,7 @@ mod tests {
             "run",
             "run a b",
             "run --help",
+            "run tool.pre --dialect nobody",
             "run tool.pre --jobs 0",
             "run tool.pre --jobs 2 --jobs 3",
             "run tool.pre --budget 10",

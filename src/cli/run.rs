@@ -4,17 +4,17 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::config::{Choice, Config, Environment};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::{Event, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
-use hookrun::outcome::Outcome;
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
 
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
+use crate::asked::Asked;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::{ask, streams, watchdog};
@@ -28,12 +28,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);
     watchdog::start(&pulse);
-    let decided = decide(args, env, (started, patience), &pulse);
+    let asked = Asked::new(&args.event, Some(&args.dialect));
+    let decided = decide((args, &asked), env, (started, patience), &pulse);
     let (reply, report) = match decided {
         Ok(decided) => decided,
         Err(failure) => {
-            let reply = native::refuse(&failure.line());
-            let report = json::refusal_report(&args.event, "native", &failure.line(), &reply);
+            let reply = asked.refuse(&failure.line());
+            let report = json::refusal_report(&args.event, asked.host(), &failure.line(), &reply);
             (reply, Some(report))
         }
     };
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
 }
 
 fn decide(
-    args: &RunArgs,
+    (args, asked): (&RunArgs, &Asked<'_>),
     env: &Environment,
     (started, patience): (Instant, Duration),
     pulse: &Pulse,
@@ -61,8 +62,8 @@ fn decide(
     let (abort, grounds) = start_up()?;
     let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
-    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
-    let spec = find_event(&config, &args.event)?;
+    let config = Config::load(&choice(&args.source), env, asked.scope());
+    asked.check(&config)?;
     let input = input::read(Deadline::after(started, patience), Some(&abort))?;
     let Input::Event { context, .. } = input else {
         return Err(Failure::with_help(
@@ -71,8 +72,7 @@ fn decide(
         ));
     };
     pulse.promise(OWN_WORK);
-    let event =
-        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
     if let Some(jobs) = args.jobs {
@@ -84,8 +84,10 @@ fn decide(
         runner.handle_within(&event, budget)
     };
     pulse.promise(ask::PATIENCE);
-    run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
-    let reply = reply_to(&run.outcome, complaint.as_deref());
+    if !host.can_ask() {
+        run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
+    }
+    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
     let report = match args.format {
         RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&env.cwd))),
         RunFormat::Reply => None,
@@ -112,6 +114,7 @@ fn hand_over(
     }
     let name = event.spec().name.as_ref();
     let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
+    arguments.push(format!("--dialect={}", args.dialect).into());
     for folder in &args.source.hooks {
         let mut argument = OsString::from("--hooks=");
         argument.push(folder);
@@ -141,10 +144,9 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
         return Err(Failure::new("no event on stdin"));
     };
-    let config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
-    let spec = find_event(&config, &args.event)?;
-    let event =
-        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
+    let asked = Asked::new(&args.event, Some(&args.dialect));
+    let config = Config::load(&choice(&args.source), env, asked.scope());
+    let (event, _) = asked.event(&config, context)?;
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
@@ -187,10 +189,9 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
     Runner::from_config(config, env).program(own)
 }
 
-/// The reply to an outcome. An event that cannot be refused goes on with the hooks that can be
+/// The whole reply. An event that cannot be refused goes on with the hooks that can be
 /// read, but a broken configuration is never silent.
-pub(crate) fn reply_to(outcome: &Outcome, complaint: Option<&str>) -> Reply {
-    let mut reply = native::encode(outcome);
+pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>) -> Reply {
     if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
         reply.stderr.push_str(&format!("{complaint}\n"));
         reply.status = native::REFUSED;

@@ -102,7 +102,7 @@ fn human(
         ("runs", runs),
         ("program", program),
         ("wants", hook.matcher.to_string()),
-        ("timeout", duration_text(hook.limits.timeout)),
+        ("timeout", duration_text(hook.usual_timeout())),
         ("priority", hook.priority.to_string()),
         ("parallel", hook.parallel.to_string()),
         ("on_failure", on_failure),
@@ -111,7 +111,7 @@ fn human(
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),
         ("rewrite", hook.rewrite.to_string()),
-        ("dialect", hook.dialect.clone()),
+        ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];
     for (name, value) in rows {

@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use hookrun::config::{Config, Environment, Scope, words};
-use hookrun::event::{Context, Event};
+use hookrun::config::{Config, Environment, words};
 use hookrun::exec::Budget;
 use hookrun::hook::{Handler, Hook, LayerKind, Source};
 use hookrun::outcome::{Cause, Outcome, Settled, joined};
@@ -16,9 +15,10 @@ use hookrun::spelling;
 use regex::Regex;
 
 use crate::args::{Expected, TestArgs, TextFormat};
+use crate::asked::Asked;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::run::{choice, find_event, reply_to, runner, start_up};
+use crate::run::{choice, reply_to, runner, start_up};
 use crate::streams;
 
 /// Decides one event and shows how.
@@ -26,39 +26,33 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let started = Instant::now();
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
-    let mut config = Config::load(&choice(&args.source), env, Scope::Event(&args.event));
-    let spec = find_event(&config, &args.event)?;
+    let asked = Asked::new(&args.event, Some(&args.dialect));
+    let mut config = Config::load(&choice(&args.source), env, asked.scope());
+    asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
+    let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
+    let ((event, host), origin) = match input {
+        Input::Event { context, bytes } => {
+            (asked.event(&config, context)?, Origin::Stdin { bytes })
+        }
+        Input::Nothing => (asked.sample(&config, &env.cwd)?, Origin::Sample),
+    };
+    let name = &event.spec().name;
     if let Some(command) = &args.command {
-        config.hooks = vec![command_hook(command, args.shell, &spec.name, env)?];
+        config.hooks = vec![command_hook(command, args.shell, name, env)?];
         config.problems.clear();
     }
     show_problems(&config, &paths);
-    pick(&mut config, &args.hook, &spec.name)?;
+    pick(&mut config, &args.hook, name)?;
     if !args.hook.is_empty() {
         // Whoever asks one hook has seen the problems and need not mend other files first.
         config.problems.clear();
     }
-
-    let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
-    let (context, origin) = match input {
-        Input::Event { context, bytes } => (context, Origin::Stdin { bytes }),
-        Input::Nothing => {
-            let mut sample =
-                Context::parse(spec.sample()).map_err(|error| Failure::new(error.to_string()))?;
-            if spec.carries("cwd") {
-                sample.set("cwd", &env.cwd.to_string_lossy().into());
-            }
-            (sample, Origin::Sample)
-        }
-    };
-    let event =
-        Event::new(spec, "native", context).map_err(|error| Failure::new(error.to_string()))?;
     let complaint = config.complaint();
     let runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
     let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
-    let reply = reply_to(&run.outcome, complaint.as_deref());
+    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
     match args.format {
         TextFormat::Human => human::run(&run, &reply, origin, &paths, out)?,
         TextFormat::Json => {

@@ -2,10 +2,13 @@
 //!
 //! Both kinds of file go through [`Draft::set`], so a key means the same in both.
 
+use std::sync::Arc;
+
 use super::bounds::Bounds;
 use super::keys::Takes;
 use super::problem::{Fault, Position};
-use crate::event::OnFailure;
+use crate::dialect::{self, Binding, Dialect};
+use crate::event::{EventSpec, OnFailure};
 use crate::hook::matcher::{self, MatcherError};
 use crate::hook::{
     Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, parse_duration,
@@ -31,7 +34,7 @@ pub(super) struct Draft {
     on_failure: Option<OnFailure>,
     background: Background,
     rewrite: bool,
-    dialect: String,
+    pub(super) dialect: Option<&'static Dialect>,
     pub(super) enabled: bool,
     patterns: Vec<(Pattern, String, Option<Position>)>,
 }
@@ -42,6 +45,13 @@ pub(super) struct What {
     pub(super) name: String,
     pub(super) handler: Handler,
     pub(super) source: Source,
+}
+
+/// An event that a hook is bound to.
+#[derive(Debug, Clone)]
+pub(super) struct Bound {
+    pub(super) spec: Arc<EventSpec>,
+    pub(super) binding: Option<Binding>,
 }
 
 /// What a pattern is for.
@@ -62,7 +72,7 @@ impl Default for Draft {
             on_failure: None,
             background: Background::Kill,
             rewrite: false,
-            dialect: "native".to_string(),
+            dialect: None,
             enabled: true,
             patterns: Vec::new(),
         }
@@ -85,7 +95,7 @@ impl Draft {
             ("timeout", Given::Text(text)) => {
                 let fault =
                     |problem: String| Fault { cause: format!("`timeout`: {problem}"), cure: None };
-                self.bounds.limits.timeout = parse_duration(&text).map_err(fault)?;
+                self.bounds.limits.timeout = Some(parse_duration(&text).map_err(fault)?);
             }
             ("priority", Given::Number(number)) => self.priority = number,
             ("parallel", Given::Flag(flag)) => self.parallel = flag,
@@ -102,10 +112,10 @@ impl Draft {
                 let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
                 self.bounds.containment = chosen;
             }
-            ("dialect", Given::Text(text))
-                if super::keys::DIALECT_NAMES.contains(&text.as_str()) =>
-            {
-                self.dialect = text;
+            ("dialect", Given::Text(text)) if text == "native" => self.dialect = None,
+            ("dialect", Given::Text(text)) => {
+                let found = dialect::find(&text);
+                self.dialect = Some(found.ok_or_else(|| wrong(&Given::Text(text)))?);
             }
             (_, given) => return Err(wrong(&given)),
         }
@@ -153,11 +163,11 @@ impl Draft {
         self.patterns.iter().filter_map(fault).collect()
     }
 
-    /// The hook, for one event.
-    pub(super) fn hook(&self, what: What, event: &str, matcher: Matcher) -> Hook {
+    /// The hook, for one event, which its dialect may have in a way of its own.
+    pub(super) fn hook(&self, what: What, event: &Bound, matcher: Matcher) -> Hook {
         Hook {
             name: what.name,
-            event: event.to_string(),
+            event: event.spec.name.to_string(),
             source: what.source,
             handler: what.handler,
             matcher,
@@ -169,7 +179,7 @@ impl Draft {
             containment: self.bounds.containment,
             background: self.background,
             rewrite: self.rewrite,
-            dialect: self.dialect.clone(),
+            dialect: event.binding,
             enabled: self.enabled,
         }
     }

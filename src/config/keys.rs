@@ -1,5 +1,6 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
+use crate::dialect::DIALECTS;
 use crate::event::{Merge, OnFailure, Schedule};
 use crate::hook::{Background, Containment};
 
@@ -126,9 +127,6 @@ pub const TOP_KEYS: &[KeyRow] = &[
     key("event", Takes::Table, "", "an event of your own", false),
 ];
 
-/// The conventions that a hook can be written for.
-pub const DIALECT_NAMES: &[&str] = &["native", "loom"];
-
 fn on_failures() -> Vec<&'static str> {
     OnFailure::NAMES.iter().map(|(_, name)| *name).collect()
 }
@@ -146,7 +144,7 @@ fn schedules() -> Vec<&'static str> {
 }
 
 fn dialects() -> Vec<&'static str> {
-    DIALECT_NAMES.to_vec()
+    std::iter::once("native").chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
 }
 
 /// The names of the merge rules.

@@ -1,4 +1,4 @@
-//! The native dialect: exit 0 allows, exit 2 refuses, the structured result is on stdout and
+//! The native reply: exit 0 allows, exit 2 refuses, the structured result is on stdout and
 //! the reason on stderr.
 
 use serde_json::{Map, Value};
@@ -68,7 +68,8 @@ fn shortened(text: &str) -> String {
     format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
-fn notices(outcome: &Outcome) -> String {
+/// What was said without deciding anything, a line for each.
+pub(super) fn notices(outcome: &Outcome) -> String {
     let line = |notice: &crate::outcome::Notice| {
         let (hook, text) = (&notice.hook, &notice.text);
         match notice.kind {

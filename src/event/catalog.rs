@@ -22,7 +22,7 @@ use std::borrow::Cow::{self, Borrowed};
 use std::mem;
 use std::sync::Arc;
 
-use super::{ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule};
+use super::{Conduct, ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule};
 use crate::spelling;
 
 /// Every canonical event, in the order of `hookrun events`.
@@ -92,6 +92,10 @@ const fn first(field: &'static str) -> Rewrite {
     rewrite(field, Merge::First)
 }
 
+const fn claim(field: &'static str) -> Rewrite {
+    rewrite(field, Merge::Claim)
+}
+
 const fn last(field: &'static str) -> Rewrite {
     rewrite(field, Merge::Last)
 }
@@ -115,6 +119,7 @@ impl Row {
             rewrites: Borrowed(self.rewrites),
             on_failure: self.on_failure,
             schedule: self.schedule,
+            conduct: Conduct::USUAL,
         }
     }
 }

@@ -192,9 +192,16 @@ impl Context {
     }
 
     /// Sets a field that is not there yet, before all others.
-    pub(super) fn set_first(&mut self, key: &str, value: &Value) {
+    pub(crate) fn set_first(&mut self, key: &str, value: &Value) {
         let value = Slot::Set(value.to_string().into());
         self.fields.insert(0, Field { key: key.to_string(), value });
+    }
+
+    /// Gives a field another name, in its place. Nothing happens if it is not there.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
+            field.key = to.to_string();
+        }
     }
 
     /// Takes a field out.

@@ -8,12 +8,16 @@
 //! 4. More than 1 MiB of stdout is malformed; a prefix is never parsed.
 //! 5. Nothing on stdout is no opinion; text that does not begin with `{` is `output`.
 //! 6. What begins with `{` must be one JSON object that keeps to the contract.
+//!
+//! A hook that was written for another system is read by `translated`.
 
 mod object;
 mod structured;
+mod translated;
 
 use serde_json::Value;
 
+use crate::dialect::{Binding, Results};
 use crate::event::EventSpec;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending, Exit, signal_name};
@@ -27,6 +31,8 @@ pub struct Permit<'a> {
     pub spec: &'a EventSpec,
     /// The hook's spec says `rewrite = true`.
     pub rewrite: bool,
+    /// The event as the system has it that the hook was written for.
+    pub dialect: Option<Binding>,
 }
 
 /// How the run of a hook that exited has ended, with notes for its author.
@@ -42,6 +48,9 @@ pub fn judge(
     };
     let text = stdout.text();
     let text = text.trim_start_matches('\u{feff}').trim();
+    if let Some(binding) = permit.dialect.filter(|one| one.row.results != Results::Native) {
+        return translated::judge(status, (text, stdout.is_cut()), stderr, (binding, permit));
+    }
     if status != 0 {
         return refused_by_status(status, text, &stderr.text(), stdout.is_cut());
     }
@@ -198,7 +207,8 @@ mod tests {
     }
 
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
-        let permit = Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: true };
+        let permit =
+            Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: true, dialect: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
@@ -349,8 +359,12 @@ mod tests {
     fn an_update_needs_leave() {
         let spec = catalog::find("tool.pre").unwrap();
         let stdout = captured(br#"{"update":{"toolInput":{}}}"#);
-        let (ending, _) =
-            judge(Exit::Status(0), &stdout, &captured(b""), Permit { spec, rewrite: false });
+        let (ending, _) = judge(
+            Exit::Status(0),
+            &stdout,
+            &captured(b""),
+            Permit { spec, rewrite: false, dialect: None },
+        );
         assert!(ending.failure().unwrap().contains("rewrite = true"), "{ending:?}");
     }
 
@@ -365,7 +379,8 @@ mod tests {
     fn a_prefix_of_a_long_answer_is_never_parsed() {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
-        let permit = Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: false };
+        let permit =
+            Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: false, dialect: None };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use super::DEFAULT_TIMEOUT;
-
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it; each one
 /// is for all processes of the hook together, except `files`, which is for each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run.
-    pub timeout: Duration,
+    /// How long it may run; `None` leaves it to its dialect and the event (see
+    /// [`Hook::timeout`](super::Hook::timeout)).
+    pub timeout: Option<Duration>,
     /// How much memory its processes may hold, in bytes: what is resident and their own.
     pub memory_bytes: Option<u64>,
     /// How much processor time they may use.
@@ -20,19 +19,6 @@ pub struct Limits {
     pub processes: Option<u64>,
     /// How much it may write to stdout and stderr together, in bytes.
     pub output_bytes: Option<u64>,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            timeout: DEFAULT_TIMEOUT,
-            memory_bytes: None,
-            cpu: None,
-            files: None,
-            processes: None,
-            output_bytes: None,
-        }
-    }
 }
 
 impl Limits {

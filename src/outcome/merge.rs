@@ -34,7 +34,8 @@ pub enum Flow {
 /// 2. A failure is a refusal where failures block (`on_failure`), else a notice.
 /// 3. A refusal or a question about an event that cannot be refused is a notice.
 /// 4. Otherwise any question asks.
-/// 5. Otherwise the event is allowed; outputs, contexts and rewrites are kept in plan order.
+/// 5. What a dialect's [`Conduct`](crate::event::Conduct) says differently goes before these.
+/// 6. Otherwise the event is allowed; outputs, contexts and rewrites are kept in plan order.
 #[derive(Debug)]
 pub struct Merger<'s> {
     spec: &'s EventSpec,
@@ -76,6 +77,16 @@ impl<'s> Merger<'s> {
         self.outcome.rewrites.iter().any(|done| done.field == field && done.rejected.is_none())
     }
 
+    /// Takes back the rewrites so far, because a later hook's result counts instead.
+    pub fn start_over(&mut self) {
+        self.outcome.void_rewrites("a later hook's result stands");
+    }
+
+    /// Whether a person is to be asked.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.outcome.settled, Settled::Asked { .. })
+    }
+
     /// What all said.
     pub fn finish(self) -> Outcome {
         self.outcome
@@ -90,6 +101,10 @@ impl<'s> Merger<'s> {
                 reason,
                 cause: Cause::Failure,
             });
+        }
+        if on_failure == OnFailure::Block && self.spec.conduct.refusal_ends {
+            self.notice(hook, NoticeKind::Refusal, format!("failed: {words}"));
+            return Flow::Ends;
         }
         let consequence = if self.spec.blocks { " (fail open)" } else { "" };
         self.notice(hook, NoticeKind::Failure, format!("failed: {words}{consequence}"));
@@ -107,7 +122,8 @@ impl<'s> Merger<'s> {
             }
             Decision::Block { reason } => {
                 self.notice(hook, NoticeKind::Refusal, reason.clone());
-                return Flow::GoesOn;
+                let ends = self.spec.conduct.refusal_ends;
+                return if ends { Flow::Ends } else { Flow::GoesOn };
             }
             Decision::Ask { question } if self.spec.blocks => self.ask(hook, question),
             Decision::Ask { question } => {
@@ -128,6 +144,10 @@ impl<'s> Merger<'s> {
     fn ask(&mut self, hook: &str, question: &str) {
         let question = Question { hook: hook.to_string(), question: question.to_string() };
         match &mut self.outcome.settled {
+            Settled::Asked { .. } if self.spec.conduct.first_question => {
+                let Question { hook, question } = question;
+                self.notice(&hook, NoticeKind::Question, question);
+            }
             Settled::Asked { questions } => questions.push(question),
             Settled::Allowed | Settled::Refused(_) => {
                 self.outcome.settled = Settled::Asked { questions: vec![question] };
@@ -137,8 +157,10 @@ impl<'s> Merger<'s> {
 
     fn settle(&mut self, refusal: Refusal) -> Flow {
         self.outcome.settled = Settled::Refused(refusal);
-        self.outcome.said.clear();
-        self.outcome.void_rewrites();
+        if !self.spec.conduct.keeps_said {
+            self.outcome.said.clear();
+        }
+        self.outcome.void_rewrites("the event was refused");
         Flow::Ends
     }
 
@@ -155,8 +177,8 @@ impl<'s> Merger<'s> {
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),
-        Merge::First if already => Err("an earlier hook's value stands".to_string()),
-        Merge::First => Ok(new.clone()),
+        Merge::First | Merge::Claim if already => Err("an earlier hook's value stands".to_string()),
+        Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {
             let mut list = match old {
                 Value::Array(list) => list.clone(),

@@ -8,7 +8,9 @@ use super::{Reader, Value, given};
 use crate::config::draft::{Given, one_of};
 use crate::config::keys::{EVENT_KEYS, KeyRow, Takes, merges};
 use crate::config::problem::{Fault, Position};
-use crate::event::{ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::event::{
+    Conduct, ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog,
+};
 
 impl Reader<'_> {
     pub(super) fn event(
@@ -134,6 +136,7 @@ impl EventParts {
             rewrites: self.rewrites.into(),
             on_failure: self.on_failure.unwrap_or(by_default),
             schedule: self.schedule.unwrap_or(Schedule::Sequential),
+            conduct: Conduct::USUAL,
         }
     }
 }

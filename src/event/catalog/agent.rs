@@ -1,7 +1,7 @@
 //! The agent: the prompt it gets, its turns, its subagents and tasks.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, append, chain, first};
+use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, append, chain, claim, first};
 
 pub(super) const ROWS: &[Row] = &[
     // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` also stands for
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
             "chat.message",
         ],
         context: &[TURN_INDEX, PROMPT, HANDLED, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
-        rewrites: &[chain("prompt"), first("handled")],
+        rewrites: &[chain("prompt"), claim("handled")],
         ..GATE
     },
     Row {

@@ -3,7 +3,7 @@
 //! All but a few are openclaw's.
 
 use super::keys::*;
-use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, Row, TRANSFORM, chain, first};
+use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, Row, TRANSFORM, chain, claim, first};
 
 pub(super) const ROWS: &[Row] = &[
     // Of openclaw's three, `message_received` can only observe; its dialect says so.
@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "a message for the agent has arrived",
         aliases: &["inbound_claim", "before_dispatch", "message_received", "message-received"],
         context: &[CONTENT, CHANNEL, SENDER_ID, HANDLED, REPLY, SESSION_ID],
-        rewrites: &[first("handled"), first("reply")],
+        rewrites: &[claim("handled"), first("reply")],
         ..OPEN_GATE
     },
     Row {
@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "the agent is about to think of a reply",
         aliases: &["before_agent_reply"],
         context: &[CONTENT, CHANNEL, SENDER_ID, HANDLED, REPLY, SESSION_ID],
-        rewrites: &[first("handled"), first("reply")],
+        rewrites: &[claim("handled"), first("reply")],
         ..TRANSFORM
     },
     Row {
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "a reply is about to be handed on",
         aliases: &["reply_dispatch"],
         context: &[CONTENT, CHANNEL, RECIPIENT, HANDLED, SESSION_ID],
-        rewrites: &[first("handled")],
+        rewrites: &[claim("handled")],
         ..TRANSFORM
     },
     Row {

@@ -168,6 +168,7 @@ fn assert_sample(spec: &EventSpec) {
         match rewrite.merge {
             Merge::Append => assert_eq!(kind, Kind::Array, "{name}: {}", rewrite.field),
             Merge::SameRole => assert_eq!(kind, Kind::Object, "{name}: {}", rewrite.field),
+            Merge::Claim => assert_eq!(kind, Kind::Boolean, "{name}: {}", rewrite.field),
             Merge::Last | Merge::Chain | Merge::First => {}
         }
     }

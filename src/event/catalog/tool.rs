@@ -101,7 +101,7 @@ pub(super) const ROWS: &[Row] = &[
             TRANSCRIPT_PATH,
             PERMISSION_MODE,
         ],
-        rewrites: &[chain("result"), chain("details")],
+        rewrites: &[chain("result"), chain("details"), chain("isError")],
         ..TRANSFORM
     },
     // Only hosts that keep failures apart; the others tell `tool.post` with `isError`.

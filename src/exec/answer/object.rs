@@ -57,6 +57,39 @@ impl<'de> Deserialize<'de> for Said {
     }
 }
 
+/// All entries of a JSON object, as far as each can be read.
+struct All(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for All {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<All, D::Error> {
+        let entries: Vec<(&RawValue, &RawValue)> = reader.deserialize_map(Entries(PhantomData))?;
+        let read = |(key, value): (&RawValue, &RawValue)| {
+            Some((string_text(key.get())?, value_of(value.get())))
+        };
+        Ok(All(entries.into_iter().filter_map(read).collect()))
+    }
+}
+
+impl From<Said> for Vec<(String, Value)> {
+    fn from(said: Said) -> Vec<(String, Value)> {
+        said.0
+    }
+}
+
+impl From<All> for Vec<(String, Value)> {
+    fn from(all: All) -> Vec<(String, Value)> {
+        all.0
+    }
+}
+
+/// Every object in a text, with all its entries: alone, or as [`objects_in`] finds them.
+pub(super) fn every_object(text: &str) -> Vec<Vec<(String, Value)>> {
+    match serde_json::from_str::<All>(text) {
+        Ok(all) => vec![all.0],
+        Err(_) => find_objects::<All>(text).objects,
+    }
+}
+
 /// A value as far as it can be read.
 fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
@@ -125,6 +158,13 @@ const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 /// Every JSON object that has a line to itself, or at least the end or the beginning of one:
 /// a shell profile may print without a final newline.
 pub(super) fn objects_in(text: &str) -> Found {
+    find_objects::<Said>(text)
+}
+
+fn find_objects<R>(text: &str) -> Found
+where
+    R: for<'de> Deserialize<'de> + Into<Vec<(String, Value)>>,
+{
     let mut found = Found { objects: Vec::new(), is_whole: true };
     let mut searched_bytes = 0;
     let mut from = 0;
@@ -132,14 +172,14 @@ pub(super) fn objects_in(text: &str) -> Found {
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
         if searched_bytes > SEARCHED_BYTES {
             found.is_whole = false;
-            found.objects.extend(whole_lines(&text[start..]));
+            found.objects.extend(whole_lines::<R>(&text[start..]));
             break;
         }
-        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Said>();
+        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<R>();
         let read = reader.next();
         from = start + 1;
         let entries = match read {
-            Some(Ok(Said(entries))) => entries,
+            Some(Ok(said)) => said.into(),
             Some(Err(error)) => {
                 searched_bytes += read_until(&text[start..], &error);
                 continue;
@@ -154,7 +194,7 @@ pub(super) fn objects_in(text: &str) -> Found {
             found.objects.push(entries);
             // A line of its own counts wherever it stands.
             if last_line.whole.start > start {
-                found.objects.extend(whole_lines(&text[start..end]));
+                found.objects.extend(whole_lines::<R>(&text[start..end]));
             }
             from = end;
         }
@@ -163,9 +203,12 @@ pub(super) fn objects_in(text: &str) -> Found {
 }
 
 /// The objects that are a line of their own.
-fn whole_lines(text: &str) -> impl Iterator<Item = Vec<(String, Value)>> {
+fn whole_lines<R>(text: &str) -> impl Iterator<Item = Vec<(String, Value)>>
+where
+    R: for<'de> Deserialize<'de> + Into<Vec<(String, Value)>>,
+{
     let lines = text.lines().map(str::trim).filter(|line| line.starts_with('{'));
-    lines.filter_map(|line| read_said(line).ok())
+    lines.filter_map(|line| serde_json::from_str::<R>(line).ok().map(Into::into))
 }
 
 /// Where the reader stopped.

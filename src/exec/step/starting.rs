@@ -61,7 +61,7 @@ impl Step<'_> {
             payload: &job.payload,
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
-        self.engine.promise(job.hook.limits.timeout.min(left));
+        self.engine.promise(job.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
                 let live = self.started(job, child, entry, now);
@@ -84,8 +84,8 @@ impl Step<'_> {
         let pid = child.pid();
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
-        let phase = if hung < job.hook.limits.timeout.max(GIVE_UP) {
-            self.first_phase(job.hook.limits.timeout, now)
+        let phase = if hung < job.timeout.max(GIVE_UP) {
+            self.first_phase(job.timeout, now)
         } else {
             // Only the watchdog can have ended this.
             child.kill();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, MATCH_KEYS, TOP_KEYS};
 use hookrun::config::{Choice, Config, Environment, Problem, Scope, Severity};
-use hookrun::hook::{Background, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Handler, Hook, parse_duration};
+use hookrun::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -118,7 +118,7 @@ impl Case<'_> {
         for hook in &self.config.hooks {
             let spec = self.config.catalog.find(&hook.event);
             assert!(spec.is_ok_and(|spec| spec.name == hook.event.as_str()), "{hook:?}");
-            assert!(!hook.name.trim().is_empty() && !hook.limits.timeout.is_zero(), "{hook:?}");
+            assert!(!hook.name.trim().is_empty() && !hook.usual_timeout().is_zero(), "{hook:?}");
             match &hook.handler {
                 Handler::File(file) => assert_eq!(*file, self.folder.join(DROP_IN)),
                 Handler::Words { words, base } => {
@@ -265,19 +265,24 @@ fn directives(script: &str) -> Vec<&str> {
     found
 }
 
+/// The name of the dialect that is meant.
+fn dialect(named: &str) -> &str {
+    hookrun::dialect::find(named).map_or(named, |dialect| dialect.name)
+}
+
 /// One setting of a directive stands in the hook.
 fn check_word(hook: &Hook, word: &str) {
     let (name, value) = word.split_once('=').unwrap_or((word, "true"));
     let wants = hook.matcher.to_string();
     let holds = match name {
-        "timeout" => parse_duration(value) == Ok(hook.limits.timeout),
+        "timeout" => parse_duration(value) == Ok(hook.usual_timeout()),
         "priority" => value.parse() == Ok(hook.priority),
         "parallel" => value == hook.parallel.to_string(),
         "rewrite" => value == hook.rewrite.to_string(),
         "enabled" => value == hook.enabled.to_string(),
         "on_failure" => hook.on_failure.is_some_and(|choice| choice.name() == value),
         "background" => hook.background.name() == value,
-        "dialect" => hook.dialect == value,
+        "dialect" => hook.dialect_name() == dialect(value),
         "tool" | "path" => wants.contains(&format!("{name} {value}")),
         "command" => wants.contains(&format!("command /{value}/")),
         name => {
@@ -300,9 +305,9 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
     match table.get("timeout") {
         Some(_) => {
             let given = text(table, "timeout").expect("a timeout is a string");
-            assert_eq!(Ok(hook.limits.timeout), parse_duration(&given));
+            assert_eq!(Ok(hook.usual_timeout()), parse_duration(&given));
         }
-        None => assert_eq!(hook.limits.timeout, DEFAULT_TIMEOUT),
+        None => assert_eq!(hook.limits.timeout, None),
     }
     match table.get("priority") {
         Some(value) => assert_eq!(Some(hook.priority), number(&source[value.span()])),
@@ -311,7 +316,8 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
     assert_eq!(hook.on_failure.map(|choice| choice.name().to_string()), text(table, "on_failure"));
     let background = text(table, "background");
     assert_eq!(hook.background.name(), background.as_deref().unwrap_or(Background::Kill.name()));
-    assert_eq!(hook.dialect, text(table, "dialect").unwrap_or("native".to_string()));
+    let named = text(table, "dialect").unwrap_or("native".to_string());
+    assert_eq!(hook.dialect_name(), dialect(&named));
     let command = text(table, "command").expect("a command is needed");
     match &hook.handler {
         Handler::Shell(line) => assert_eq!((line, flag("shell")), (&command, Some(true))),

@@ -1,0 +1,130 @@
+//! What is asked: an event by its name, in the words of a host or in ours.
+
+use std::path::Path;
+
+use hookrun::config::{Config, Scope};
+use hookrun::dialect::{self, Binding, Dialect, Reply, native};
+use hookrun::event::{Context, Event};
+use hookrun::outcome::Outcome;
+
+use crate::exit::{Failure, Result};
+use crate::run::find_event;
+
+/// The event that a command line names, and whose words the host speaks.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    name: &'a str,
+    dialect: Option<&'static Dialect>,
+    /// The events that the name means in the host's dialect; several where the context tells.
+    bindings: Vec<Binding>,
+    canonical: Vec<String>,
+}
+
+/// How the host is answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Host {
+    binding: Option<Binding>,
+}
+
+impl<'a> Asked<'a> {
+    /// An event by its name, in `dialect`, or natively.
+    pub(crate) fn new(name: &'a str, dialect: Option<&str>) -> Asked<'a> {
+        let dialect = dialect.and_then(dialect::find);
+        let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
+        let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
+        Asked { name, dialect, bindings, canonical }
+    }
+
+    /// The configuration that it needs.
+    pub(crate) fn scope(&self) -> Scope<'_> {
+        match self.canonical.as_slice() {
+            [] => Scope::Event(self.name),
+            names => Scope::Events(names),
+        }
+    }
+
+    /// Refuses a name that means nothing, before anything is read.
+    pub(crate) fn check(&self, config: &Config) -> Result<()> {
+        if !self.bindings.is_empty() || find_event(config, self.name).is_ok() {
+            return Ok(());
+        }
+        let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(self.name));
+        match of_dialect {
+            Some(nearest) => Err(Failure::with_help(
+                format!("unknown event `{}`", self.name),
+                format!("did you mean `{nearest}`?"),
+            )),
+            None => find_event(config, self.name).map(|_| ()),
+        }
+    }
+
+    /// The event, from a context in the host's words.
+    pub(crate) fn event(&self, config: &Config, context: Context) -> Result<(Event, Host)> {
+        if self.bindings.is_empty() {
+            return self.in_our_words(config, context, None);
+        }
+        let told = Dialect::tell_apart(&self.bindings, &context);
+        let decoded = told.and_then(|binding| Ok((binding, binding.decode(context)?)));
+        let (binding, context) = decoded.map_err(|error| Failure::new(error.to_string()))?;
+        self.in_our_words(config, context, Some(binding))
+    }
+
+    /// An event made up: of several that the name means, the first.
+    pub(crate) fn sample(&self, config: &Config, cwd: &Path) -> Result<(Event, Host)> {
+        let binding = self.bindings.first().copied();
+        let spec = match binding {
+            Some(binding) => binding.spec(),
+            None => find_event(config, self.name)?.as_ref().clone(),
+        };
+        let mut context =
+            Context::parse(spec.sample()).map_err(|error| Failure::new(error.to_string()))?;
+        if spec.carries("cwd") {
+            context.set("cwd", &cwd.to_string_lossy().into());
+        }
+        self.in_our_words(config, context, binding)
+    }
+
+    fn in_our_words(
+        &self,
+        config: &Config,
+        context: Context,
+        binding: Option<Binding>,
+    ) -> Result<(Event, Host)> {
+        let spec = match binding {
+            Some(binding) => std::sync::Arc::new(binding.spec()),
+            None => find_event(config, self.name)?,
+        };
+        let host = self.dialect.map_or("native", |dialect| dialect.name);
+        let event =
+            Event::new(spec, host, context).map_err(|error| Failure::new(error.to_string()))?;
+        Ok((event, Host { binding }))
+    }
+
+    /// The name of the host's dialect.
+    pub(crate) fn host(&self) -> &'static str {
+        self.dialect.map_or("native", |dialect| dialect.name)
+    }
+
+    /// The reply that refuses for a reason of our own, before more is known of the event.
+    pub(crate) fn refuse(&self, reason: &str) -> Reply {
+        match self.bindings.first() {
+            Some(binding) => binding.refuse(reason),
+            None => native::refuse(reason),
+        }
+    }
+}
+
+impl Host {
+    /// The outcome in the host's words.
+    pub(crate) fn reply(self, outcome: &Outcome) -> Reply {
+        match self.binding {
+            Some(binding) => binding.reply(outcome),
+            None => native::encode(outcome),
+        }
+    }
+
+    /// Whether the host puts a question to its user itself.
+    pub(crate) fn can_ask(self) -> bool {
+        self.binding.is_some_and(Binding::can_ask)
+    }
+}

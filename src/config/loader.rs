@@ -1,0 +1,329 @@
+//! Hooks are loaded: each file and table becomes a hook for each of its events, or a problem.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::draft::{Bound, Draft, What};
+use super::manifest::{Entry, Rejected};
+use super::problem::Fault;
+use super::{Position, Problem, Scope, Severity, directive, discover};
+use crate::dialect::{Binding, DIALECTS, Dialect};
+use crate::event::catalog::{Catalog, UnknownEvent};
+use crate::event::{EventSpec, OnFailure};
+use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
+
+/// What has been loaded so far.
+pub(super) struct Loader<'l> {
+    pub(super) catalog: &'l Catalog,
+    /// Events whose declarations have mistakes, which is problem enough.
+    pub(super) misdeclared: Vec<String>,
+    pub(super) scope: Scope<'l>,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Loader<'_> {
+    fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
+        self.problems.push(fault.in_file(file, at));
+    }
+
+    /// Tells of an unknown event, unless its declaration has a mistake of its own.
+    fn unknown(&mut self, unknown: &UnknownEvent, file: &Path, at: Option<Position>) {
+        if !self.meant_well(&unknown.name) {
+            self.fault(unknown_event(unknown), file, at);
+        }
+    }
+
+    /// Whether an event of this name is declared, with a mistake.
+    fn meant_well(&self, name: &str) -> bool {
+        self.misdeclared.iter().any(|event| event == name)
+    }
+
+    fn is_in_scope(&self, spec: &EventSpec) -> bool {
+        match self.scope {
+            Scope::All => true,
+            Scope::Event(name) => spec.is_called(name),
+            Scope::Events(names) => names.iter().any(|name| spec.name == name.as_str()),
+        }
+    }
+
+    /// Whoever may write a folder of hooks decides what runs.
+    pub(super) fn check_writers(&mut self, path: &Path) {
+        if discover::is_open_to_everyone(path) {
+            let cure = format!("run `chmod o-w {}`", shell_words::quote(&path.to_string_lossy()));
+            self.fault(Fault::new("everyone may write it", cure), path, None);
+        }
+    }
+
+    /// Reads a `hooks.d`: a folder for each event.
+    pub(super) fn drop_ins(&mut self, layer: LayerKind, root: &Path) {
+        self.check_writers(root);
+        let folders = match discover::entries(root) {
+            Ok(folders) => folders,
+            Err(error) => {
+                let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
+                return self.fault(fault, root, None);
+            }
+        };
+        let mut files = Vec::new();
+        for folder in folders {
+            if !folder.is_folder {
+                let cause = "stands directly in hooks.d, where nothing runs it";
+                let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
+                self.fault(Fault::new(cause, cure), &folder.path, None);
+                continue;
+            }
+            if discover::is_reserved(&folder.name) {
+                continue;
+            }
+            let meant = match self.any_meant(&folder.name) {
+                Ok(meant) => meant,
+                Err(unknown) => {
+                    self.unknown(&unknown, &folder.path, None);
+                    continue;
+                }
+            };
+            if !meant.iter().any(|bound| self.is_in_scope(&bound.spec)) {
+                continue;
+            }
+            self.check_writers(&folder.path);
+            match discover::entries(&folder.path) {
+                Ok(found) => {
+                    files.extend(found.into_iter().map(|file| (file, folder.name.clone())));
+                }
+                Err(error) => {
+                    let cause = format!("cannot be read: {error}");
+                    self.fault(Fault::new(cause, "check its permissions"), &folder.path, None);
+                }
+            }
+        }
+        // One event may have two folders, under its own name and under a host's.
+        files.sort_by(|(a, _), (b, _)| a.name.as_bytes().cmp(b.name.as_bytes()));
+        for (file, event) in files {
+            self.drop_in(layer, file, &event);
+        }
+    }
+
+    /// The events that `name` can mean to hooks of any dialect, at least one.
+    ///
+    /// # Errors
+    /// When it means nothing to any.
+    fn any_meant(&self, name: &str) -> Result<Vec<Bound>, UnknownEvent> {
+        let of_catalog = self.catalog.find(name);
+        let of_dialects = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+        let mut meant: Vec<Bound> = of_dialects.map(|binding| self.bound(binding)).collect();
+        match of_catalog {
+            Ok(spec) => meant.push(Bound { spec, binding: None }),
+            Err(unknown) if meant.is_empty() => return Err(unknown),
+            Err(_) => {}
+        }
+        Ok(meant)
+    }
+
+    fn bound(&self, binding: Binding) -> Bound {
+        let found = self.catalog.find(binding.row.event);
+        let spec = found.unwrap_or_else(|_| Arc::new(binding.spec()));
+        Bound { spec, binding: Some(binding) }
+    }
+
+    /// The events that `name` means to a hook of `dialect`.
+    ///
+    /// # Errors
+    /// When it means nothing to such a hook.
+    fn meant(&self, name: &str, dialect: Option<&'static Dialect>) -> Result<Vec<Bound>, Fault> {
+        let Some(dialect) = dialect else {
+            let found = self.catalog.find(name);
+            return found.map(|spec| vec![Bound { spec, binding: None }]).map_err(|unknown| {
+                let other = DIALECTS.iter().find(|other| !other.called(name).is_empty());
+                match other {
+                    Some(other) => Fault::new(
+                        format!("`{name}` is an event of {}", other.name),
+                        format!("say that the hook is one: `dialect = \"{}\"`", other.name),
+                    ),
+                    None => unknown_event(&unknown),
+                }
+            });
+        };
+        let bindings = dialect.called(name);
+        if !bindings.is_empty() {
+            return Ok(bindings.into_iter().map(|binding| self.bound(binding)).collect());
+        }
+        let cause = format!("`{name}` is no event of {}", dialect.name);
+        let cure = match dialect.nearest(name) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("its events are {}", dialect.names().join(", ")),
+        };
+        Err(Fault::new(cause, cure))
+    }
+
+    fn drop_in(&mut self, layer: LayerKind, file: discover::DropIn, event: &str) {
+        if file.is_folder {
+            let cure = "hooks are files; shared code belongs into hooks.d/lib/";
+            let cause = format!("is a folder among the hooks of `{event}`");
+            return self.fault(Fault::new(cause, cure), &file.path, None);
+        }
+        let mut draft = Draft::default();
+        match directive::read(&file.path, &mut draft) {
+            Ok(found) => self.problems.extend(found),
+            // What cannot be opened can still be a program; starting it will tell.
+            Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
+        }
+        let source = Source { layer, file: file.path.clone(), line: None };
+        let what = What { name: file.name, handler: Handler::File(file.path.clone()), source };
+        match self.meant(event, draft.dialect) {
+            Ok(meant) => {
+                for bound in meant {
+                    if self.is_in_scope(&bound.spec) {
+                        self.add(&draft, what.clone(), &bound);
+                    }
+                }
+            }
+            Err(fault) => self.fault(fault, &file.path, None),
+        }
+    }
+
+    /// Finds the other mistakes of a hook that has some.
+    pub(super) fn check(&mut self, file: &Path, rejected: &Rejected) {
+        for (name, at) in &rejected.events {
+            match self.meant(name, rejected.draft.dialect) {
+                Err(fault) if !self.meant_well(name) => self.fault(fault, file, Some(*at)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        for (fault, at) in rejected.draft.matcher().err().into_iter().flatten() {
+            self.fault(fault, file, at);
+        }
+    }
+
+    pub(super) fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
+        let mut bound: Vec<(String, &str)> = Vec::new();
+        for (name, at) in &entry.events {
+            let meant = match self.meant(name, entry.draft.dialect) {
+                Ok(meant) => meant,
+                Err(_) if self.meant_well(name) => continue,
+                Err(fault) => {
+                    self.fault(fault, file, Some(*at));
+                    continue;
+                }
+            };
+            for event in meant {
+                let canonical = event.spec.name.to_string();
+                if let Some((_, first)) = bound.iter().find(|(event, _)| *event == canonical) {
+                    let cause = format!("`{first}` and `{name}` are the same event");
+                    self.fault(Fault::new(cause, "drop one of them"), file, Some(*at));
+                    continue;
+                }
+                bound.push((canonical, name));
+                if self.is_in_scope(&event.spec) {
+                    let line = Some(entry.at.line);
+                    let source = Source { layer, file: file.to_path_buf(), line };
+                    let (name, handler) = (entry.name.clone(), entry.handler.clone());
+                    self.add(&entry.draft, What { name, handler, source }, &event);
+                }
+            }
+        }
+        // Hooks of other events are checked too: an error anywhere closes every gate.
+        if !bound.iter().any(|(event, _)| self.is_named(event)) {
+            for (fault, at) in entry.draft.check() {
+                self.fault(fault, file, at);
+            }
+        }
+    }
+
+    /// Whether a canonical name is in scope.
+    fn is_named(&self, event: &str) -> bool {
+        self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
+    }
+
+    fn add(&mut self, draft: &Draft, what: What, event: &Bound) {
+        match draft.matcher() {
+            Ok(matcher) => {
+                let hook = draft.hook(what, event, matcher);
+                self.warn(&hook, &event.spec);
+                self.hooks.push(hook);
+            }
+            Err(faults) => {
+                for (fault, at) in faults {
+                    self.fault(fault, &what.source.file, at);
+                }
+            }
+        }
+    }
+
+    /// Finds settings that can have no effect.
+    fn warn(&mut self, hook: &Hook, spec: &EventSpec) {
+        let event = &spec.name;
+        let mut causes = Vec::new();
+        if hook.matcher.needs_action() && !spec.carries("toolName") {
+            causes.push((
+                format!(
+                    "`{}` matches tools, and `{event}` carries none: it can never run",
+                    hook.name
+                ),
+                "drop the tool, path and command matchers, or bind it to tool.pre".to_string(),
+            ));
+        }
+        if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
+            causes.push((
+                format!("`on_failure = \"block\"` has no effect: `{event}` cannot be refused"),
+                "drop it".to_string(),
+            ));
+        }
+        if hook.rewrite && spec.rewrites.is_empty() {
+            causes.push((
+                format!("`rewrite` has no effect: nothing of `{event}` can be rewritten"),
+                "drop it".to_string(),
+            ));
+        }
+        let is_closed = matches!(hook.containment, Containment::Cgroup | Containment::Pidns);
+        if hook.background == Background::Detach && is_closed {
+            let containment = hook.containment.name();
+            causes.push((
+                format!(
+                    "`background = \"detach\"` has no effect with `containment = \"{containment}\"`: \
+                     nothing leaves it alive"
+                ),
+                "drop one of them".to_string(),
+            ));
+        }
+        for (cause, cure) in causes {
+            let at = hook.source.line.map(|line| Position { line, column: 1 });
+            let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+            self.problems.push(Problem { severity: Severity::Warning, ..problem });
+        }
+    }
+
+    /// Two hooks of one event and layer, whose hooks begin at `first`, may not share a name:
+    /// reasons and logs name hooks.
+    pub(super) fn find_duplicates(&mut self, first: usize) {
+        let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
+        let mut found = Vec::new();
+        for hook in &self.hooks[first..] {
+            let key = (hook.event.as_str(), hook.name.as_str());
+            if let Some(first) = seen.insert(key, hook) {
+                let cause = format!(
+                    "two hooks of `{}` are called `{}`; the other is in {}",
+                    hook.event,
+                    hook.name,
+                    first.source.file.display()
+                );
+                let at = hook.source.line.map(|line| Position { line, column: 1 });
+                let fault = Fault::new(cause, "give one of them another name");
+                found.push(fault.in_file(&hook.source.file, at));
+            }
+        }
+        self.problems.extend(found);
+    }
+}
+
+fn unknown_event(unknown: &UnknownEvent) -> Fault {
+    let cause = format!("unknown event `{}`", unknown.name);
+    match &unknown.nearest {
+        Some(nearest) => Fault::new(cause, format!("did you mean `{nearest}`?")),
+        None => Fault::new(
+            cause,
+            "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
+        ),
+    }
+}

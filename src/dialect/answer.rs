@@ -1,0 +1,246 @@
+//! A result of a dialect becomes a verdict.
+//!
+//! 1. A refusal counts in every system's words, whatever else stands in the result.
+//! 2. A key of the wrong type, or one that is a slip of a known one, is malformed.
+//! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
+
+use serde_json::Value;
+
+use super::{Act, Binding, Key, Results, Says};
+use crate::outcome::{Decision, Rule, Verdict};
+use crate::spelling;
+
+/// Results by which some system's hooks refuse.
+const REFUSALS: &[(&str, Refuses)] = &[
+    ("continue", Refuses::If(false)),
+    ("block", Refuses::If(true)),
+    ("cancel", Refuses::If(true)),
+    ("decision", Refuses::Word),
+    ("permission", Refuses::Word),
+    ("permissionDecision", Refuses::Word),
+];
+
+#[derive(Clone, Copy)]
+enum Refuses {
+    If(bool),
+    Word,
+}
+
+/// Keys by which some system's hooks give the reason of a refusal.
+const REASONS: &[&str] = &["reason", "blockReason", "permissionDecisionReason", "stopReason"];
+
+/// A result as its entries, in their order.
+pub type Answer = Vec<(String, Value)>;
+
+impl Binding {
+    /// What a hook of this dialect says by a JSON object, and notes for its author.
+    ///
+    /// # Errors
+    /// Why the result is malformed.
+    pub fn verdict(self, answer: &Answer) -> Result<(Verdict, Vec<String>), String> {
+        let keys = match self.row.results {
+            Results::Keys(keys) => keys,
+            Results::Native => &[],
+            Results::Whole(field) => return Ok((whole(field, answer), Vec::new())),
+        };
+        let mut reading = Reading::default();
+        let mut notes = Vec::new();
+        let read = reading.read(keys, answer, &mut notes);
+        if let Some(reason) = self.refusal(answer) {
+            return Ok((Verdict::new(Decision::Block { reason }, Rule::Translated), notes));
+        }
+        read?;
+        let decision = match reading.question {
+            Some(question) => Decision::Ask { question },
+            None => Decision::Allow,
+        };
+        let mut verdict = Verdict::new(decision, Rule::Translated);
+        verdict.output = reading.output;
+        verdict.additional_context = reading.context;
+        verdict.update = reading.update;
+        Ok((verdict, notes))
+    }
+
+    /// The reason, if the object refuses in this dialect's words or in any other's.
+    pub fn refusal(self, answer: &Answer) -> Option<String> {
+        let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
+        let (own, words) = match self.row.results {
+            Results::Keys(keys) => (keys, action_of(keys)),
+            Results::Native | Results::Whole(_) => (&[][..], None),
+        };
+        let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));
+        let mut by_key = own.iter().filter(|key| key.says == Says::Refusal).map(|key| key.name);
+        let by_word = words.is_some_and(|(name, words)| {
+            let said = of(name).and_then(Value::as_str);
+            words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
+        });
+        let by_other = REFUSALS.iter().any(|(name, refuses)| {
+            let is_own = own.iter().any(|key| key.name == *name && key.says != Says::Refusal);
+            !is_own && of(name).is_some_and(|value| refuses.is(value))
+        });
+        if !(by_key.any(|name| says_no(&name)) || by_word || by_other) {
+            return None;
+        }
+        let given = own.iter().filter(|key| key.says == Says::Reason).map(|key| key.name);
+        let reason = given.chain(REASONS.iter().copied()).find_map(|name| {
+            of(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+        });
+        Some(reason.unwrap_or("refused without a reason").to_string())
+    }
+}
+
+impl Refuses {
+    fn is(self, value: &Value) -> bool {
+        match self {
+            Refuses::If(flag) => *value == Value::Bool(flag),
+            Refuses::Word => matches!(value.as_str(), Some("deny" | "block" | "denied")),
+        }
+    }
+}
+
+pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'static str, Act)])> {
+    keys.iter().find_map(|key| match key.says {
+        Says::Action(words) => Some((key.name, words)),
+        Says::Refusal
+        | Says::Reason
+        | Says::Field(_)
+        | Says::Entry { .. }
+        | Says::Question
+        | Says::Context
+        | Says::Output => None,
+    })
+}
+
+fn whole(field: &str, answer: &Answer) -> Verdict {
+    let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
+    let value = Value::Object(answer.iter().cloned().collect());
+    verdict.update.push((field.to_string(), value));
+    verdict
+}
+
+/// A result, key by key.
+#[derive(Default)]
+struct Reading {
+    question: Option<String>,
+    output: Option<String>,
+    context: Option<String>,
+    update: Vec<(String, Value)>,
+    act: Option<Act>,
+}
+
+impl Reading {
+    fn read(
+        &mut self,
+        keys: &'static [Key],
+        answer: &Answer,
+        notes: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let mut seen: Vec<&str> = Vec::new();
+        for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
+            if seen.contains(&name.as_str()) {
+                return Err(format!("the key `{name}` stands twice"));
+            }
+            seen.push(name);
+            match keys.iter().find(|key| key.name == name || key.list() == Some(name)) {
+                Some(key) => self.take(key, name, value)?,
+                None => notes.push(ignored(name, keys)?),
+            }
+        }
+        match (self.act, action_of(keys)) {
+            (Some(Act::Rewrite), _) if self.update.is_empty() => {
+                Err("its action rewrites, and nothing new is given".to_string())
+            }
+            (None, Some((name, _))) if !self.update.is_empty() => {
+                Err(format!("`{name}` is missing, which says what the result is"))
+            }
+            // A word that lets it pass, or takes it, says that nothing else counts.
+            (Some(Act::Pass), _) => {
+                self.update.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, key: &Key, name: &str, value: &Value) -> Result<(), String> {
+        let text = || match value.as_str() {
+            Some(text) => Ok(text.to_string()),
+            None => Err(format!("`{name}` must be a JSON string")),
+        };
+        match key.says {
+            // Whether it refuses is asked of every key that may say so, in `refusal`.
+            Says::Refusal if value.is_boolean() => {}
+            Says::Refusal => return Err(format!("`{name}` must be a JSON boolean")),
+            Says::Reason => {
+                text()?;
+            }
+            Says::Field(field) => self.update.push((field.to_string(), value.clone())),
+            Says::Entry { list, .. } if name == list && !value.is_array() => {
+                return Err(format!("`{name}` must be a JSON array"));
+            }
+            Says::Entry { field, list } if name == list => {
+                self.update.push((field.to_string(), value.clone()));
+            }
+            Says::Entry { field, .. } => {
+                self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
+            }
+            Says::Action(words) => self.act(name, &text()?, words)?,
+            Says::Question => self.question = Some(question(name, value)?),
+            Says::Context => self.context = Some(text()?),
+            Says::Output => self.output = Some(text()?),
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
+        let Some((_, act)) = words.iter().find(|(word, _)| *word == said) else {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            return Err(format!("`{name}` must be one of `{}`", known.join("`, `")));
+        };
+        if let Act::Claim(field) = act {
+            self.update.push(((*field).to_string(), Value::Bool(true)));
+        }
+        self.act = Some(*act);
+        Ok(())
+    }
+}
+
+impl Key {
+    fn list(&self) -> Option<&'static str> {
+        match self.says {
+            Says::Entry { list, .. } => Some(list),
+            Says::Refusal
+            | Says::Reason
+            | Says::Field(_)
+            | Says::Action(_)
+            | Says::Question
+            | Says::Context
+            | Says::Output => None,
+        }
+    }
+}
+
+/// The question of an approval: a text, or what its title and description say.
+fn question(name: &str, value: &Value) -> Result<String, String> {
+    let of = |key: &str| value.get(key).and_then(Value::as_str);
+    if !value.is_string() && !value.is_object() {
+        return Err(format!("`{name}` must be a JSON string or object"));
+    }
+    let said = [value.as_str(), of("title"), of("description")];
+    let text = said.into_iter().flatten().collect::<Vec<&str>>().join(": ");
+    if text.trim().is_empty() {
+        return Err(format!("`{name}` asks nothing; give it a title"));
+    }
+    Ok(text)
+}
+
+/// The note for a key that the event's results do not have.
+///
+/// # Errors
+/// When it is a slip of one that they have.
+fn ignored(name: &str, keys: &[Key]) -> Result<String, String> {
+    if let Some(meant) = spelling::nearest(name, keys.iter().map(|key| key.name)) {
+        return Err(format!("`{name}` is not a key; did you mean `{meant}`?"));
+    }
+    Ok(format!("the key `{name}` means nothing in a result of this event and was ignored"))
+}

@@ -1,0 +1,156 @@
+//! oh-my-pi: hooks on the session, the agent, its context and its tools.
+//!
+//! Source: its "Hooks" document and the hook runner that it describes. Handlers run in the order
+//! in which they are registered and each gets the event as it came; of several results the last
+//! one counts, a refusal ends the chain. An error is logged and passed on, but blocks a tool
+//! call. Only the results of `tool_call` have no time limit of their own there; hookrun keeps
+//! its usual one for the others.
+
+use std::time::Duration;
+
+use super::{Act, Dialect, DialectEvent, Key, Results, Says, key, rewrite};
+use crate::event::{Conduct, Merge, OnFailure};
+
+/// The last result counts, and every hook sees the event as it came.
+const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..Conduct::USUAL };
+
+/// A person may be asked for as long as they like.
+const LATEST_UNTIMED: Conduct = Conduct { timeout: Some(Duration::MAX), ..LATEST };
+
+const CANCEL: Key = key("cancel", Says::Refusal);
+
+const TOLD: DialectEvent = DialectEvent::OBSERVER;
+
+const fn told(name: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent { name, event, ..TOLD }
+}
+
+/// May be cancelled.
+const fn before(name: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent {
+        results: Results::Keys(&[CANCEL]),
+        blocks: true,
+        conduct: LATEST,
+        ..told(name, event)
+    }
+}
+
+const TOOL_KEYS: &[(&str, &str)] =
+    &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+
+/// oh-my-pi.
+pub(super) static OMP: Dialect = Dialect {
+    name: "omp",
+    aliases: &["oh-my-pi"],
+    summary: "oh-my-pi's hooks: the last result counts, tool calls fail closed",
+    names_event_by: "type",
+    events: &[
+        told("session_start", "session.start"),
+        before("session_before_switch", "session.switch.pre"),
+        told("session_switch", "session.switch"),
+        DialectEvent {
+            results: Results::Keys(&[
+                CANCEL,
+                key("skipConversationRestore", Says::Field("skipConversationRestore")),
+            ]),
+            rewrites: &[rewrite("skipConversationRestore", Merge::Last)],
+            ..before("session_before_branch", "session.branch.pre")
+        },
+        told("session_branch", "session.branch"),
+        DialectEvent {
+            results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
+            rewrites: &[rewrite("compaction", Merge::Last)],
+            ..before("session_before_compact", "compact.pre")
+        },
+        DialectEvent {
+            keys: &[("context", "additions")],
+            results: Results::Keys(&[
+                key("context", Says::Field("additions")),
+                key("prompt", Says::Field("prompt")),
+                key("preserveData", Says::Field("preserveData")),
+            ]),
+            rewrites: &[
+                rewrite("additions", Merge::Last),
+                rewrite("prompt", Merge::Last),
+                rewrite("preserveData", Merge::Last),
+            ],
+            conduct: LATEST,
+            ..told("session.compacting", "compact.prompt")
+        },
+        told("session_compact", "compact.post"),
+        DialectEvent {
+            results: Results::Keys(&[CANCEL, key("summary", Says::Field("summary"))]),
+            rewrites: &[rewrite("summary", Merge::Last)],
+            ..before("session_before_tree", "session.tree.pre")
+        },
+        told("session_tree", "session.tree"),
+        told("session_shutdown", "session.end"),
+        DialectEvent {
+            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            rewrites: &[rewrite("messages", Merge::Chain)],
+            ..told("context", "model.pre")
+        },
+        DialectEvent {
+            results: Results::Keys(&[key(
+                "message",
+                Says::Entry { field: "messages", list: "messages" },
+            )]),
+            rewrites: &[rewrite("messages", Merge::First)],
+            conduct: Conduct { isolated: true, ..Conduct::USUAL },
+            ..told("before_agent_start", "agent.start")
+        },
+        // Of its source, not of the document: it fires in interactive sessions.
+        DialectEvent {
+            name: "input",
+            event: "prompt.submit",
+            keys: &[("text", "prompt")],
+            results: Results::Keys(&[
+                key(
+                    "action",
+                    Says::Action(&[
+                        ("continue", Act::Pass),
+                        ("transform", Act::Rewrite),
+                        ("handled", Act::Claim("handled")),
+                    ]),
+                ),
+                key("text", Says::Field("prompt")),
+            ]),
+            blocks: true,
+            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            ..TOLD
+        },
+        told("agent_start", "agent.begin"),
+        told("agent_end", "agent.end"),
+        told("turn_start", "turn.start"),
+        told("turn_end", "turn.end"),
+        told("auto_compaction_start", "compact.start"),
+        told("auto_compaction_end", "compact.end"),
+        told("auto_retry_start", "retry.start"),
+        told("auto_retry_end", "retry.end"),
+        told("ttsr_triggered", "rule.trigger"),
+        told("todo_reminder", "todo.reminder"),
+        DialectEvent {
+            keys: TOOL_KEYS,
+            results: Results::Keys(&[key("block", Says::Refusal), key("reason", Says::Reason)]),
+            blocks: true,
+            on_failure: OnFailure::Block,
+            conduct: LATEST_UNTIMED,
+            ..told("tool_call", "tool.pre")
+        },
+        DialectEvent {
+            keys: TOOL_KEYS,
+            results: Results::Keys(&[
+                key("content", Says::Field("result")),
+                key("details", Says::Field("details")),
+                key("isError", Says::Field("isError")),
+            ]),
+            rewrites: &[
+                rewrite("result", Merge::Last),
+                rewrite("details", Merge::Last),
+                rewrite("isError", Merge::Last),
+            ],
+            conduct: LATEST,
+            ..told("tool_result", "tool.post")
+        },
+    ],
+};

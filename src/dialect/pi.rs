@@ -1,0 +1,170 @@
+//! pi: one `session` event with ten reasons, the agent's turns, and its tools.
+//!
+//! Source: its "Hooks" document of 24 December 2025. `tool_call` has no time limit, because a
+//! person may be asked, and blocks when a hook throws; everything else has 30 s, and errors are
+//! logged and passed on. The rows after those of the document are those of its later extensions
+//! (0.73), which real clients send.
+
+use std::time::Duration;
+
+use super::{Act, Dialect, DialectEvent, Key, Results, Says, key, rewrite};
+use crate::event::{Conduct, Merge, OnFailure};
+
+/// Its `hookTimeout`.
+const TIMED: Conduct = Conduct { timeout: Some(Duration::from_secs(30)), ..Conduct::USUAL };
+
+/// The last result counts, and every hook sees the event as it came.
+const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TIMED };
+
+const TOLD: DialectEvent = DialectEvent { conduct: TIMED, ..DialectEvent::OBSERVER };
+
+const fn told(name: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent { name, event, ..TOLD }
+}
+
+const CANCEL: Key = key("cancel", Says::Refusal);
+
+const fn session(reason: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent { when: Some(("reason", reason)), ..told("session", event) }
+}
+
+const fn session_before(reason: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent { when: Some(("reason", reason)), ..before("session", event) }
+}
+
+/// May be cancelled.
+const fn before(name: &'static str, event: &'static str) -> DialectEvent {
+    DialectEvent {
+        results: Results::Keys(&[CANCEL]),
+        blocks: true,
+        conduct: LATEST,
+        ..told(name, event)
+    }
+}
+
+const TOOL_KEYS: &[(&str, &str)] =
+    &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+
+/// The tool as later extensions tell of it while it runs.
+const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+
+/// pi.
+pub(super) static PI: Dialect = Dialect {
+    name: "pi",
+    aliases: &["pi-mono"],
+    summary: "pi's hooks: one session event with ten reasons, tool calls without a time limit",
+    names_event_by: "type",
+    events: &[
+        session("start", "session.start"),
+        session_before("before_switch", "session.switch.pre"),
+        session("switch", "session.switch"),
+        session_before("before_clear", "session.clear.pre"),
+        session("clear", "session.clear"),
+        DialectEvent {
+            results: Results::Keys(&[
+                CANCEL,
+                key("skipConversationRestore", Says::Field("skipConversationRestore")),
+            ]),
+            rewrites: &[rewrite("skipConversationRestore", Merge::Last)],
+            ..session_before("before_branch", "session.branch.pre")
+        },
+        session("branch", "session.branch"),
+        DialectEvent {
+            results: Results::Keys(&[CANCEL, key("compactionEntry", Says::Field("compaction"))]),
+            rewrites: &[rewrite("compaction", Merge::Last)],
+            ..session_before("before_compact", "compact.pre")
+        },
+        session("compact", "compact.post"),
+        session("shutdown", "session.end"),
+        told("agent_start", "agent.begin"),
+        told("agent_end", "agent.end"),
+        told("turn_start", "turn.start"),
+        told("turn_end", "turn.end"),
+        DialectEvent {
+            keys: TOOL_KEYS,
+            results: Results::Keys(&[key("block", Says::Refusal), key("reason", Says::Reason)]),
+            blocks: true,
+            on_failure: OnFailure::Block,
+            conduct: Conduct { timeout: Some(Duration::MAX), ..LATEST },
+            ..told("tool_call", "tool.pre")
+        },
+        DialectEvent {
+            keys: TOOL_KEYS,
+            results: Results::Keys(&[
+                key("content", Says::Field("result")),
+                key("details", Says::Field("details")),
+                key("isError", Says::Field("isError")),
+            ]),
+            rewrites: &[
+                rewrite("result", Merge::Last),
+                rewrite("details", Merge::Last),
+                rewrite("isError", Merge::Last),
+            ],
+            conduct: LATEST,
+            ..told("tool_result", "tool.post")
+        },
+        // Of its later extensions.
+        DialectEvent {
+            keys: &[("text", "prompt")],
+            results: Results::Keys(&[
+                key(
+                    "action",
+                    Says::Action(&[
+                        ("continue", Act::Pass),
+                        ("transform", Act::Rewrite),
+                        ("handled", Act::Claim("handled")),
+                    ]),
+                ),
+                key("text", Says::Field("prompt")),
+            ]),
+            blocks: true,
+            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            ..told("input", "prompt.submit")
+        },
+        DialectEvent {
+            results: Results::Keys(&[
+                key("message", Says::Entry { field: "messages", list: "messages" }),
+                key("systemPrompt", Says::Field("systemPrompt")),
+            ]),
+            rewrites: &[rewrite("messages", Merge::Append), rewrite("systemPrompt", Merge::Chain)],
+            ..told("before_agent_start", "agent.start")
+        },
+        DialectEvent {
+            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            rewrites: &[rewrite("messages", Merge::Chain)],
+            ..told("context", "model.pre")
+        },
+        DialectEvent {
+            results: Results::Whole("payload"),
+            rewrites: &[rewrite("payload", Merge::Chain)],
+            ..told("before_provider_request", "provider.request")
+        },
+        told("after_provider_response", "provider.response"),
+        told("session_start", "session.start"),
+        before("session_before_switch", "session.switch.pre"),
+        told("session_switch", "session.switch"),
+        before("session_before_fork", "session.branch.pre"),
+        told("session_fork", "session.branch"),
+        DialectEvent {
+            results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
+            rewrites: &[rewrite("compaction", Merge::Last)],
+            ..before("session_before_compact", "compact.pre")
+        },
+        told("session_compact", "compact.post"),
+        before("session_before_tree", "session.tree.pre"),
+        told("session_tree", "session.tree"),
+        told("session_shutdown", "session.end"),
+        told("message_start", "message.start"),
+        told("message_update", "message.update"),
+        told("message_end", "message.end"),
+        DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_start", "tool.start") },
+        DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_update", "tool.update") },
+        DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_end", "tool.end") },
+        told("model_select", "model.selected"),
+        DialectEvent {
+            results: Results::Keys(&[key("result", Says::Field("result"))]),
+            rewrites: &[rewrite("result", Merge::First)],
+            ..told("user_bash", "user.bash")
+        },
+    ],
+};

@@ -1,0 +1,110 @@
+//! wolli: eight `before:` events, each of which hands a hook the value that is about to take
+//! effect and takes a typed decision back.
+//!
+//! Source: its "Hooks" document. Hooks run as a chain, each sees the event as earlier ones left
+//! it; a decision that ends the matter ends the chain; a hook that throws fails open. It sets no
+//! time limit; hookrun keeps its own.
+
+use super::{Act, Dialect, DialectEvent, Results, Says, key, rewrite};
+use crate::event::Merge;
+
+const BEFORE: DialectEvent = DialectEvent::OBSERVER;
+
+/// wolli.
+pub(super) static WOLLI: Dialect = Dialect {
+    name: "wolli",
+    aliases: &[],
+    summary: "wolli's eight `before:` hooks: chained patches, fails open",
+    names_event_by: "type",
+    events: &[
+        DialectEvent {
+            name: "tool_call",
+            event: "tool.pre",
+            keys: &[("input", "toolInput"), ("toolCallId", "toolUseId")],
+            results: Results::Keys(&[
+                key("block", Says::Refusal),
+                key("reason", Says::Reason),
+                // There hooks change it in place; a program says what it has become.
+                key("input", Says::Field("toolInput")),
+            ]),
+            blocks: true,
+            rewrites: &[rewrite("toolInput", Merge::Chain)],
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "tool_result",
+            event: "tool.post",
+            keys: &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")],
+            results: Results::Keys(&[
+                key("content", Says::Field("result")),
+                key("details", Says::Field("details")),
+                key("isError", Says::Field("isError")),
+            ]),
+            rewrites: &[
+                rewrite("result", Merge::Chain),
+                rewrite("details", Merge::Chain),
+                rewrite("isError", Merge::Chain),
+            ],
+            ..BEFORE
+        },
+        // It cannot be refused there. To take it is the strictest that can be said: the model
+        // never sees it.
+        DialectEvent {
+            name: "input",
+            event: "prompt.submit",
+            keys: &[("text", "prompt")],
+            results: Results::Keys(&[
+                key(
+                    "action",
+                    Says::Action(&[
+                        ("continue", Act::Pass),
+                        ("transform", Act::Rewrite),
+                        ("handled", Act::Claim("handled")),
+                    ]),
+                ),
+                key("text", Says::Field("prompt")),
+            ]),
+            blocks: true,
+            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "context",
+            event: "model.pre",
+            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            rewrites: &[rewrite("messages", Merge::Chain)],
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "provider_request",
+            event: "provider.request",
+            results: Results::Whole("payload"),
+            rewrites: &[rewrite("payload", Merge::Chain)],
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "agent_start",
+            event: "agent.start",
+            results: Results::Keys(&[
+                key("message", Says::Entry { field: "messages", list: "messages" }),
+                key("systemPrompt", Says::Field("systemPrompt")),
+            ]),
+            rewrites: &[rewrite("messages", Merge::Append), rewrite("systemPrompt", Merge::Chain)],
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "compact",
+            event: "compact.pre",
+            results: Results::Keys(&[key("cancel", Says::Refusal)]),
+            blocks: true,
+            ..BEFORE
+        },
+        DialectEvent {
+            name: "message_end",
+            event: "message.end",
+            results: Results::Keys(&[key("message", Says::Field("message"))]),
+            rewrites: &[rewrite("message", Merge::SameRole)],
+            ..BEFORE
+        },
+    ],
+};
