@@ -123,6 +123,32 @@ pub enum Says {
     Output,
 }
 
+impl Says {
+    /// What it says, in words.
+    pub fn about(self) -> String {
+        match self {
+            Says::Refusal => "`true` refuses".to_string(),
+            Says::Reason => "the reason of the refusal".to_string(),
+            Says::Field(field) => format!("the new `{field}`"),
+            Says::Entry { field, list } => {
+                format!("one more of `{field}`; several, in a reply, under `{list}`")
+            }
+            Says::Action(words) => {
+                let said = words.iter().map(|(word, act)| match act {
+                    Act::Pass => format!("`{word}` lets it pass"),
+                    Act::Rewrite => format!("`{word}` rewrites"),
+                    Act::Claim(_) => format!("`{word}` takes it"),
+                    Act::Refuse => format!("`{word}` refuses"),
+                });
+                said.collect::<Vec<_>>().join(", ")
+            }
+            Says::Question => "a question for a person".to_string(),
+            Says::Context => "text for the model".to_string(),
+            Says::Output => "text to show".to_string(),
+        }
+    }
+}
+
 /// What a word of [`Says::Action`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
@@ -210,6 +236,39 @@ impl DialectEvent {
         schedule: Schedule::Sequential,
         conduct: Conduct::USUAL,
     };
+
+    /// Its name, with what tells it from others of the same name: `session (reason = start)`.
+    pub fn full_name(&self) -> String {
+        match self.when {
+            Some((key, value)) => format!("{} ({key} = {value})", self.name),
+            None => self.name.to_string(),
+        }
+    }
+
+    /// How the verdicts of several hooks come together, in words.
+    pub fn merging(&self) -> String {
+        let conduct = self.conduct;
+        let mut rules: Vec<String> = Vec::new();
+        if self.blocks || conduct.refusal_ends {
+            rules.push("the first refusal ends it".to_string());
+        }
+        if conduct.last_result {
+            rules.push("the last result counts".to_string());
+        }
+        if conduct.isolated {
+            rules.push("each sees it as it came".to_string());
+        }
+        if conduct.first_question {
+            rules.push("the first question counts and freezes the rest".to_string());
+        }
+        if conduct.keeps_said {
+            rules.push("what earlier hooks said stays".to_string());
+        }
+        for rewrite in self.rewrites.iter().filter(|_| !conduct.last_result) {
+            rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
+        }
+        if rules.is_empty() { "all are told".to_string() } else { rules.join("; ") }
+    }
 
     /// Whether the system calls it `name`, in any case.
     pub fn is_called(&self, name: &str) -> bool {

@@ -247,6 +247,10 @@ pub(crate) struct EventsArgs {
     /// Show this event in full, with a sample of its context
     pub(crate) name: Option<String>,
 
+    /// Show the events of a hook system, with its names and rules
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 

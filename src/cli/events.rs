@@ -1,9 +1,12 @@
 //! `hookrun events [NAME]`: the catalog as a table, or one row in full.
 
+mod of_dialect;
+
 use std::io::Write;
 
 use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
+use hookrun::dialect;
 use hookrun::event::EventSpec;
 use serde_json::{Value, json};
 
@@ -16,6 +19,9 @@ const DIM: Style = Style::new().dimmed();
 
 /// Shows the events.
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if let Some(dialect) = dialect::find(&args.dialect) {
+        return of_dialect::events(dialect, args, out);
+    }
     // Only the declared events matter here; hooks of no event are looked at.
     let config = Config::load(&choice(&args.source), env, Scope::Event(""));
     let specs: Vec<EventSpec> = match &args.name {

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::{Act, Binding, Key, Reply, Results, Says, native};
+use crate::event::Merge;
 use crate::outcome::{Outcome, Question, Settled, joined};
 
 impl Binding {
@@ -39,7 +40,7 @@ impl Binding {
                 Says::Refusal | Says::Reason | Says::Action(_) => {}
                 Says::Field(field) => insert(&mut result, key.name, update.get(field).cloned()),
                 Says::Entry { field, list } => {
-                    let added = added(outcome, field);
+                    let added = self.added(outcome, field);
                     match added.as_slice() {
                         [] => {}
                         [one] => insert(&mut result, key.name, Some(one.clone())),
@@ -96,6 +97,19 @@ impl Binding {
         }
         Reply { stdout: line(result), ..native }
     }
+
+    /// What hooks have added to a list, in plan order.
+    fn added(self, outcome: &Outcome, field: &str) -> Vec<Value> {
+        let rule = self.row.rewrites.iter().find(|rewrite| rewrite.field == field);
+        let appends = rule.is_some_and(|rewrite| rewrite.merge == Merge::Append);
+        let applied = outcome.rewrites.iter().filter(|one| one.field == field);
+        let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
+            let before = one.old.as_array().filter(|_| appends).map_or(0, Vec::len);
+            let list = one.new.as_array().and_then(|list| list.get(before..));
+            list.unwrap_or_default().to_vec()
+        });
+        lists.flatten().collect()
+    }
 }
 
 fn insert(result: &mut Map<String, Value>, name: &str, value: Option<Value>) {
@@ -129,17 +143,6 @@ fn with_action(
         whole.extend(result);
     }
     whole
-}
-
-/// What hooks have added to a list, in plan order.
-fn added(outcome: &Outcome, field: &str) -> Vec<Value> {
-    let applied = outcome.rewrites.iter().filter(|one| one.field == field);
-    let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
-        let before = one.old.as_array().map_or(0, Vec::len);
-        let list = one.new.as_array().and_then(|list| list.get(before..));
-        list.unwrap_or_default().to_vec()
-    });
-    lists.flatten().collect()
 }
 
 /// Results that are the new value of one field.

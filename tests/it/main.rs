@@ -13,5 +13,6 @@ mod generated;
 mod nasty;
 mod run;
 mod shipped;
+mod systems;
 mod test;
 mod tidy;

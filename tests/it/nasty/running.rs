@@ -279,3 +279,11 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     });
     receiver
 }
+
+/// The text of a file, once it is there and ends a line.
+#[track_caller]
+pub(crate) fn wait_for_text(sandbox: &Sandbox, file: &str) -> String {
+    let text = || fs::read_to_string(sandbox.at(file)).unwrap_or_default();
+    wait_until(file, || text().ends_with('\n'));
+    text()
+}

@@ -1,0 +1,68 @@
+//! A hook system of one's own on hookrun: a mail program whose hooks see a letter before it goes.
+//!
+//! A dialect is a table. This one calls `message.out` of the catalog `letter_out`, has keys of
+//! its own in the event and in the result, and lets hooks hold a letter back or change its text.
+//! `cargo run --example custom_dialect` decides three letters and prints what the program gets.
+
+use std::error::Error;
+use std::io::Write;
+
+use hookrun::config::{Config, Environment};
+use hookrun::dialect::{Binding, Dialect, DialectEvent, Results, Says, key, rewrite};
+use hookrun::event::{Context, Event, Merge, OnFailure};
+use hookrun::hook::{Handler, Hook};
+use hookrun::runner::Runner;
+
+static MAIL: Dialect = Dialect {
+    name: "mail",
+    aliases: &[],
+    summary: "letters, before they go",
+    names_event_by: "about",
+    events: &[DialectEvent {
+        name: "letter_out",
+        event: "message.out",
+        keys: &[("text", "content"), ("to", "recipient")],
+        results: Results::Keys(&[
+            key("hold", Says::Refusal),
+            key("because", Says::Reason),
+            key("text", Says::Field("content")),
+        ]),
+        blocks: true,
+        rewrites: &[rewrite("content", Merge::Chain)],
+        on_failure: OnFailure::Block,
+        ..DialectEvent::OBSERVER
+    }],
+};
+
+/// Written for the mail program: it gets a letter on stdin, and answers in the program's words.
+const SIGNS: &str = r#"read -r letter
+case $letter in
+*'"to":"all"'*) echo '{"hold": true, "because": "nobody writes to all"}' ;;
+*hello*) echo '{"text": "hello, yours"}' ;;
+esac"#;
+
+/// Written for any program: exit status 1 refuses.
+const NO_SECRETS: &str = "! grep -q 'secret' || { echo 'it tells a secret' >&2; exit 1; }";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
+    let mut signs = Hook::new("signs", "message.out", Handler::Shell(SIGNS.to_string()));
+    signs.dialect = Some(binding);
+    let secrets = Hook::new("no-secrets", "message.out", Handler::Shell(NO_SECRETS.to_string()));
+    let config = Config { hooks: vec![signs, secrets], ..Config::default() };
+    let runner = Runner::from_config(config, &Environment::capture());
+
+    let mut out = std::io::stdout().lock();
+    for letter in [
+        r#"{"about": "letter_out", "to": "ann", "text": "hello"}"#,
+        r#"{"about": "letter_out", "to": "all", "text": "hello"}"#,
+        r#"{"about": "letter_out", "to": "bob", "text": "the secret is 7"}"#,
+    ] {
+        let context = binding.decode(Context::parse(letter)?)?;
+        let event = Event::new(binding.spec().into(), MAIL.name, context)?;
+        let run = runner.handle(&event);
+        let reply = binding.reply(&run.outcome);
+        write!(out, "{letter}\n  status {}: {}", reply.status, reply.stdout)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! `hookrun events --dialect NAME`: the table of a hook system, or one of its events in full.
+
+use std::io::Write;
+
+use hookrun::dialect::{Binding, Dialect, Results};
+use hookrun::hook::duration_text;
+use serde_json::{Value, json};
+
+use super::{BOLD, DIM};
+use crate::args::{EventsArgs, TextFormat};
+use crate::exit::{Exit, Failure, Result};
+
+/// Shows the events of `dialect`.
+pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
+    let bindings: Vec<Binding> = match &args.name {
+        None => dialect.events.iter().map(|row| Binding { dialect, row }).collect(),
+        Some(name) => dialect.called(name),
+    };
+    if let Some(name) = args.name.as_ref().filter(|_| bindings.is_empty()) {
+        let help = match dialect.nearest(name) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("its events are {}", dialect.names().join(", ")),
+        };
+        let cause = format!("`{name}` is no event of {}", dialect.name);
+        return Err(Failure::with_help(cause, help));
+    }
+    match (args.format, &args.name) {
+        (TextFormat::Json, _) => {
+            let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
+            let all = json!({ "version": 1, "dialect": dialect.name, "events": events });
+            writeln!(out, "{all:#}")?;
+        }
+        (TextFormat::Human, Some(_)) => {
+            for binding in bindings {
+                one(binding, out)?;
+            }
+        }
+        (TextFormat::Human, None) => table(dialect, &bindings, out)?,
+    }
+    Ok(Exit::Yes)
+}
+
+fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result<()> {
+    let names: Vec<String> = bindings.iter().map(|one| one.row.full_name()).collect();
+    let widest = names.iter().map(String::len).max().unwrap_or(0);
+    for (binding, name) in bindings.iter().zip(&names) {
+        let mark = if binding.row.blocks { "gate" } else { "    " };
+        writeln!(out, "{BOLD}{name:<widest$}{BOLD:#}  {mark}  {}", binding.row.event)?;
+    }
+    let name = dialect.name;
+    writeln!(
+        out,
+        "\n{DIM}gate: a hook may refuse it. `hookrun events NAME --dialect {name}` shows one in \
+         full.{DIM:#}"
+    )?;
+    Ok(())
+}
+
+fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
+    let row = binding.row;
+    let line = |out: &mut dyn Write, name: &str, text: &str| {
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
+    };
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}'s {}", row.full_name(), binding.dialect.name, row.event)?;
+    if !row.aliases.is_empty() {
+        line(out, "also called", &row.aliases.join(", "))?;
+    }
+    line(out, "refusable", if row.blocks { "yes" } else { "no" })?;
+    line(out, "on failure", row.on_failure.name())?;
+    line(out, "schedule", row.schedule.name())?;
+    line(out, "merging", &row.merging())?;
+    if let Some(timeout) = row.conduct.timeout {
+        line(out, "timeout", &duration_text(timeout))?;
+    }
+    for (theirs, ours) in row.keys {
+        line(out, "key", &format!("{theirs} is {ours}"))?;
+    }
+    match row.results {
+        Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
+        Results::Whole(field) => line(out, "result", &format!("as a whole the new `{field}`"))?,
+        Results::Keys([]) => line(out, "result", "none")?,
+        Results::Keys(keys) => {
+            for key in keys {
+                line(out, "result", &format!("{}: {}", key.name, key.says.about()))?;
+            }
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn event_json(binding: Binding) -> Value {
+    let row = binding.row;
+    let rewrites = row.rewrites.iter();
+    let rewrites = rewrites.map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
+    let keys = row.keys.iter().map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
+    let results = match row.results {
+        Results::Native => json!("native"),
+        Results::Whole(field) => json!({ "whole": field }),
+        Results::Keys(keys) => {
+            let all = keys.iter().map(|key| json!({ "name": key.name, "about": key.says.about() }));
+            Value::Array(all.collect())
+        }
+    };
+    let timeout = row.conduct.timeout.map(|time| u64::try_from(time.as_millis()).ok());
+    json!({
+        "name": row.name,
+        "aliases": row.aliases,
+        "event": row.event,
+        "when": row.when.map(|(key, value)| json!({ "key": key, "value": value })),
+        "blocks": row.blocks,
+        "onFailure": row.on_failure.name(),
+        "schedule": row.schedule.name(),
+        "merging": row.merging(),
+        "timeoutMs": timeout,
+        "rewrites": rewrites.collect::<Vec<_>>(),
+        "keys": keys.collect::<Vec<_>>(),
+        "results": results,
+    })
+}

@@ -1,0 +1,4 @@
+//! The five hook systems: their documents sentence by sentence, and their tables row by row.
+
+mod rows;
+mod same;

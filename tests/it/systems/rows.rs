@@ -1,0 +1,234 @@
+//! Every row of every dialect does what it says, for a host that asks in that system's words
+//! and for a hook that was written for it.
+
+use hookrun::dialect::{Act, Binding, DIALECTS, DialectEvent, Results, Says};
+use hookrun::event::{Context, Event, Kind, OnFailure, Rewrite, Schedule, catalog};
+use serde_json::{Map, Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A sandbox with one native hook for a row, and what the host of the row gets.
+fn decide(binding: Binding, body: &str) -> (Sandbox, Ran) {
+    let sandbox = Sandbox::new().hook_for(binding.row.event, "hook", body);
+    let ran = ask(&sandbox, binding);
+    (sandbox, ran)
+}
+
+fn ask(sandbox: &Sandbox, binding: Binding) -> Ran {
+    let context = binding.encode(&event(binding)).to_json();
+    sandbox.hookrun(&["run", binding.row.name, "--dialect", binding.dialect.name], &context)
+}
+
+/// The catalog's sample of a row's event.
+fn event(binding: Binding) -> Event {
+    let spec = binding.spec();
+    let context = Context::parse(spec.sample()).unwrap();
+    Event::new(spec.into(), binding.dialect.name, context).unwrap()
+}
+
+/// Calls `check` with every row; its panics name the row.
+fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
+    let mut wrong = Vec::new();
+    for dialect in DIALECTS {
+        for row in dialect.events {
+            let binding = Binding { dialect, row };
+            if std::panic::catch_unwind(|| check(binding)).is_err() {
+                wrong.push(format!("{}: {}", dialect.name, row.full_name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The result that refuses in the row's words, without its reason.
+fn refusal(row: &DialectEvent) -> Value {
+    let mut result = Map::new();
+    let Results::Keys(keys) = row.results else { return json!({ "continue": false }) };
+    for key in keys {
+        if key.says == Says::Refusal {
+            result.insert(key.name.to_string(), true.into());
+        }
+        if let Says::Action(words) = key.says {
+            let refuses = words.iter().find(|(_, act)| *act == Act::Refuse);
+            let claims = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
+            result.insert(key.name.to_string(), refuses.or(claims).unwrap().0.into());
+        }
+    }
+    Value::Object(result)
+}
+
+fn reason_key(row: &DialectEvent) -> Option<&'static str> {
+    match row.results {
+        Results::Keys(keys) => keys.iter().find(|key| key.says == Says::Reason).map(|key| key.name),
+        Results::Native => Some("reason"),
+        Results::Whole(_) => None,
+    }
+}
+
+#[test]
+fn silence_is_silence_in_every_row() {
+    for_each_row(|binding| {
+        decide(binding, "exit 0").1.allows();
+    });
+}
+
+#[test]
+fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
+    for_each_row(|binding| {
+        let (_sandbox, ran) = decide(binding, "echo no >&2; exit 1");
+        if binding.row.schedule == Schedule::Detached {
+            ran.allows();
+        } else if binding.row.blocks {
+            ran.exits(2).says("no");
+            let mut wanted = refusal(binding.row);
+            if let Some(key) = reason_key(binding.row) {
+                wanted[key] = "no".into();
+            }
+            assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap(), wanted);
+        } else {
+            ran.exits(0).says("objects (this event cannot be refused): no");
+            assert_eq!(ran.stdout, "");
+        }
+    });
+}
+
+#[test]
+fn a_failure_refuses_where_the_row_fails_closed() {
+    for_each_row(|binding| {
+        let (_sandbox, ran) = decide(binding, "kill -SEGV $$");
+        let row = binding.row;
+        if row.schedule == Schedule::Detached {
+            ran.allows();
+        } else if row.blocks && row.on_failure == OnFailure::Block {
+            ran.exits(2).says("hook `hook` failed: killed by SIGSEGV (fail closed)");
+        } else {
+            ran.exits(0).says("failed: killed by SIGSEGV");
+        }
+    });
+}
+
+/// A value that differs from the sample, of a kind.
+fn new_value(kind: Kind, rewrite: &Rewrite) -> Value {
+    match kind {
+        Kind::String => json!("new"),
+        Kind::Integer | Kind::Number => json!(7),
+        Kind::Boolean => json!(true),
+        Kind::Array => json!([{ "role": "user", "content": "new" }]),
+        Kind::Object if rewrite.field == "message" => {
+            json!({ "role": "assistant", "content": "new" })
+        }
+        Kind::Object | Kind::Any => json!({ "new": 1 }),
+    }
+}
+
+/// What the host is told when a field of ours has this new value.
+fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
+    let keys = match row.results {
+        Results::Whole(_) => return value.clone(),
+        Results::Native => return json!({ "update": { field: value } }),
+        Results::Keys(keys) => keys,
+    };
+    let mut result = Map::new();
+    for key in keys {
+        if let Says::Action(words) = key.says {
+            let fits = |act: Act| match act {
+                Act::Claim(claimed) => claimed == field,
+                Act::Rewrite => field != "handled",
+                Act::Pass | Act::Refuse => false,
+            };
+            let word = words.iter().find(|(_, act)| fits(*act)).unwrap().0;
+            result.insert(key.name.to_string(), word.into());
+        }
+        if key.says == Says::Field(field_of(row, field)) {
+            result.insert(key.name.to_string(), value.clone());
+        }
+        if let Says::Entry { field: entry, .. } = key.says {
+            if entry == field {
+                result.insert(key.name.to_string(), value[0].clone());
+            }
+        }
+    }
+    Value::Object(result)
+}
+
+fn field_of(row: &DialectEvent, field: &str) -> &'static str {
+    let Results::Keys(keys) = row.results else { return "" };
+    let found = keys.iter().find_map(|key| match key.says {
+        Says::Field(known) if known == field => Some(known),
+        _ => None,
+    });
+    found.unwrap_or("")
+}
+
+#[test]
+fn every_rewrite_of_every_row_reaches_its_host_under_its_own_key() {
+    for_each_row(|binding| {
+        let spec = catalog::find(binding.row.event).unwrap();
+        for rewrite in binding.row.rewrites {
+            let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
+            let value = new_value(kind, rewrite);
+            let answer = json!({ "update": { rewrite.field.as_ref(): value } });
+            let body = format!("# hookrun: rewrite\ncat >/dev/null\nprintf '%s\\n' '{answer}'");
+            let (_sandbox, ran) = decide(binding, &body);
+            ran.exits(0);
+            let got: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(got, told(binding.row, &rewrite.field, &value), "{}", rewrite.field);
+        }
+    });
+}
+
+#[test]
+fn a_hook_of_every_row_gets_that_systems_names_and_keys() {
+    for_each_row(|binding| {
+        let row = binding.row;
+        if row.schedule == Schedule::Detached {
+            return;
+        }
+        let name = binding.dialect.name;
+        let body = format!("# hookrun: dialect={name}\ncat > \"$HOOKRUN_PROJECT_DIR/got\"");
+        let sandbox = Sandbox::new().hook_for(row.name, "hook", &body);
+        let context = event(binding).context().to_json();
+        sandbox.hookrun(&["run", row.event], &context).exits(0);
+        let got: Value = serde_json::from_str(&sandbox.read("got")).unwrap();
+        assert_eq!(got[binding.dialect.names_event_by], row.name);
+        for (theirs, ours) in row.keys {
+            let theirs_is_there = got.get(*theirs).is_some();
+            let is_carried = catalog::find(row.event).unwrap().carries(ours);
+            assert_eq!(theirs_is_there, is_carried, "{theirs}");
+            assert!(got.get(*ours).is_none(), "{ours}");
+        }
+        if let Some((key, value)) = row.when {
+            assert_eq!(got[key], value);
+        }
+    });
+}
+
+#[test]
+fn a_hook_of_every_gate_refuses_by_its_own_result_and_by_status_2_in_a_native_host() {
+    for_each_row(|binding| {
+        let row = binding.row;
+        let can_say = !matches!(row.results, Results::Whole(_))
+            && row.blocks
+            && catalog::find(row.event).unwrap().blocks
+            // To take an input is no refusal.
+            && !refusal(row).as_object().unwrap().contains_key("action");
+        let name = binding.dialect.name;
+        let mut bodies = vec!["echo no >&2; exit 2".to_string()];
+        if can_say {
+            let mut result = refusal(row);
+            if let Some(key) = reason_key(row) {
+                result[key] = "no".into();
+            }
+            bodies.push(format!("printf '%s\\n' '{result}'"));
+        }
+        for body in bodies {
+            let body = format!("# hookrun: dialect={name}\n{body}");
+            let sandbox = Sandbox::new().hook_for(row.name, "hook", &body);
+            let context = event(binding).context().to_json();
+            let ran = sandbox.hookrun(&["run", row.event], &context);
+            if catalog::find(row.event).unwrap().blocks {
+                ran.exits(2);
+            }
+        }
+    });
+}
