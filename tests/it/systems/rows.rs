@@ -142,10 +142,10 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
         if key.says == Says::Field(field_of(row, field)) {
             result.insert(key.name.to_string(), value.clone());
         }
-        if let Says::Entry { field: entry, .. } = key.says {
-            if entry == field {
-                result.insert(key.name.to_string(), value[0].clone());
-            }
+        if let Says::Entry { field: entry, .. } = key.says
+            && entry == field
+        {
+            result.insert(key.name.to_string(), value[0].clone());
         }
     }
     Value::Object(result)
@@ -154,8 +154,14 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
 fn field_of(row: &DialectEvent, field: &str) -> &'static str {
     let Results::Keys(keys) = row.results else { return "" };
     let found = keys.iter().find_map(|key| match key.says {
-        Says::Field(known) if known == field => Some(known),
-        _ => None,
+        Says::Field(known) => Some(known).filter(|known| *known == field),
+        Says::Refusal
+        | Says::Reason
+        | Says::Entry { .. }
+        | Says::Action(_)
+        | Says::Question
+        | Says::Context
+        | Says::Output => None,
     });
     found.unwrap_or("")
 }
