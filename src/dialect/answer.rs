@@ -1,6 +1,7 @@
 //! A result of a dialect becomes a verdict.
 //!
-//! 1. A refusal counts in every system's words, whatever else stands in the result.
+//! 1. A refusal counts in every system's words, whatever else stands in the result; a question in
+//!    hookrun's own.
 //! 2. A key of the wrong type, or one that is a slip of a known one, is malformed.
 //! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
 
@@ -50,7 +51,7 @@ impl Binding {
             return Ok((Verdict::new(Decision::Block { reason }, Rule::Translated), notes));
         }
         read?;
-        let decision = match reading.question {
+        let decision = match reading.question.or_else(|| asked(answer)) {
             Some(question) => Decision::Ask { question },
             None => Decision::Allow,
         };
@@ -109,6 +110,12 @@ pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'stat
         | Says::Context
         | Says::Output => None,
     })
+}
+
+/// The question of a hook that asks in hookrun's own words.
+fn asked(answer: &Answer) -> Option<String> {
+    let (_, question) = answer.iter().rev().find(|(key, _)| key == "ask")?;
+    question.as_str().filter(|text| !text.trim().is_empty()).map(str::to_string)
 }
 
 fn whole(field: &str, answer: &Answer) -> Verdict {

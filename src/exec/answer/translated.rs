@@ -84,3 +84,111 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         None => answered(verdict, notes),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::dialect::DIALECTS;
+    use crate::event::{EventSpec, catalog};
+    use crate::exec::answer;
+    use crate::run::Exit;
+
+    /// Every event whose hooks are read here.
+    fn bindings() -> Vec<Binding> {
+        let all = DIALECTS
+            .iter()
+            .flat_map(|dialect| dialect.events.iter().map(|row| Binding { dialect, row }));
+        all.filter(|binding| binding.row.results != crate::dialect::Results::Native).collect()
+    }
+
+    fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Ending {
+        let captured = Captured {
+            head: stdout.as_bytes().to_vec(),
+            tail: Vec::new(),
+            total_bytes: stdout.len() as u64,
+        };
+        let permit = Permit { spec, rewrite: true, dialect: Some(binding) };
+        answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
+    }
+
+    fn refuses(ending: &Ending) -> bool {
+        let verdict = ending.verdict();
+        verdict.is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
+    }
+
+    proptest! {
+        /// Whatever the exit status, whatever is printed around it, in whichever system's words.
+        #[test]
+        fn a_refusal_on_a_line_of_its_own_is_never_lost(
+            place in 0..1000usize,
+            status in prop_oneof![Just(0), Just(1), Just(2), Just(127)],
+            before in "[^{}\\n]{0,20}",
+            after in "[^{}\\n]{0,20}",
+            words in prop_oneof![
+                Just(r#"{"block":true,"reason":"no"}"#),
+                Just(r#"{"continue":false,"unknown":[1]}"#),
+                Just(r#"{"cancel":true,"x":{"y":null}}"#),
+                Just(r#"{"decision":"deny"}"#),
+            ],
+        ) {
+            let all = bindings();
+            let binding = all[place % all.len()];
+            let spec = catalog::find(binding.row.event).unwrap();
+            let text = format!("{before}\n{words}\n{after}");
+            prop_assert!(refuses(&judged(binding, spec, status, &text)), "{binding:?}");
+        }
+
+        #[test]
+        fn another_status_than_0_never_allows(
+            place in 0..1000usize,
+            status in 1..256i32,
+            text in ".{0,60}",
+        ) {
+            let all = bindings();
+            let binding = all[place % all.len()];
+            let spec = catalog::find(binding.row.event).unwrap();
+            let ending = judged(binding, spec, status, &text);
+            prop_assert!(refuses(&ending) || ending.failure().is_some(), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
+        let binding = crate::dialect::find("wolli").unwrap().called("tool_call")[0];
+        let fixed =
+            EventSpec { rewrites: (&[]).into(), ..catalog::find("tool.pre").unwrap().clone() };
+        let patch = r#"{"input":{"command":"safe"}}"#;
+        assert!(refuses(&judged(binding, &fixed, 0, patch)));
+        assert!(!refuses(&judged(binding, catalog::find("tool.pre").unwrap(), 0, patch)));
+    }
+
+    #[test]
+    fn a_question_in_our_own_words_is_asked() {
+        let binding = crate::dialect::find("omp").unwrap().called("tool_call")[0];
+        let spec = catalog::find("tool.pre").unwrap();
+        let ending = judged(binding, spec, 0, r#"{"ask":"really?"}"#);
+        let question = "really?".to_string();
+        assert_eq!(ending.verdict().unwrap().decision, Decision::Ask { question });
+    }
+
+    #[test]
+    fn a_result_of_the_wrong_shape_is_malformed() {
+        let binding = crate::dialect::find("wolli").unwrap().called("input")[0];
+        let spec = catalog::find("prompt.submit").unwrap();
+        for (result, problem) in [
+            (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
+            (r#"{"action":"transform"}"#, "nothing new is given"),
+            (r#"{"text":"x"}"#, "`action` is missing"),
+            (r#"{"action":"transform","text":7}"#, "must be a JSON string"),
+            (r#"{"acton":"handled"}"#, "did you mean `action`?"),
+            (r#"{"action":"handled","action":"continue"}"#, "stands twice"),
+            (r#"{"action":"handled"} {}"#, "something follows"),
+        ] {
+            let ending = judged(binding, spec, 0, result);
+            let Ending::Malformed { problem: found } = &ending else { panic!("{ending:?}") };
+            assert!(found.contains(problem), "{result}: {found}");
+        }
+    }
+}
