@@ -104,6 +104,7 @@ impl Chain<'_> {
         };
         match wish {
             Wish::Disabled => Fate::Disabled,
+            Wish::Idle(why) => Fate::Idle(why.clone()),
             Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch),
             Wish::Wanted => Fate::Unreached,
         }

@@ -12,6 +12,7 @@ pub mod keys;
 mod loader;
 mod manifest;
 pub mod problem;
+mod settings;
 pub mod words;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use loader::Loader;
 use manifest::Manifest;
 use problem::{Fault, Lines};
 pub use problem::{Position, Problem, Severity};
+use settings::Operator;
 
 /// How much of the configuration is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +64,16 @@ impl Config {
         let (layers, mut problems) = discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
-            let read = layer.manifests.iter().map(|file| read_manifest(file, &mut problems));
-            manifests.push(read.collect());
+            let operator = Operator { env, program: choice.program.as_deref() };
+            let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
+            for file in &layer.manifests {
+                read.push(read_manifest(file, &mut problems, manifest::read));
+            }
+            for file in &layer.settings {
+                let reader = |text: &str, file: &Path| settings::read(text, file, operator);
+                read.push(read_manifest(file, &mut problems, reader));
+            }
+            manifests.push(read);
         }
         let catalog = own_events(&manifests, &mut problems);
         let all = manifests.iter().flatten();
@@ -149,7 +159,12 @@ fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::other("it is not a file"))
 }
 
-fn read_manifest(file: &Path, problems: &mut Vec<Problem>) -> (PathBuf, Manifest) {
+/// Reads a file of hooks by `read`, which knows its form.
+fn read_manifest(
+    file: &Path,
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&str, &Path) -> (Manifest, Vec<Problem>),
+) -> (PathBuf, Manifest) {
     let bytes = match read_file(file) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -160,7 +175,7 @@ fn read_manifest(file: &Path, problems: &mut Vec<Problem>) -> (PathBuf, Manifest
         }
     };
     let (manifest, found) = match String::from_utf8(bytes) {
-        Ok(text) => manifest::read(&text, file),
+        Ok(text) => read(&text, file),
         Err(error) => {
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
             let at = Lines::of(&text).position(error.utf8_error().valid_up_to());

@@ -14,6 +14,7 @@ mod omp;
 mod openclaw;
 mod pi;
 mod reply;
+pub mod settings;
 mod wolli;
 
 use std::borrow::Cow;

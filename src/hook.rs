@@ -53,6 +53,10 @@ pub struct Hook {
     pub dialect: Option<Binding>,
     /// A disabled hook is listed and never run.
     pub enabled: bool,
+    /// Why it is listed and never run although it is enabled; `None` where it is run.
+    pub idle: Option<String>,
+    /// What it does, in its author's words.
+    pub description: Option<String>,
 }
 
 impl Hook {
@@ -78,6 +82,8 @@ impl Hook {
             rewrite: false,
             dialect: None,
             enabled: true,
+            idle: None,
+            description: None,
         }
     }
 

@@ -37,6 +37,8 @@ pub enum Wish {
     Unwanted(Mismatch),
     /// Its spec says `enabled = false`.
     Disabled,
+    /// It is enabled and does not run all the same, for this reason.
+    Idle(String),
 }
 
 impl Plan {
@@ -56,7 +58,7 @@ impl Plan {
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
         let mut steps: Vec<Step> = Vec::new();
         for hook in bound {
-            let wish = if hook.enabled { Wish::Wanted } else { Wish::Disabled };
+            let wish = Wish::of_settings(hook).unwrap_or(Wish::Wanted);
             let planned = Planned { hook: Arc::clone(hook), wish };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
@@ -78,10 +80,18 @@ impl Plan {
 }
 
 impl Wish {
+    /// Why `hook` never runs, whatever the event; `None` where it may.
+    fn of_settings(hook: &Hook) -> Option<Wish> {
+        if !hook.enabled {
+            return Some(Wish::Disabled);
+        }
+        hook.idle.clone().map(Wish::Idle)
+    }
+
     /// Whether `hook` is to run for `event` as it now stands.
     pub fn of(hook: &Hook, event: &Event, place: &Place) -> Wish {
-        if !hook.enabled {
-            return Wish::Disabled;
+        if let Some(wish) = Wish::of_settings(hook) {
+            return wish;
         }
         match hook.matcher.decide(event, place) {
             Ok(()) => Wish::Wanted,

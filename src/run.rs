@@ -55,6 +55,8 @@ impl HookRun {
 pub enum Fate {
     /// Its spec says `enabled = false`.
     Disabled,
+    /// It is enabled and does not run all the same, for this reason.
+    Idle(String),
     /// Its matcher did not want the event.
     Unwanted(Mismatch),
     /// The event was settled before its turn came.

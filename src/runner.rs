@@ -141,6 +141,7 @@ impl Runner {
             Wish::Wanted => Fate::Detached,
             Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
             Wish::Disabled => Fate::Disabled,
+            Wish::Idle(why) => Fate::Idle(why.clone()),
         };
         let plan = self.plan(event);
         let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));

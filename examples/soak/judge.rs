@@ -162,7 +162,9 @@ fn deciding(run: &Run) -> Option<&Trace> {
 fn trace_of(fate: &Fate) -> Option<&Trace> {
     match fate {
         Fate::Ran(trace) => Some(trace),
-        Fate::Disabled | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => None,
+        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
+            None
+        }
     }
 }
 

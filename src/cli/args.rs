@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use hookrun::dialect::DIALECTS;
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// End the hooks of a run that was killed; started by `run` and `test`
     #[command(hide = true)]
     Keep(KeepArgs),
+    /// Do what a settings file asks for; a hook
+    #[command(hide = true)]
+    Act(ActArgs),
 }
 
 impl Command {
@@ -89,21 +92,28 @@ impl Command {
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Supervise(_)
-            | Command::Keep(_) => false,
+            | Command::Keep(_)
+            | Command::Act(_) => false,
         }
     }
 }
 
 /// Where hooks come from.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
     /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead
     /// of those of the system, the user and the project; can be given several times
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
-    /// With --hooks: use those of the system, the user and the project as well
-    #[arg(long, requires = "hooks")]
+    /// Use the hooks in this settings file of a host (the agent.json of a profile) instead of
+    /// those of the system, the user and the project; can be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+
+    /// With --hooks or --settings: use those of the system, the user and the project as well
+    #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }
 
@@ -161,7 +171,7 @@ pub(crate) struct TestArgs {
     pub(crate) hook: Vec<String>,
 
     /// Ask this command instead of the hooks that are configured
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "hook"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
     pub(crate) command: Option<String>,
 
     /// Run --command by `sh -c`
@@ -325,6 +335,32 @@ pub(crate) struct SuperviseArgs {
 pub(crate) struct KeepArgs {
     /// The mark of the run
     pub(crate) mark: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ActArgs {
+    #[command(subcommand)]
+    pub(crate) action: Act,
+
+    /// The name of the profile that asks for it
+    #[arg(long, global = true, default_value = "", value_name = "NAME")]
+    pub(crate) profile: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Act {
+    /// Write a line about the event on stdin into the log of actions
+    Log {
+        /// How much it matters
+        #[arg(long, default_value = "info")]
+        level: String,
+    },
+    /// Append the event on stdin to a file, as one line of JSON
+    Save { file: PathBuf },
+    /// Print what is sent of the event on stdin
+    Payload,
+    /// Ask a person about the tool in the event on stdin
+    Ask,
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

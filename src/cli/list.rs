@@ -22,7 +22,7 @@ const DIM: Style = Style::new().dimmed();
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let scope = args.event.as_deref().map_or(Scope::All, Scope::Event);
-    let config = Config::load(&choice(&args.source), env, scope);
+    let config = Config::load(&choice(&args.source, env), env, scope);
     if let Some(name) = &args.event {
         find_event(&config, name)?;
     }
@@ -88,7 +88,10 @@ fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Wri
                 hook.priority,
                 plain(&hook.matcher.to_string())
             )?;
-            writeln!(out, "{}", if hook.enabled { "" } else { "  (disabled: enabled = false)" })?;
+            let idle = hook.idle.as_ref().map(|why| format!("  (idle: {})", plain(why)));
+            let why =
+                if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
+            writeln!(out, "{}", why.unwrap_or_default())?;
             writeln!(out, "      {DIM}{file}{line} ({} layer){DIM:#}", hook.source.layer.name())?;
         }
     }
@@ -116,6 +119,8 @@ pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
         "rewrite": hook.rewrite,
         "dialect": hook.dialect_name(),
         "enabled": hook.enabled,
+        "idle": hook.idle,
+        "description": hook.description,
     })
 }
 

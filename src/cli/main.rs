@@ -1,5 +1,6 @@
 //! The command line: parse, call one command, turn what comes back into an exit status.
 
+mod act;
 mod args;
 mod ask;
 mod asked;
@@ -97,6 +98,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Man(args) => man::man(args, out),
         Command::Supervise(args) => run::supervise(args, env),
         Command::Keep(args) => Ok(run::keep(args)),
+        Command::Act(args) => act::act(args, env, out),
     }
 }
 

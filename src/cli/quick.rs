@@ -20,7 +20,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         return None;
     }
     let mut event: Option<String> = None;
-    let mut source = SourceArgs { hooks: Vec::new(), discover: false };
+    let mut source = SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false };
     let mut once = Once::default();
     let mut rest = rest.iter();
     while let Some(argument) = rest.next() {
@@ -46,10 +46,11 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         };
         match name {
             "--hooks" if !value.is_empty() => source.hooks.push(PathBuf::from(value)),
+            "--settings" if !value.is_empty() => source.settings.push(PathBuf::from(value)),
             _ => once.take(name, value)?,
         }
     }
-    if source.discover && source.hooks.is_empty() {
+    if source.discover && source.hooks.is_empty() && source.settings.is_empty() {
         return None;
     }
     Some(RunArgs {
@@ -122,6 +123,8 @@ mod tests {
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --format=reply",
             "run tool.pre --hooks a=b",
+            "run tool.pre --settings agent.json --settings=b --hooks c",
+            "run tool.pre --settings agent.json --discover",
             "run a=b",
             "run tool_call --dialect wolli",
             "run tool.pre --dialect=native",
@@ -151,6 +154,8 @@ mod tests {
             "run tool.pre --format xml",
             "run tool.pre --discover=x --hooks a",
             "run tool.pre --hooks=",
+            "run tool.pre --settings",
+            "run tool.pre --settings=",
             "run ''",
             "--color never run tool.pre",
             "run tool.pre --log debug",

@@ -62,7 +62,7 @@ fn decide(
     let (abort, grounds) = start_up()?;
     let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
-    let config = Config::load(&choice(&args.source), env, asked.scope());
+    let config = Config::load(&choice(&args.source, env), env, asked.scope());
     asked.check(&config)?;
     let input = input::read(Deadline::after(started, patience), Some(&abort))?;
     let Input::Event { context, .. } = input else {
@@ -115,9 +115,11 @@ fn hand_over(
     let name = event.spec().name.as_ref();
     let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
     arguments.push(format!("--dialect={}", args.dialect).into());
-    for folder in &args.source.hooks {
-        let mut argument = OsString::from("--hooks=");
-        argument.push(folder);
+    let named = args.source.hooks.iter().map(|folder| ("--hooks=", folder));
+    let named = named.chain(args.source.settings.iter().map(|file| ("--settings=", file)));
+    for (option, path) in named {
+        let mut argument = OsString::from(option);
+        argument.push(path);
         arguments.push(argument);
     }
     if args.source.discover {
@@ -145,7 +147,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
         return Err(Failure::new("no event on stdin"));
     };
     let asked = Asked::new(&args.event, Some(&args.dialect));
-    let config = Config::load(&choice(&args.source), env, asked.scope());
+    let config = Config::load(&choice(&args.source, env), env, asked.scope());
     let (event, _) = asked.event(&config, context)?;
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
@@ -156,8 +158,13 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
 }
 
 /// The layers that the arguments ask for.
-pub(crate) fn choice(source: &SourceArgs) -> Choice {
-    Choice { explicit: source.hooks.clone(), discover: source.discover }
+pub(crate) fn choice(source: &SourceArgs, env: &Environment) -> Choice {
+    Choice {
+        explicit: source.hooks.clone(),
+        settings: source.settings.clone(),
+        discover: source.discover,
+        program: env.program.clone(),
+    }
 }
 
 /// The event that `name` names.

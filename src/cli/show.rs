@@ -23,7 +23,7 @@ const DIM: Style = Style::new().dimmed();
 
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source), env, Scope::All);
+    let config = Config::load(&choice(&args.source, env), env, Scope::All);
     let paths = Paths::from(&env.cwd);
     let registry = Registry::new(config.hooks.clone());
     let found: Vec<&Arc<Hook>> = registry.iter().filter(|hook| hook.name == args.name).collect();
@@ -114,7 +114,9 @@ fn human(
         ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];
-    for (name, value) in rows {
+    let idle = hook.idle.clone().map(|why| ("idle", why));
+    let description = hook.description.clone().map(|text| ("description", text));
+    for (name, value) in rows.into_iter().chain(idle).chain(description) {
         writeln!(out, "  {DIM}{name:<11}{DIM:#} {}", plain(&value))?;
     }
     writeln!(out)?;

@@ -45,10 +45,10 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source), env, Scope::All);
+    let config = Config::load(&choice(&args.source, env), env, Scope::All);
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {
-        for file in &layer.manifests {
+        for file in layer.manifests.iter().chain(&layer.settings) {
             check(&mut checks, file);
         }
     }

@@ -34,8 +34,12 @@ const LEFTOVERS: &[&str] = &["~", ".bak", ".swp", ".orig", ".md"];
 pub struct Choice {
     /// Folders named by the person or program that runs hookrun (`--hooks`).
     pub explicit: Vec<PathBuf>,
-    /// Look for the other layers too, although folders were named (`--discover`).
+    /// Settings files of hosts, likewise (`--settings`): a layer each.
+    pub settings: Vec<PathBuf>,
+    /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
+    /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
+    pub program: Option<PathBuf>,
 }
 
 /// A layer: where it was found, and its files.
@@ -49,13 +53,19 @@ pub struct Layer {
     pub manifests: Vec<PathBuf>,
     /// Its `hooks.d` folders.
     pub drop_ins: Vec<PathBuf>,
+    /// Its settings files of a host.
+    pub settings: Vec<PathBuf>,
 }
 
 impl Layer {
+    fn empty(kind: LayerKind, folder: PathBuf) -> Layer {
+        Layer { kind, folder, manifests: Vec::new(), drop_ins: Vec::new(), settings: Vec::new() }
+    }
+
     /// The folders that its files stand in, each once.
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
-        for file in self.manifests.iter().chain(&self.drop_ins) {
+        for file in self.manifests.iter().chain(&self.drop_ins).chain(&self.settings) {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);
             }
@@ -68,7 +78,8 @@ impl Layer {
 pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Vec<Problem>) {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
-    if choice.explicit.is_empty() || choice.discover {
+    let named = choice.explicit.len() + choice.settings.len();
+    if named == 0 || choice.discover {
         layers.extend(layer(LayerKind::System, &env.system));
         let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
         layers.extend(user.and_then(|folder| layer(LayerKind::User, &folder)));
@@ -87,7 +98,12 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
     }
-    if choice.explicit.len() + usize::from(choice.discover) > 1 {
+    for file in &choice.settings {
+        let file = env.cwd.join(file);
+        let folder = file.parent().unwrap_or(&file).to_path_buf();
+        layers.push(Layer { settings: vec![file], ..Layer::empty(LayerKind::Explicit, folder) });
+    }
+    if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
     }
     (layers, problems)
@@ -105,8 +121,9 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
     for layer in layers.iter_mut() {
         layer.manifests.retain(&mut is_new);
         layer.drop_ins.retain(&mut is_new);
+        layer.settings.retain(&mut is_new);
     }
-    layers.retain(|layer| !layer.manifests.is_empty() || !layer.drop_ins.is_empty());
+    layers.retain(|layer| !layer.places().is_empty());
 }
 
 /// The nearest folder upwards that configures hooks.
@@ -151,8 +168,7 @@ pub(super) fn project_root(from: &Path) -> PathBuf {
 
 /// The layer in `folder`, if there is anything.
 fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
-    let mut layer =
-        Layer { kind, folder: folder.to_path_buf(), manifests: Vec::new(), drop_ins: Vec::new() };
+    let mut layer = Layer::empty(kind, folder.to_path_buf());
     let hidden = folder.join(HIDDEN);
     for place in [folder, &hidden] {
         let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
@@ -163,7 +179,7 @@ fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
             layer.drop_ins.push(drop_ins);
         }
     }
-    if layer.manifests.is_empty() && layer.drop_ins.is_empty() { None } else { Some(layer) }
+    if layer.places().is_empty() { None } else { Some(layer) }
 }
 
 /// A layer that somebody named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
@@ -181,12 +197,7 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
     let kind = LayerKind::Explicit;
     if meta.is_file() {
         let folder = named.parent().unwrap_or(named).to_path_buf();
-        return Ok(Layer {
-            kind,
-            folder,
-            manifests: vec![named.to_path_buf()],
-            drop_ins: Vec::new(),
-        });
+        return Ok(Layer { manifests: vec![named.to_path_buf()], ..Layer::empty(kind, folder) });
     }
     if let Some(event) = named.file_name().and_then(OsStr::to_str).and_then(catalog::find) {
         let cause = format!("is the folder of one event, `{}`", event.name);
@@ -205,10 +216,8 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
             Ok(layer)
         }
         None => Ok(Layer {
-            kind,
-            folder: named.to_path_buf(),
-            manifests: Vec::new(),
             drop_ins: vec![named.to_path_buf()],
+            ..Layer::empty(kind, named.to_path_buf())
         }),
     }
 }

@@ -36,6 +36,9 @@ pub(super) struct Draft {
     rewrite: bool,
     pub(super) dialect: Option<&'static Dialect>,
     pub(super) enabled: bool,
+    /// Why it does not run although it is enabled.
+    pub(super) idle: Option<String>,
+    pub(super) description: Option<String>,
     patterns: Vec<(Pattern, String, Option<Position>)>,
 }
 
@@ -74,6 +77,8 @@ impl Default for Draft {
             rewrite: false,
             dialect: None,
             enabled: true,
+            idle: None,
+            description: None,
             patterns: Vec::new(),
         }
     }
@@ -181,6 +186,8 @@ impl Draft {
             rewrite: self.rewrite,
             dialect: event.binding,
             enabled: self.enabled,
+            idle: self.idle.clone(),
+            description: self.description.clone(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::dialect::settings::{SHAPES, Switch};
+
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -22,6 +24,8 @@ pub struct Environment {
     pub system: PathBuf,
     /// `$HOOKRUN_LOG`: what is logged to stderr.
     pub log: Option<String>,
+    /// The variables by which an operator decides about settings files, of those that are set.
+    pub switches: Vec<(&'static str, String)>,
     /// Names of our own variables that it holds: a hook that runs hookrun passes them on.
     pub inherited: Vec<String>,
     /// This program's own file.
@@ -50,10 +54,17 @@ impl Environment {
             system: PathBuf::from("/etc/hookrun"),
             home,
             log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
+            switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             inherited: inherited(),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
         }
+    }
+
+    /// What a switch of settings files is set to; nothing counts as not set.
+    pub(super) fn switch(&self, switch: &Switch) -> Option<&str> {
+        let found = self.switches.iter().find(|(name, _)| *name == switch.name);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// Where state folders are made: below the state home, or in a private folder of the
@@ -73,6 +84,10 @@ impl Environment {
 fn inherited() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     names.filter(|name| name.starts_with("HOOKRUN_")).collect()
+}
+
+fn set(switch: &Switch) -> Option<(&'static str, String)> {
+    Some((switch.name, variable(switch.name)?.to_string_lossy().into_owned()))
 }
 
 fn run_id() -> String {

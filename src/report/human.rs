@@ -94,6 +94,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
     label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
     match &hook.fate {
         Fate::Disabled => label(out, "why", "its spec says enabled = false")?,
+        Fate::Idle(why) => label(out, "why", &plain(why))?,
         Fate::Unwanted(mismatch) => prose(out, "why", &mismatch.to_string())?,
         Fate::Detached => label(out, "why", "started; nobody waits for it")?,
         Fate::Unreached => {
@@ -114,7 +115,7 @@ fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io
 
 fn hook_word(hook: &HookRun) -> (Style, &'static str) {
     match &hook.fate {
-        Fate::Disabled | Fate::Unwanted(_) | Fate::Unreached => (DIM, "skip"),
+        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => (DIM, "skip"),
         Fate::Detached => (DIM, "away"),
         Fate::Ran(trace) => match trace.ending.verdict().map(|verdict| &verdict.decision) {
             Some(Decision::Allow) => (GOOD, "allow"),

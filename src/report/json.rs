@@ -249,6 +249,7 @@ fn reminder_report(reminder: reminder::Reminder) -> ReminderReport {
 fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
     let (fate, why) = match &run.fate {
         Fate::Disabled => ("disabled", None),
+        Fate::Idle(why) => ("idle", Some(why.clone())),
         Fate::Unwanted(mismatch) => ("unwanted", Some(mismatch.to_string())),
         Fate::Unreached => ("unreached", None),
         Fate::Detached => ("detached", None),
@@ -256,7 +257,9 @@ fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
     };
     let trace = match &run.fate {
         Fate::Ran(trace) => Some(trace_report(trace)),
-        Fate::Disabled | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => None,
+        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
+            None
+        }
     };
     HookReport {
         name: run.hook.clone(),

@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hookrun::chain::VARIABLES;
 use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use hookrun::dialect::settings::{SHAPES, Switch};
 use hookrun::event::action::TOOLS;
 use hookrun::event::catalog::EVENTS;
 use hookrun::exec::walls::{DEVICES, SYSTEM_PATHS};
@@ -52,6 +53,9 @@ const PARTS: &[Part] = &[
     ("limit-keys", || keys(LIMIT_KEYS)),
     ("sandbox-keys", || keys(SANDBOX_KEYS)),
     ("event-keys", || keys(EVENT_KEYS)),
+    ("settings-buckets", settings_buckets),
+    ("settings-actions", settings_actions),
+    ("settings-switches", settings_switches),
     ("tools", tools),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
@@ -320,6 +324,27 @@ fn variables() -> String {
     )
 }
 
+fn settings_buckets() -> String {
+    let buckets = SHAPES.iter().flat_map(|shape| shape.buckets);
+    table(["bucket", "event"], buckets.map(|bucket| [code(bucket.key), code(bucket.event)]))
+}
+
+fn settings_actions() -> String {
+    let actions = SHAPES.iter().flat_map(|shape| shape.actions);
+    let rows = actions.map(|action| {
+        let needs = action.needs.map(|key| format!("{}, required", code(key)));
+        let key = needs.or(action.may.map(code)).unwrap_or_default();
+        [code(action.name), key, action.about.to_string()]
+    });
+    table(["action", "key", "what it does"], rows)
+}
+
+fn settings_switches() -> String {
+    let switches = SHAPES.iter().flat_map(|shape| shape.switches());
+    let row = |switch: &Switch| [code(switch.name), switch.about.to_string()];
+    table(["variable", "what it says"], switches.map(row))
+}
+
 fn keys(rows: &[KeyRow]) -> String {
     let has_directives = rows.iter().any(|row| row.in_directive);
     let rows = rows.iter().map(|row| {
@@ -426,7 +451,7 @@ mod example {
         command: &str,
     ) -> Result<Option<String>, Box<dyn std::error::Error>> {
         // Once.
-        let choice = Choice { explicit: vec![folder.into()], discover: false };
+        let choice = Choice { explicit: vec![folder.into()], ..Choice::default() };
         let config = Config::load(&choice, env, Scope::All);
         let catalog = config.catalog.clone();
         let runner = Runner::from_config(config, env);

@@ -12,6 +12,7 @@ mod corpus;
 mod generated;
 mod nasty;
 mod run;
+mod settings;
 mod shipped;
 mod systems;
 mod test;

@@ -62,7 +62,8 @@ fn programs_get_json() {
             "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every event",
             "priority": 100, "timeoutMs": 5000, "parallel": false, "onFailure": null,
             "background": "kill", "limits": {}, "sandbox": null, "containment": "auto",
-            "rewrite": false, "dialect": "native", "enabled": true,
+            "rewrite": false, "dialect": "native", "enabled": true, "idle": null,
+            "description": null,
         }] })
     );
 }

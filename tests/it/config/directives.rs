@@ -37,6 +37,8 @@ fn without_directives_a_hook_has_the_defaults() {
             "rewrite": false,
             "dialect": "native",
             "enabled": true,
+            "idle": null,
+            "description": null,
         })
     );
 }

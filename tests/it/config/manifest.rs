@@ -63,6 +63,7 @@ enabled = false
             },
             "containment": "group",
             "background": "detach", "rewrite": true, "dialect": "native", "enabled": false,
+            "idle": null, "description": null,
         })
     };
 

@@ -65,7 +65,7 @@ fn load(folder: &Path, scope: Scope<'_>) -> Config {
         system: folder.join("none"),
         ..Environment::default()
     };
-    let choice = Choice { explicit: vec![folder.to_path_buf()], discover: false };
+    let choice = Choice { explicit: vec![folder.to_path_buf()], ..Choice::default() };
     Config::load(&choice, &env, scope)
 }
 

@@ -1,0 +1,86 @@
+//! `hookrun act`: what the actions of a settings file do, as hooks.
+//!
+//! What only watches never refuses: it exits with 0 whatever happens, and says on stderr, which
+//! reports show, what did not work.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use hookrun::config::Environment;
+use hookrun::dialect::settings::summary;
+use hookrun::event::Context;
+use serde_json::json;
+
+use crate::args::{Act, ActArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::input::{self, Deadline, Input};
+use crate::streams;
+
+/// The log of actions, in the folder of hookrun's state.
+const LOG: &str = "actions.log";
+
+/// Does one action for the event on stdin.
+pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
+    let Input::Event { context, .. } = input::read(deadline, None)? else {
+        return Err(Failure::with_help("no event on stdin", "it is a hook: hookrun starts it"));
+    };
+    match &args.action {
+        Act::Log { level } => {
+            let line = log_line(level, &args.profile, &context);
+            streams::stderr(&line);
+            tell(append(&env.state_root().join(LOG), 0o700, &line), "the log of actions");
+        }
+        Act::Save { file } => {
+            tell(append(file, 0o777, &payload(&args.profile, &context)?), &file.to_string_lossy());
+        }
+        Act::Payload => out.write_all(payload(&args.profile, &context)?.as_bytes())?,
+        Act::Ask => {
+            let tool = context.string("toolName").unwrap_or_default();
+            let question =
+                format!("profile `{}` wants to be asked: may `{tool}` run?", args.profile);
+            writeln!(out, "{}", json!({ "ask": question }))?;
+        }
+    }
+    Ok(Exit::Yes)
+}
+
+/// What failed is told, and changes nothing.
+fn tell(done: io::Result<()>, what: &str) {
+    if let Err(error) = done {
+        streams::stderr(&format!("{what} cannot be written: {error}\n"));
+    }
+}
+
+/// One line: when, how much it matters, for whom, what.
+fn log_line(level: &str, profile: &str, context: &Context) -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now());
+    let told = summary(&context.string("event").unwrap_or_default(), context);
+    let line = format!("{now} {level} [{profile}] {told}");
+    format!("{}\n", line.replace(|c: char| c.is_control(), " "))
+}
+
+/// The event as it is saved and sent: one line of JSON.
+fn payload(profile: &str, context: &Context) -> Result<String> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let event = context.string("event").unwrap_or_default();
+    let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    let head = json!({ "v": 1, "ts": millis, "profile": profile, "event": event }).to_string();
+    let body = String::from_utf8(context.to_json())
+        .map_err(|_| Failure::new("the event on stdin is not UTF-8"))?;
+    // The context keeps the very bytes of its numbers and strings.
+    Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
+}
+
+/// Adds a line to a file, in one piece. Its folder is made where it is missing.
+fn append(file: &Path, mode: u32, line: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        DirBuilder::new().recursive(true).mode(mode).create(folder)?;
+    }
+    let file_mode = mode & 0o666;
+    let mut file = OpenOptions::new().append(true).create(true).mode(file_mode).open(file)?;
+    file.write_all(line.as_bytes())
+}

@@ -1,0 +1,226 @@
+//! Settings files of hosts (`--settings`): the hooks in them, as a `hookrun.toml` would say them.
+//!
+//! Which shapes there are, and what may stand in each, is in `dialect`'s tables; here is how they
+//! are read. A file of no shape that is known is refused, and so is every key that is not known.
+
+mod actions;
+mod json;
+mod url;
+
+use std::path::Path;
+
+use super::env::Environment;
+use super::manifest::Manifest;
+use super::problem::{Fault, Lines, Problem, Severity};
+use crate::dialect::settings::{SHAPES, Shape};
+use crate::spelling;
+use json::{Kind, Node};
+
+/// Around a settings file: what its actions need.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operator<'o> {
+    /// The environment, with the operator's switches.
+    pub(super) env: &'o Environment,
+    /// hookrun's own program; `None` for the one in `PATH`.
+    pub(super) program: Option<&'o Path>,
+}
+
+/// Reads the text of `file`, and everything that is wrong with it.
+pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
+    let mut reader = Reader {
+        lines: Lines::of(text),
+        file,
+        operator,
+        problems: Vec::new(),
+        manifest: Manifest::default(),
+        shape: None,
+    };
+    reader.document(text);
+    let mut problems = reader.problems;
+    if reader.shape.is_some_and(|shape| operator.is_off(shape)) {
+        // Nothing of it runs, and who has pulled the switch has other worries.
+        for problem in &mut problems {
+            problem.severity = Severity::Warning;
+        }
+        reader.manifest.rejected.clear();
+    }
+    problems.extend(reader.shape.and_then(|shape| switched_off(file, shape, operator)));
+    (reader.manifest, problems)
+}
+
+/// A kill switch is never silent.
+fn switched_off(file: &Path, shape: &Shape, operator: Operator<'_>) -> Option<Problem> {
+    let switch = shape.kill_switch.name;
+    let fault =
+        Fault::new(format!("{switch}=1: none of its hooks runs"), format!("unset {switch}"));
+    let problem = Problem { severity: Severity::Warning, ..fault.in_file(file, None) };
+    operator.is_off(shape).then_some(problem)
+}
+
+impl Operator<'_> {
+    fn is_off(self, shape: &Shape) -> bool {
+        self.env.switch(&shape.kill_switch) == Some("1")
+    }
+
+    fn allows_commands(self, shape: &Shape) -> bool {
+        self.env.switch(&shape.commands) == Some("1")
+    }
+
+    /// Whether something may be sent to `url`.
+    fn may_send_to(self, shape: &Shape, url: &str) -> bool {
+        let listed = self.env.switch(&shape.destinations).unwrap_or_default();
+        let mut prefixes =
+            listed.split(',').map(str::trim).filter(|one| !one.is_empty()).peekable();
+        prefixes.peek().is_none() || prefixes.any(|prefix| url.starts_with(prefix))
+    }
+}
+
+struct Reader<'r> {
+    lines: Lines<'r>,
+    file: &'r Path,
+    operator: Operator<'r>,
+    problems: Vec<Problem>,
+    manifest: Manifest,
+    /// The shape of the file, once it is known.
+    shape: Option<&'static Shape>,
+}
+
+/// The entries of an object, each with the place of its key.
+type Entries<'t> = Vec<(String, usize, Node<'t>)>;
+
+impl Reader<'_> {
+    fn fault(&mut self, fault: Fault, offset: usize) {
+        let at = self.lines.position(offset);
+        self.problems.push(fault.in_file(self.file, Some(at)));
+    }
+
+    fn warning(&mut self, fault: Fault, offset: usize) {
+        self.fault(fault, offset);
+        if let Some(last) = self.problems.last_mut() {
+            last.severity = Severity::Warning;
+        }
+    }
+
+    fn document(&mut self, text: &str) {
+        let document = match Node::of(text) {
+            Ok(document) => document,
+            Err(error) => {
+                let at =
+                    super::Position { line: error.line().max(1), column: error.column().max(1) };
+                let cure = "correct it; comments and trailing commas are no JSON";
+                let fault = Fault::new(format!("not valid JSON: {}", said(&error)), cure);
+                self.problems.push(fault.in_file(self.file, Some(at)));
+                return;
+            }
+        };
+        let known = SHAPES.iter().map(|shape| shape.name).collect::<Vec<_>>().join(", ");
+        let Some(entries) = self.table(document, "the file") else { return };
+        let found = SHAPES.iter().find_map(|shape| {
+            let (_, _, section) = entries.iter().find(|(key, _, _)| key == shape.section)?;
+            Some((shape, *section))
+        });
+        let Some((shape, section)) = found else {
+            let sections = SHAPES.iter().map(|shape| shape.section);
+            let slip = entries.iter().find_map(|(key, at, _)| {
+                Some((key, *at, spelling::nearest(key, sections.clone())?))
+            });
+            return match slip {
+                Some((key, at, meant)) => {
+                    let cause = format!("unknown key `{key}`");
+                    self.fault(Fault::new(cause, format!("did you mean `{meant}`?")), at);
+                }
+                None => {
+                    let cause = "it has no `hooks`, so nothing of it runs";
+                    let cure = format!("settings that are known: {known}");
+                    self.warning(Fault::new(cause, cure), document.offset);
+                }
+            };
+        };
+        let Some(buckets) = self.table(section, &format!("`{}`", shape.section)) else { return };
+        let Some(shape) = self.shape_of(&buckets, section) else { return };
+        self.shape = Some(shape);
+        let owner = self.owner(shape, &entries);
+        self.buckets(shape, &owner, buckets);
+    }
+
+    /// The shape that knows most of these keys.
+    fn shape_of(&mut self, buckets: &Entries<'_>, section: Node<'_>) -> Option<&'static Shape> {
+        let known_by = |shape: &Shape| {
+            let is_known = |key: &str| shape.buckets.iter().any(|bucket| bucket.key == key);
+            buckets.iter().filter(|(key, _, _)| is_known(key)).count()
+        };
+        // Of equals, the first.
+        let best = SHAPES.iter().rev().max_by_key(|shape| known_by(shape))?;
+        let keys = best.buckets.iter().map(|bucket| bucket.key);
+        let is_like = |key: &str| spelling::nearest(key, keys.clone()).is_some();
+        let is_recognised = known_by(best) > 0 || buckets.iter().any(|(key, _, _)| is_like(key));
+        if buckets.is_empty() || is_recognised {
+            return Some(best);
+        }
+        let (key, at, _) = buckets.first()?;
+        let cause = format!("`{key}` stands in no settings that are known");
+        let shapes = SHAPES.iter().map(|shape| {
+            let keys: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
+            format!("{} with {}", shape.name, keys.join(", "))
+        });
+        let cure = format!("known are: {}", shapes.collect::<Vec<_>>().join("; "));
+        self.fault(Fault::new(cause, cure), (*at).max(section.offset));
+        None
+    }
+
+    /// What the file is the settings of: its own word for it, else the name of its folder.
+    fn owner(&mut self, shape: &Shape, entries: &Entries<'_>) -> String {
+        let folder = self.file.parent().and_then(Path::file_name);
+        let by_default =
+            folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        match entries.iter().find(|(key, _, _)| key == shape.owner) {
+            None => by_default,
+            Some((_, _, value)) => match value.kind() {
+                Kind::Text(name) if !name.contains('\0') => name,
+                Kind::Text(_) | Kind::List(_) | Kind::Table(_) | Kind::Other(_) => {
+                    let cause =
+                        format!("`{}` takes a string, not {}", shape.owner, value.describe());
+                    self.fault(Fault::new(cause, "correct the value"), value.offset);
+                    by_default
+                }
+            },
+        }
+    }
+
+    /// The entries of an object. A key that stands twice is a problem.
+    fn table<'t>(&mut self, node: Node<'t>, what: &str) -> Option<Entries<'t>> {
+        let Kind::Table(entries) = node.kind() else {
+            let cause = format!("{what} is not an object but {}", node.describe());
+            self.fault(Fault::new(cause, "write it in braces: { … }"), node.offset);
+            return None;
+        };
+        let mut kept: Entries<'t> = Vec::with_capacity(entries.len());
+        for (key, at, value) in entries {
+            if kept.iter().any(|(known, _, _)| *known == key) {
+                self.fault(Fault::new(format!("`{key}` stands twice"), "keep one of them"), at);
+            } else {
+                kept.push((key, at, value));
+            }
+        }
+        Some(kept)
+    }
+
+    fn unknown_key<'k>(
+        &mut self,
+        key: &str,
+        at: usize,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) {
+        let cure = match spelling::nearest(key, known.clone()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
+        };
+        self.fault(Fault::new(format!("unknown key `{key}`"), cure), at);
+    }
+}
+
+/// What is wrong, without the place, which the problem has already.
+fn said(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_string()
+}
