@@ -4,6 +4,7 @@
 //! keeps gates closed (see [`Config::refusal`]).
 
 mod bounds;
+pub mod commands;
 mod directive;
 pub mod discover;
 mod draft;
@@ -75,7 +76,8 @@ impl Config {
             }
             manifests.push(read);
         }
-        let catalog = own_events(&manifests, &mut problems);
+        let commands = commands::find_events(&layers, &manifests, scope);
+        let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
         let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
         let mut loader =
@@ -99,6 +101,7 @@ impl Config {
             }
             loader.find_duplicates(first);
         }
+        loader.shadow();
         let (hooks, problems) = (loader.hooks, in_order(loader.problems));
         let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
         let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());
@@ -187,9 +190,13 @@ fn read_manifest(
     (file.to_path_buf(), manifest)
 }
 
-/// The catalog with the events that the manifests declare. Two declarations of one event must
+/// The catalog with the events that the manifests declare, and with the commands. Two declarations of one event must
 /// say the same.
-fn own_events(manifests: &[Vec<(PathBuf, Manifest)>], problems: &mut Vec<Problem>) -> Catalog {
+fn own_events(
+    manifests: &[Vec<(PathBuf, Manifest)>],
+    commands: Vec<EventSpec>,
+    problems: &mut Vec<Problem>,
+) -> Catalog {
     let mut own: Vec<EventSpec> = Vec::new();
     for (file, manifest) in manifests.iter().flatten() {
         for (spec, at) in &manifest.events {
@@ -204,5 +211,6 @@ fn own_events(manifests: &[Vec<(PathBuf, Manifest)>], problems: &mut Vec<Problem
             }
         }
     }
+    own.extend(commands);
     Catalog::with(own)
 }

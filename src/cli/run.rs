@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
 use hookrun::dialect::{Reply, native};
+use hookrun::event::catalog::command;
 use hookrun::event::{Event, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::plan::Plan;
@@ -178,6 +179,10 @@ pub(crate) fn find_event(
             let complaint = config.complaint().unwrap_or_default();
             Failure::with_help(format!("unknown event `{name}`"), complaint)
         }
+        None if command::name_of(name).is_some() => Failure::with_help(
+            format!("unknown command `{name}`"),
+            "an executable file in hooks.d/command/ is one, called as the file without its ending",
+        ),
         Some(nearest) => Failure::with_help(
             format!("unknown event `{name}`"),
             format!("did you mean `{nearest}`?"),

@@ -117,6 +117,13 @@ impl Draft {
                 let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
                 self.bounds.containment = chosen;
             }
+            ("description", Given::Text(text)) => {
+                if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
+                    let cause = "`description` must be text on one line";
+                    return Err(Fault::new(cause, "say in a few words what it does"));
+                }
+                self.description = Some(text);
+            }
             ("dialect", Given::Text(text)) if text == "native" => self.dialect = None,
             ("dialect", Given::Text(text)) => {
                 let found = dialect::find(&text);

@@ -79,6 +79,7 @@ pub const HOOK_KEYS: &[KeyRow] = &[
     key("rewrite", Takes::Flag, "false", "it may rewrite the fields that the event lists", true),
     key("dialect", Takes::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
     key("enabled", Takes::Flag, "true", "false: it is listed and never run", true),
+    key("description", Takes::Text, "none", "what it does, for lists; the description of a command", true),
 ];
 
 /// The keys of `match`, which stand in a directive by themselves.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::draft::{Bound, Draft, What};
 use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
-use super::{Position, Problem, Scope, Severity, directive, discover};
+use super::{Position, Problem, Scope, Severity, commands, directive, discover};
 use crate::dialect::{Binding, DIALECTS, Dialect};
-use crate::event::catalog::{Catalog, UnknownEvent};
+use crate::event::catalog::{Catalog, UnknownEvent, command};
 use crate::event::{EventSpec, OnFailure};
 use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
 
@@ -24,7 +24,7 @@ pub(super) struct Loader<'l> {
 }
 
 impl Loader<'_> {
-    fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
+    pub(super) fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
         self.problems.push(fault.in_file(file, at));
     }
 
@@ -40,7 +40,7 @@ impl Loader<'_> {
         self.misdeclared.iter().any(|event| event == name)
     }
 
-    fn is_in_scope(&self, spec: &EventSpec) -> bool {
+    pub(super) fn is_in_scope(&self, spec: &EventSpec) -> bool {
         match self.scope {
             Scope::All => true,
             Scope::Event(name) => spec.is_called(name),
@@ -75,6 +75,16 @@ impl Loader<'_> {
                 continue;
             }
             if discover::is_reserved(&folder.name) {
+                continue;
+            }
+            if folder.name == commands::FOLDER {
+                self.commands(layer, &folder.path);
+                continue;
+            }
+            if let Some(name) = command::name_of(&folder.name) {
+                let cure = format!("make it a file: hooks.d/{}/{name}", commands::FOLDER);
+                let fault = Fault::new("a command is a file, not a folder", cure);
+                self.fault(fault, &folder.path, None);
                 continue;
             }
             let meant = match self.any_meant(&folder.name) {
@@ -157,7 +167,7 @@ impl Loader<'_> {
         Err(Fault::new(cause, cure))
     }
 
-    fn drop_in(&mut self, layer: LayerKind, file: discover::DropIn, event: &str) {
+    pub(super) fn drop_in(&mut self, layer: LayerKind, file: discover::DropIn, event: &str) {
         if file.is_folder {
             let cure = "hooks are files; shared code belongs into hooks.d/lib/";
             let cause = format!("is a folder among the hooks of `{event}`");
@@ -318,6 +328,9 @@ impl Loader<'_> {
 }
 
 fn unknown_event(unknown: &UnknownEvent) -> Fault {
+    if let Some(name) = command::name_of(&unknown.name) {
+        return commands::bad_name(name);
+    }
     let cause = format!("unknown event `{}`", unknown.name);
     match &unknown.nearest {
         Some(nearest) => Fault::new(cause, format!("did you mean `{nearest}`?")),

@@ -10,6 +10,7 @@
 //! other host names its row itself.
 
 mod agent;
+pub mod command;
 mod gateway;
 mod git;
 mod keys;
@@ -204,6 +205,12 @@ impl Catalog {
         }
         if let Some(spec) = find(name) {
             return Ok(Arc::new(spec.clone()));
+        }
+        if let Some(asked) = command::name_of(name) {
+            let names = self.own.iter().filter_map(|spec| command::name_of(&spec.name));
+            let nearest = spelling::nearest(asked, names);
+            let nearest = nearest.map(|near| format!("{}{near}", command::PREFIX));
+            return Err(UnknownEvent { name: name.to_string(), nearest });
         }
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())

@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::chain::VARIABLES;
+use hookrun::config::commands::FOLDER;
 use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
 use hookrun::dialect::settings::{SHAPES, Switch};
 use hookrun::event::action::TOOLS;
@@ -379,6 +380,8 @@ fn shipped_hooks() -> String {
         }
         for name in names(&folder.join(&event)) {
             let script = folder.join(&event).join(&name).canonicalize().unwrap();
+            let command = script.file_stem().map(|stem| format!("command.{}", stem.display()));
+            let event = command.filter(|_| event == FOLDER).unwrap_or_else(|| event.clone());
             match scripts.iter_mut().find(|(known, _)| *known == script) {
                 Some((_, events)) => events.push(code(&event)),
                 None => scripts.push((script, vec![code(&event)])),

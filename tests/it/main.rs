@@ -7,6 +7,7 @@ mod sandbox;
 
 mod bounds;
 mod commands;
+mod commands_of_hooks;
 mod config;
 mod corpus;
 mod generated;

@@ -26,6 +26,14 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
+/// The event of a file in `hooks.d`: its folder's, or the command that it is itself.
+fn event(folder: &Path, file: &Path) -> String {
+    if name(folder) != "command" {
+        return name(folder);
+    }
+    format!("command.{}", file.file_stem().unwrap().to_string_lossy())
+}
+
 fn cases(file: &Path) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file:?}: {error}"))
@@ -203,6 +211,7 @@ shipped! {
     fresh_context_decides_as_its_cases_say "fresh-context.json"
     git_checkpoint_decides_as_its_cases_say "git-checkpoint.json"
     guard_destructive_decides_as_its_cases_say "guard-destructive.json"
+    handoff_decides_as_its_cases_say "handoff.json"
     production_paths_decides_as_its_cases_say "production-paths.json"
     protect_paths_decides_as_its_cases_say "protect-paths.json"
     redact_secrets_decides_as_its_cases_say "redact-secrets.json"
@@ -234,7 +243,7 @@ fn every_shipped_hook_has_cases() {
     let folders = entries(&repository().join("hooks.d")).into_iter().filter(|path| path.is_dir());
     for folder in folders {
         let files = entries(&folder).into_iter().filter(|path| !name(path).starts_with('.'));
-        shipped.extend(files.map(|file| (name(&folder), name(&file))));
+        shipped.extend(files.map(|file| (event(&folder, &file), name(&file))));
     }
     let without: Vec<_> = shipped.difference(&with_cases).collect();
     assert!(without.is_empty(), "no cases for {without:?}");

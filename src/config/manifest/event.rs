@@ -147,6 +147,11 @@ fn bad_event_name(name: &str) -> Option<Fault> {
         let cause = format!("`{name}` is already an event: {}", known.summary);
         return Some(Fault::new(cause, "give yours another name"));
     }
+    if catalog::command::name_of(name).is_some() {
+        let cause = format!("`{name}` is a command, which needs no declaration");
+        let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
+        return Some(Fault::new(cause, cure));
+    }
     let part_is_good = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     };

@@ -51,6 +51,7 @@ keys! {
         "false" "a hook dealt with it; the host goes no further"
     COMMAND_NAME           "commandName"             String  r#""review""#            "the slash command"
     COMMAND_ARGS           "commandArgs"             String  r#""""#                  "what stands after it"
+    ARGS                   "args"                    String  r#""""#                  "what stands after the command"
     STOP_HOOK_ACTIVE       "stopHookActive"          Boolean
         "false" "it goes on only because a hook refused to stop"
     LAST_ASSISTANT_MESSAGE "lastAssistantMessage"    String  r#""Done.""#             "the model's last words"
