@@ -51,6 +51,7 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
         }
         let context = said.additional_context.as_deref().filter(|text| !text.trim().is_empty());
         if let Some(context) = context {
+            let context = context.trim();
             let body = format!("Additional context from hook \"{}\":\n\n{context}", said.hook);
             reminders.push(reminder(ReminderKind::Context, &said.hook, &body));
         }
@@ -107,7 +108,10 @@ mod tests {
             additional_context: context.map(str::to_string),
         };
         let outcome = Outcome {
-            said: vec![said("a", Some(" ran \n"), Some("ctx")), said("b", Some(""), Some("  "))],
+            said: vec![
+                said("a", Some(" ran \n"), Some("\n  ctx ")),
+                said("b", Some(""), Some("  ")),
+            ],
             ..Outcome::default()
         };
         let texts: Vec<String> = reminders(&outcome).into_iter().map(|one| one.text).collect();

@@ -220,7 +220,7 @@ fn timeless(text: &str) -> String {
 
 /// Compares a document with what it should be, or writes it anew if that is asked for.
 #[track_caller]
-fn settle(document: &str, kept: &str, made: &str) {
+pub(crate) fn settle(document: &str, kept: &str, made: &str) {
     if kept == made {
         return;
     }

@@ -11,6 +11,7 @@ mod commands_of_hooks;
 mod config;
 mod corpus;
 mod generated;
+mod loom;
 mod nasty;
 mod run;
 mod settings;
