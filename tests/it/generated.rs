@@ -34,10 +34,10 @@ const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
 
 /// Held while a document is read, compared and perhaps written: the README has both tables and
 /// output, and each is a test of its own.
-static DOCUMENT: Mutex<()> = Mutex::new(());
+pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 
 /// The documents whose tables are generated.
-const DOCUMENTS: &[&str] = &["README.md", "docs/tutorial.md"];
+const DOCUMENTS: &[&str] = &["README.md", "docs/tutorial.md", "docs/systems/loom.md"];
 
 /// A part's name and what makes it.
 type Part = (&'static str, fn() -> String);
