@@ -10,13 +10,14 @@ use serde_json::Value;
 use crate::event::{Context, Event, Merge, OnFailure};
 use crate::exec::answer::Permit;
 use crate::exec::{Budget, Engine, Job, command};
-use crate::hook::Hook;
+use crate::hook::{Background, Hook};
 use crate::outcome::merge::{self, Flow, Merger};
 use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
 use crate::run::{Ending, Fate, HookRun, Run, Trace};
+use crate::ui::desk::Seat;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
-use surroundings::{absent, facts, sandbox, variables, working_directory};
+use surroundings::{absent, facts, sandbox, session_of, variables, ways_to_ask, working_directory};
 
 /// Runs `plan` for `event`.
 ///
@@ -130,9 +131,14 @@ impl Chain<'_> {
         let spec = seen.spec();
         let facts = facts(seen, self.surroundings);
         let (cwd, cwd_note) = working_directory(seen, self.surroundings);
-        let own =
-            |hook: &Arc<Hook>| variables((hook, hook.timeout(spec)), &facts, self.surroundings);
-        let variables: Vec<Vec<(String, String)>> = hooks.iter().map(own).collect();
+        // Until the end of the step: a dialog of a hook that has ended is withdrawn.
+        let seats: Vec<Option<Seat>> = hooks.iter().map(|hook| self.seat(hook, &facts)).collect();
+        let own = |(hook, seat): (&Arc<Hook>, &Option<Seat>)| {
+            let mut own = variables((hook, hook.timeout(spec)), &facts, self.surroundings);
+            own.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
+            own
+        };
+        let variables: Vec<Vec<(String, String)>> = hooks.iter().zip(&seats).map(own).collect();
         let absent: Vec<Vec<&str>> =
             variables.iter().map(|set| absent(set, &self.surroundings.inherited)).collect();
         let search = self.surroundings.search.as_deref();
@@ -140,7 +146,8 @@ impl Chain<'_> {
             .iter()
             .zip(variables.into_iter().zip(payloads))
             .zip(&absent)
-            .map(|((hook, (variables, payload)), without)| {
+            .zip(&seats)
+            .map(|(((hook, (variables, payload)), without), seat)| {
                 let program = command::resolve(&hook.handler, search);
                 let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
                 let permit = Permit { spec, rewrite: hook.rewrite, dialect: hook.dialect };
@@ -156,6 +163,7 @@ impl Chain<'_> {
                     permit,
                     walls,
                     notes,
+                    clock: seat.as_ref().map(Seat::clock),
                 }
             })
             .collect();
@@ -172,6 +180,12 @@ impl Chain<'_> {
             }
         }
         traces
+    }
+
+    /// Where a hook can ask a person, or send messages.
+    fn seat(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Seat> {
+        let stays = hook.background == Background::Detach;
+        self.engine.desk.as_ref()?.seat(&hook.name, session_of(facts), stays)
     }
 
     fn hear(&mut self, hook: &Hook, trace: &Trace) {

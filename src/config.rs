@@ -25,7 +25,7 @@ use crate::event::EventSpec;
 use crate::event::catalog::Catalog;
 use crate::hook::{Hook, LayerKind};
 pub use discover::{Choice, Layer};
-pub use env::Environment;
+pub use env::{Environment, Inside};
 use loader::Loader;
 use manifest::Manifest;
 use problem::{Fault, Lines};

@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 
 use crate::hook::{Background, Containment, Hook};
 use crate::run::{StartError, Trace};
+use crate::ui::Desk;
+use crate::ui::clock::Clock;
 use rustix::process::Pid;
 
 use answer::Permit;
@@ -63,6 +65,9 @@ const RETRIES: u32 = 6;
 /// How long reading the longest answer may take before a watchdog steps in.
 const JUDGING: Duration = Duration::from_secs(10);
 
+/// How often a hook is looked at that is past its deadline while a person is being asked.
+const ASKING: Duration = Duration::from_millis(50);
+
 /// How often a hook is looked at where the system has no pidfd, and how often a second
 /// request to stop is looked for.
 const TICK: Duration = Duration::from_millis(5);
@@ -90,6 +95,8 @@ pub struct Job<'a> {
     pub walls: Option<Walls>,
     /// What the person who wrote it should know before it has run.
     pub notes: Vec<String>,
+    /// How long it asks a person, which its timeout does not count; `None` if it cannot ask.
+    pub clock: Option<Arc<Clock>>,
 }
 
 impl Job<'_> {
@@ -132,6 +139,8 @@ pub struct Engine {
     pub program: Option<OwnProgram>,
     /// What tells a watchdog that the engine is alive.
     pub pulse: Option<Pulse>,
+    /// Where hooks come to ask a person, or to send messages.
+    pub desk: Option<Desk>,
     /// Hooks so far that may leave processes behind.
     spared: RefCell<HashSet<String>>,
     /// The keeper, once a hook has run long enough.
@@ -153,6 +162,7 @@ impl Engine {
             grounds,
             program: None,
             pulse: None,
+            desk: None,
             spared: RefCell::default(),
             kept: RefCell::default(),
             has_no_keeper: Cell::new(false),

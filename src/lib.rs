@@ -24,7 +24,7 @@
 //!
 //! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
-//! [`chain`] and [`runner`] (how they are run), [`run`] (what happened), [`dialect`], [`report`]
+//! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and send meanwhile), [`run`] (what happened), [`dialect`], [`report`]
 //! and [`reminder`] (how it is told).
 //!
 //! [`Runner`]: runner::Runner
@@ -47,4 +47,6 @@ pub mod reminder;
 pub mod report;
 pub mod run;
 pub mod runner;
+pub mod session;
 pub mod spelling;
+pub mod ui;

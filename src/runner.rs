@@ -11,6 +11,8 @@ use crate::outcome::Outcome;
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
 use crate::run::{Fate, HookRun, Run};
+use crate::session::Session;
+use crate::ui::{Desk, Ui};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
 #[derive(Debug)]
@@ -88,6 +90,28 @@ impl Runner {
         self
     }
 
+    /// Shows the dialogs of hooks (`hookrun ui`); without it there is nobody for them to ask.
+    /// While one is open the hook's timeout stands still, for at most [`PATIENCE`] for each hook.
+    ///
+    /// [`PATIENCE`]: crate::ui::PATIENCE
+    #[must_use]
+    pub fn ui(mut self, ui: Arc<dyn Ui>) -> Runner {
+        self.engine.desk = Some(self.desk().with_ui(ui));
+        self
+    }
+
+    /// Takes the messages of hooks (`hookrun send`); without it they wait in the session's
+    /// [`Outbox`](crate::session::outbox::Outbox).
+    #[must_use]
+    pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
+        self.engine.desk = Some(self.desk().with_session(session));
+        self
+    }
+
+    fn desk(&self) -> Desk {
+        self.engine.desk.clone().unwrap_or_else(|| Desk::new(&self.surroundings.state))
+    }
+
     /// Says that the configuration has errors: events that can be refused are, with `reason`,
     /// because the hook that would refuse may be the one that could not be read.
     #[must_use]
@@ -158,9 +182,11 @@ impl Runner {
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
             let (jobs, abort) = (self.engine.jobs, self.engine.abort.clone());
+            let desk = self.engine.desk.clone();
             let supervise = move || {
                 let mut engine = Engine::new(abort, None);
                 engine.jobs = jobs;
+                engine.desk = desk;
                 chain::run(plan, &own, &engine, &surroundings, None);
             };
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());

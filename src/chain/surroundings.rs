@@ -1,8 +1,7 @@
 //! What a hook finds around it: its environment, working directory, state folder and walls.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +10,9 @@ use crate::exec::command::{self, Program};
 use crate::exec::walls::Walls;
 use crate::hook::{Background, Containment, Hook, Place};
 use crate::run::StartError;
+use crate::session;
+use crate::ui::Desk;
+use crate::ui::desk::Seat;
 
 /// The longest value that goes into a hook's environment (the system's own limit for one
 /// variable is 128 KiB, for all of them together 2 MiB).
@@ -36,6 +38,11 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow {
         name: "HOOKRUN_STATE_DIR",
         about: "a private folder of its own, for each session and hook name",
+    },
+    VariableRow { name: "HOOKRUN_HAS_UI", about: "1 if `hookrun ui` can ask a person now, else 0" },
+    VariableRow {
+        name: "HOOKRUN_SOCKET",
+        about: "how `hookrun ui` and `hookrun send` reach the host, if there is a way",
     },
     VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
     VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
@@ -134,6 +141,12 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
     facts
 }
 
+/// The session of an event, as far as it names one.
+pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f str> {
+    let fact = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+    fact.map(|(_, id)| id.as_str())
+}
+
 /// The variables of one hook.
 pub(super) fn variables(
     (hook, timeout): (&Hook, Duration),
@@ -158,12 +171,20 @@ pub(super) fn variables(
     if !left_out.is_empty() {
         variables.push(("HOOKRUN_TRUNCATED".to_string(), left_out.join(" ")));
     }
-    let session = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
-    let session = session.map_or("no-session", |(_, id)| id.as_str());
-    if let Some(folder) = state_folder(&surroundings.state, session, &hook.name) {
+    let id = session_of(facts);
+    if let Some(folder) = state_folder(&surroundings.state, id, &hook.name) {
         variables.push(("HOOKRUN_STATE_DIR".to_string(), folder));
     }
     variables
+}
+
+/// The variables that tell a hook whether and where it can ask.
+pub(super) fn ways_to_ask(seat: Option<&Seat>, desk: Option<&Desk>) -> Vec<(String, String)> {
+    let has_ui = seat.is_some() && desk.is_some_and(Desk::has_ui);
+    let can_ask = if has_ui { "1" } else { "0" };
+    let mut ways = vec![("HOOKRUN_HAS_UI".to_string(), can_ask.to_string())];
+    ways.extend(seat.map(|seat| ("HOOKRUN_SOCKET".to_string(), seat.address())));
+    ways
 }
 
 /// Our variables that hookrun's own environment has and this hook does not get: when a hook runs
@@ -176,59 +197,17 @@ pub(super) fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]
 
 /// Makes the state folder of a session and hook, for its owner only. `None` where that cannot be
 /// done: a hook that needs no state still runs.
-fn state_folder(root: &Path, session: &str, hook: &str) -> Option<String> {
-    let folder = root.join("sessions").join(file_name(session)).join(file_name(hook));
-    let own = rustix::process::getuid().as_raw();
-    let is_private = || {
-        let meta = folder.symlink_metadata();
-        meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
-    };
-    let was_private = is_private();
-    if !was_private {
-        // It is there and open to others, or it is not there: then it is made.
-        if let Err(error) = DirBuilder::new().mode(0o700).recursive(true).create(&folder) {
-            tracing::warn!(folder = %folder.display(), %error, "no state folder");
-            return None;
-        }
-    }
-    // Somebody else may have been here first, or may come: neither folder may be open to others.
-    let root_is_own = root
-        .symlink_metadata()
-        .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
-    if !root_is_own || !(was_private || is_private()) {
-        tracing::warn!(folder = %folder.display(), "the state folder is open to others; not used");
+fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
+    let folder = session::hook_folder(&session::folder(root, id), hook);
+    if let Err(error) = session::make_private(root, &folder) {
+        tracing::warn!(folder = %folder.display(), %error, "no state folder");
         return None;
     }
     folder.into_os_string().into_string().ok()
 }
 
-/// A name for a file that is different for every text: letters, digits, `-`, `_` and inner dots
-/// stay, every other byte becomes `%` and two digits.
-fn file_name(text: &str) -> String {
-    let mut name = String::with_capacity(text.len());
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
-            b'.' if at > 0 => name.push('.'),
-            _ => name.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if name.is_empty() {
-        name.push('%');
-    }
-    // A file name has at most 255 bytes.
-    if name.len() > 200 {
-        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        name.truncate(180);
-        name.push_str(&format!("%%{sum:016x}"));
-    }
-    name
-}
-
 /// The walls of a hook that has a sandbox: beside what its spec names it may read its own program
-/// and interpreter, and write its state folder.
+/// and interpreter, and write its state folder and what the hooks of its session share.
 pub(super) fn sandbox(
     hook: &Hook,
     program: &Result<Program, StartError>,
@@ -246,21 +225,11 @@ pub(super) fn sandbox(
         walls = walls.with_readable(file);
     }
     let state = variables.iter().find(|(name, _)| name == "HOOKRUN_STATE_DIR");
-    walls.write.extend(state.map(|(_, folder)| PathBuf::from(folder)));
-    (Some(walls), notes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::file_name;
-
-    #[test]
-    fn no_session_id_escapes_its_folder() {
-        assert_eq!(file_name("10-guard.sh"), "10-guard.sh");
-        assert_eq!(file_name("../../etc"), "%2E.%2F..%2Fetc");
-        assert_eq!(file_name(".."), "%2E.");
-        assert_eq!(file_name(""), "%");
-        assert!(file_name(&"x".repeat(1000)).len() < 255);
-        assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
+    if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
+        let shared = own.parent().map(session::shared_folder);
+        let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();
+        walls.write.extend(shared.filter(made));
+        walls.write.push(own);
     }
+    (Some(walls), notes)
 }

@@ -1,10 +1,14 @@
 //! What was written on the command line. Nothing is looked at and nothing is done here.
 
+mod inside;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use hookrun::dialect::DIALECTS;
+
+pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
@@ -62,6 +66,23 @@ pub(crate) enum Command {
     /// Print one value of the JSON document on stdin
     #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
     Field(FieldArgs),
+    /// Ask or tell the person at the terminal, from inside a hook
+    #[command(
+        disable_help_subcommand = true,
+        after_help = "Exit status: 0 answered, 1 no answer: it was refused, it came too late, or nobody\nis there; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and\n`status` are 0 even if nobody is there."
+    )]
+    Ui(UiArgs),
+    /// Send a message into the session, or print those that wait
+    #[command(
+        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may\ntake the message at once; for every other it waits until it is taken."
+    )]
+    Send(SendArgs),
+    /// Keep texts for later runs of a hook, from inside it
+    #[command(
+        disable_help_subcommand = true,
+        after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept\nfor each session and hook, with --shared for each session."
+    )]
+    State(StateArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print a manual page
@@ -89,6 +110,9 @@ impl Command {
             Command::Run(_)
             | Command::Schema(_)
             | Command::Field(_)
+            | Command::Ui(_)
+            | Command::Send(_)
+            | Command::State(_)
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Supervise(_)

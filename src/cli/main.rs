@@ -15,9 +15,13 @@ mod man;
 mod quick;
 mod run;
 mod schema;
+mod send;
 mod show;
+mod state;
 mod streams;
+mod terminal;
 mod test;
+mod ui;
 mod validate;
 mod watchdog;
 
@@ -71,8 +75,8 @@ fn decide(args: &RunArgs) -> exit::Result {
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
-    let mut out: Box<dyn Write> = if matches!(cli.command, Command::Run(_)) {
-        // Only `run` owes its reply, and says so when nobody takes it.
+    let mut out: Box<dyn Write> = if matches!(cli.command, Command::Run(_) | Command::Send(_)) {
+        // `run` owes its reply, and says so when nobody takes it; `send` keeps what nobody takes.
         Box::new(streams::data())
     } else if cli.command.is_for_people() {
         Box::new(Leavable(streams::text(cli.color)))
@@ -94,6 +98,9 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Events(args) => events::events(args, env, out),
         Command::Schema(args) => schema::schema(args, env, out),
         Command::Field(args) => field::field(args, out),
+        Command::Ui(args) => ui::ui(args, env, out),
+        Command::Send(args) => send::send(args, env, out),
+        Command::State(args) => state::state(args, out),
         Command::Completions(args) => completions::completions(args, out),
         Command::Man(args) => man::man(args, out),
         Command::Supervise(args) => run::supervise(args, env),

@@ -59,15 +59,23 @@ fn pages() -> Result<Vec<Page>> {
     let mut root = Cli::command();
     root.build();
     let mut pages = vec![page(&root, "hookrun".to_string())?];
-    for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
-        if command.get_name() != "help" {
-            pages.push(page(command, format!("hookrun-{}", command.get_name()))?);
-        }
-    }
+    add_pages(&root, "hookrun", &mut pages)?;
     for (name, section, text) in WRITTEN {
         pages.push(Page { name: (*name).to_string(), section, text: text.as_bytes().to_vec() });
     }
     Ok(pages)
+}
+
+/// The pages of the commands below `parent`, and of theirs.
+fn add_pages(parent: &clap::Command, name: &str, pages: &mut Vec<Page>) -> Result<()> {
+    for command in parent.get_subcommands().filter(|command| !command.is_hide_set()) {
+        if command.get_name() != "help" {
+            let name = format!("{name}-{}", command.get_name());
+            pages.push(page(command, name.clone())?);
+            add_pages(command, &name, pages)?;
+        }
+    }
+    Ok(())
 }
 
 fn page(command: &clap::Command, name: String) -> Result<Page> {

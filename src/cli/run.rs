@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
@@ -13,11 +14,13 @@ use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
+use hookrun::ui::PATIENCE;
 
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
 use crate::asked::Asked;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
+use crate::terminal::Terminal;
 use crate::{ask, streams, watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -75,7 +78,11 @@ fn decide(
     pulse.promise(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
+    let terminal = Terminal::open(env).map(Arc::new);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
+    if let Some(terminal) = terminal.clone() {
+        runner = runner.ui(terminal);
+    }
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
@@ -84,9 +91,10 @@ fn decide(
     } else {
         runner.handle_within(&event, budget)
     };
-    pulse.promise(ask::PATIENCE);
+    pulse.promise(PATIENCE);
     if !host.can_ask() {
-        run.outcome = ask::settle(run.outcome, budget.map(|budget| budget.until), Some(&abort));
+        let until = budget.map(|budget| budget.until);
+        run.outcome = ask::settle(run.outcome, terminal.as_deref(), until, Some(&abort));
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
     let report = match args.format {

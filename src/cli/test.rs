@@ -1,6 +1,7 @@
 //! `hookrun test EVENT`: decide as `run` does, and show everything.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Instant;
 
 use hookrun::config::{Config, Environment, words};
@@ -20,6 +21,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
 use crate::streams;
+use crate::terminal::Terminal;
 
 /// Decides one event and shows how.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -49,7 +51,10 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         config.problems.clear();
     }
     let complaint = config.complaint();
-    let runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let mut runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    if let Some(terminal) = Terminal::open(env) {
+        runner = runner.ui(Arc::new(terminal));
+    }
     let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());

@@ -26,12 +26,29 @@ pub struct Environment {
     pub log: Option<String>,
     /// The variables by which an operator decides about settings files, of those that are set.
     pub switches: Vec<(&'static str, String)>,
+    /// The system's folder for temporary files.
+    pub temporary: PathBuf,
+    /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
+    pub editor: Option<String>,
     /// Names of our own variables that it holds: a hook that runs hookrun passes them on.
     pub inherited: Vec<String>,
     /// This program's own file.
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
     pub run_id: String,
+}
+
+/// What a hook has been told in its environment.
+#[derive(Debug, Clone, Default)]
+pub struct Inside {
+    /// The hook's name.
+    pub hook: Option<String>,
+    /// The session, if the event named one.
+    pub session: Option<String>,
+    /// The hook's state folder.
+    pub state: Option<PathBuf>,
+    /// Where requests to the host go.
+    pub socket: Option<String>,
 }
 
 impl Environment {
@@ -53,8 +70,10 @@ impl Environment {
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
             system: PathBuf::from("/etc/hookrun"),
             home,
-            log: variable("HOOKRUN_LOG").and_then(|text| text.into_string().ok()),
+            log: text("HOOKRUN_LOG"),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
+            temporary: std::env::temp_dir(),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             inherited: inherited(),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
@@ -67,6 +86,17 @@ impl Environment {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// What hookrun has told the hook that has started this process, if one has.
+    #[must_use]
+    pub fn inside() -> Inside {
+        Inside {
+            hook: text("HOOKRUN_HOOK"),
+            session: text("HOOKRUN_SESSION_ID"),
+            state: folder("HOOKRUN_STATE_DIR"),
+            socket: text("HOOKRUN_SOCKET"),
+        }
+    }
+
     /// Where state folders are made: below the state home, or in a private folder of the
     /// system's temporary one where there is no home. Nothing is made yet.
     pub fn state_root(&self) -> PathBuf {
@@ -74,7 +104,7 @@ impl Environment {
             Some(home) => home.join("hookrun"),
             None => {
                 let own = rustix::process::getuid().as_raw();
-                std::env::temp_dir().join(format!("hookrun-{own}"))
+                self.temporary.join(format!("hookrun-{own}"))
             }
         }
     }
@@ -93,6 +123,10 @@ fn set(switch: &Switch) -> Option<(&'static str, String)> {
 fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
+}
+
+fn text(name: &str) -> Option<String> {
+    variable(name).and_then(|value| value.into_string().ok())
 }
 
 fn folder(name: &str) -> Option<PathBuf> {

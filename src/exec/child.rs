@@ -4,6 +4,7 @@
 //! as long as a child is not reaped, its pid and its group stay its own.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -325,6 +326,35 @@ pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::
     let mut child = command.spawn()?;
     let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
     stdin.write_all(payload)
+}
+
+/// Runs an editor on `file`, with the terminal as its streams and in our own group, which is the
+/// one in the foreground. It is killed when `is_over` says so, which is asked again and again and
+/// may wait a moment each time; then there is no status.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn edit(
+    words: &[String],
+    file: &Path,
+    terminal: &File,
+    mut is_over: impl FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg(file);
+    command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?);
+    let mut child = command.stderr(terminal.try_clone()?).spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if is_over() {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+    }
 }
 
 /// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.

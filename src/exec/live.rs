@@ -6,7 +6,7 @@ use super::cgroup::Cgroup;
 use super::child::{Child, Status};
 use super::keeper::{Keeper, LATER};
 use super::usage::{self, Usage};
-use super::{DRAIN, GIVE_UP, GRACE, Job, answer, confine};
+use super::{ASKING, Budget, DRAIN, GIVE_UP, GRACE, Job, answer, confine};
 use crate::hook::Background;
 use crate::hook::limits::{Limits, size_text};
 use crate::run::{Captured, Ending, Exit, Level, Trace};
@@ -25,6 +25,8 @@ pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
     pub(super) phase: Phase,
+    /// The end of its timeout, were its clock never to stand still.
+    pub(super) own_deadline: Instant,
     /// Its pidfd has told of its exit, which was not looked at yet.
     pub(super) has_news: bool,
     /// It is ended when hookrun is; not so a hook that may leave processes behind.
@@ -120,6 +122,32 @@ impl Live {
             self.child.terminate();
             self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
         }
+    }
+
+    /// What becomes of a deadline that is reached at `now`: a later one if the hook's clock has
+    /// stood still meanwhile, or does so now. The budget's own is never moved.
+    pub(super) fn postponed(
+        &self,
+        job: &Job<'_>,
+        budget: Option<Budget>,
+        now: Instant,
+    ) -> Option<Phase> {
+        let (Phase::Running { why, .. }, Some(clock)) = (&self.phase, &job.clock) else {
+            return None;
+        };
+        if !matches!(why, Ending::TimedOut { .. }) {
+            return None;
+        }
+        let own = self.own_deadline.checked_add(clock.stood_still(now))?;
+        let own = if clock.stands_still(now) { own.max(now + ASKING) } else { own };
+        let phase = match budget.filter(|budget| budget.until < own) {
+            Some(budget) => Phase::Running {
+                deadline: budget.until,
+                why: Ending::OutOfBudget { budget: budget.whole },
+            },
+            None => Phase::Running { deadline: own, why: why.clone() },
+        };
+        (phase.ends_at() > now).then_some(phase)
     }
 
     /// When the keeper is to know of it: most hooks are over by then.

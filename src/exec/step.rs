@@ -311,7 +311,10 @@ impl<'e> Step<'e> {
             (Phase::Running { deadline, why }, Status::Running) => {
                 if *deadline <= now {
                     let why = why.clone();
-                    live.stop(why);
+                    match live.postponed(job, self.budget, now) {
+                        Some(phase) => live.phase = phase,
+                        None => live.stop(why),
+                    }
                 }
                 false
             }

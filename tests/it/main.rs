@@ -16,6 +16,8 @@ mod nasty;
 mod run;
 mod settings;
 mod shipped;
+mod state;
 mod systems;
 mod test;
 mod tidy;
+mod ui;

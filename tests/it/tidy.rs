@@ -15,9 +15,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("registry", &["hook", "event"]),
     ("plan", &["registry", "hook", "event"]),
     ("run", &["hook", "outcome", "event"]),
-    ("exec", &["hook", "dialect", "run", "outcome", "event", "spelling"]),
-    ("chain", &["exec", "plan", "run", "outcome", "hook", "event"]),
-    ("runner", &["chain", "exec", "plan", "registry", "config", "run", "outcome", "event"]),
+    ("session", &[]),
+    ("ui", &["session"]),
+    ("exec", &["ui", "hook", "dialect", "run", "outcome", "event", "spelling"]),
+    ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "event"]),
+    (
+        "runner",
+        &[
+            "chain", "exec", "ui", "session", "plan", "registry", "config", "run", "outcome",
+            "event",
+        ],
+    ),
     ("dialect", &["outcome", "event", "spelling"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
 ];

@@ -99,6 +99,7 @@ impl Step<'_> {
             child,
             started: now,
             phase,
+            own_deadline: deadline_of(job.timeout, now),
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_told: false,
@@ -112,8 +113,7 @@ impl Step<'_> {
 
     /// A hook's own timeout, or the end of the budget where that comes first.
     fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
-        // A timeout beyond what the clock can express never comes.
-        let own = now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let own = deadline_of(timeout, now);
         match self.budget.filter(|budget| budget.until < own) {
             Some(budget) => Phase::Running {
                 deadline: budget.until,
@@ -122,6 +122,11 @@ impl Step<'_> {
             None => Phase::Running { deadline: own, why: Ending::TimedOut { after: timeout } },
         }
     }
+}
+
+/// The end of a timeout. One beyond what the clock can express never comes.
+fn deadline_of(timeout: Duration, now: Instant) -> Instant {
+    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()))
 }
 
 /// Whether starting may succeed a moment later: the file is just being written by somebody

@@ -9,8 +9,10 @@ fn every_shell_gets_a_script_with_every_command_and_nothing_internal() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = Sandbox::new().hookrun(&["completions", shell], b"");
         ran.exits(0);
-        for word in ["run", "test", "list", "show", "validate", "events", "schema", "field", "man"]
-        {
+        for word in [
+            "run", "test", "list", "show", "validate", "events", "schema", "field", "ui", "send",
+            "state", "man",
+        ] {
             assert!(ran.stdout.contains(word), "{shell}: {word}");
         }
         assert!(!ran.stdout.contains("supervise"), "{shell} completes an internal command");

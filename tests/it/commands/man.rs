@@ -5,13 +5,41 @@ use std::process::{Command, Stdio};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: &[&str] =
-    &["run", "test", "list", "show", "validate", "events", "schema", "field", "completions", "man"];
+const COMMANDS: &[&str] = &[
+    "run",
+    "test",
+    "list",
+    "show",
+    "validate",
+    "events",
+    "schema",
+    "field",
+    "ui",
+    "send",
+    "state",
+    "completions",
+    "man",
+];
+
+/// Commands of commands.
+const PARTS: &[&str] = &[
+    "ui-select",
+    "ui-confirm",
+    "ui-input",
+    "ui-editor",
+    "ui-notify",
+    "ui-status",
+    "state-get",
+    "state-set",
+    "state-append",
+    "state-remove",
+    "state-list",
+];
 
 #[test]
 fn every_command_has_a_page_under_its_short_and_its_long_name() {
     let sandbox = Sandbox::new();
-    for name in COMMANDS {
+    for name in COMMANDS.iter().chain(PARTS) {
         let short = sandbox.hookrun(&["man", name], b"");
         let long = sandbox.hookrun(&["man", &format!("hookrun-{name}")], b"");
         short.exits(0).prints(&format!(".TH hookrun-{name} 1"));
@@ -53,6 +81,7 @@ fn all_pages_can_be_written_into_a_folder() {
         .collect();
     names.sort();
     let mut wanted: Vec<String> = COMMANDS.iter().map(|name| format!("hookrun-{name}.1")).collect();
+    wanted.extend(PARTS.iter().map(|name| format!("hookrun-{name}.1")));
     wanted.extend(["hookrun-hook.5", "hookrun.1", "hookrun.toml.5"].map(str::to_string));
     wanted.sort();
     assert_eq!(names, wanted);

@@ -2,8 +2,21 @@
 
 use crate::sandbox::{Ran, Sandbox};
 
-const COMMANDS: &[&str] =
-    &["run", "test", "list", "show", "validate", "events", "schema", "field", "completions", "man"];
+const COMMANDS: &[&str] = &[
+    "run",
+    "test",
+    "list",
+    "show",
+    "validate",
+    "events",
+    "schema",
+    "field",
+    "ui",
+    "send",
+    "state",
+    "completions",
+    "man",
+];
 
 fn hookrun(arguments: &[&str]) -> Ran {
     Sandbox::new().hookrun(arguments, b"")
@@ -76,6 +89,18 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["validate", "--format", "xml"], "[possible values: human, json, junit, tap, github]"),
         (&["list", "--format", "xml"], "[possible values: human, json]"),
         (&["man", "run", "--dir", "x"], "cannot be used with"),
+        (&["ui"], "Usage: hookrun ui"),
+        (&["ui", "select", "Title"], "<OPTION>"),
+        (&["ui", "confirm"], "<TITLE>"),
+        (&["ui", "input", "a", "b", "c"], "'c'"),
+        (&["ui", "notify", "x", "--type", "loud"], "[possible values: info, warning, error]"),
+        (&["ui", "status", "key", "--width", "3"], "cannot be used with"),
+        (&["ui", "selct", "a", "b"], "'select'"),
+        (&["send"], "<TEXT"),
+        (&["send", "--take", "text"], "cannot be used with"),
+        (&["state", "get"], "<KEY>"),
+        (&["state", "set", "key"], "<VALUE>"),
+        (&["state", "list", "--format", "xml"], "[possible values: text, json]"),
         (&["list", "--log", "loud"], "`loud` is not a log level\n  help: use error, warn, info,"),
         (&["list", "--log", ""], "is not a log level"),
         (&["list", "--color", "red"], "[possible values: auto, always, never]"),

@@ -66,6 +66,7 @@ fn a_shell_hook_needs_no_json_parser() {
         ("HOOKRUN_ACTION_COMMAND", "a  'b' $c"),
         ("HOOKRUN_ACTION_KIND", "shell"),
         ("HOOKRUN_EVENT", "tool.pre"),
+        ("HOOKRUN_HAS_UI", "0"),
         ("HOOKRUN_HOOK", "hook"),
         ("HOOKRUN_HOST", "native"),
         ("HOOKRUN_PROJECT_DIR", project.to_str().unwrap()),

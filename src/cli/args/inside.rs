@@ -1,0 +1,178 @@
+//! The commands that hooks call while they run: `ui`, `send` and `state`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use hookrun::ui::Kind;
+
+#[derive(Debug, Args)]
+pub(crate) struct UiArgs {
+    #[command(subcommand)]
+    pub(crate) dialog: Dialog,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Dialog {
+    /// Let the person choose, and print what they chose
+    Select {
+        /// What it is about
+        title: String,
+
+        /// What there is to choose from
+        #[arg(required = true, value_name = "OPTION", allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Ask for a yes: exit 0 if the person says so, else 1
+    Confirm {
+        /// What it is about
+        title: String,
+
+        /// The question
+        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        message: String,
+    },
+    /// Ask for a line of text, and print it
+    Input {
+        /// What it is about
+        title: String,
+
+        /// What an answer might look like; it is no answer itself
+        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        placeholder: String,
+    },
+    /// Let the person edit a text ($VISUAL, $EDITOR or vi), and print it
+    Editor {
+        /// What it is about
+        title: String,
+
+        /// The text to begin with
+        #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Tell the person something
+    Notify {
+        /// What to tell
+        #[arg(allow_hyphen_values = true)]
+        message: String,
+
+        /// What sort of message it is
+        #[arg(long = "type", value_enum, default_value_t = NotifyKind::Info, value_name = "TYPE")]
+        kind: NotifyKind,
+    },
+    /// Set a text of the session's status line, or print the line
+    Status {
+        /// The key of the text; without one the line is printed
+        key: Option<String>,
+
+        /// The text; without one the key is taken away
+        #[arg(allow_hyphen_values = true)]
+        text: Option<String>,
+
+        /// The session [default: the hook's, else the one of events that name none]
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+
+        /// How many columns the line may have [default: those of the terminal, else 80]
+        #[arg(long, value_name = "N", conflicts_with = "key")]
+        width: Option<usize>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NotifyKind {
+    /// Good to know
+    Info,
+    /// Better to know
+    Warning,
+    /// Something has gone wrong
+    Error,
+}
+
+impl From<NotifyKind> for Kind {
+    fn from(kind: NotifyKind) -> Kind {
+        match kind {
+            NotifyKind::Info => Kind::Info,
+            NotifyKind::Warning => Kind::Warning,
+            NotifyKind::Error => Kind::Error,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// What the message says
+    #[arg(required_unless_present = "take", allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+
+    /// A file to go with it; can be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<PathBuf>,
+
+    /// Print the messages that wait, as JSON, one a line, and forget them
+    #[arg(long, conflicts_with_all = ["text", "attach"])]
+    pub(crate) take: bool,
+
+    /// The session [default: the hook's, else the one of events that name none]
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StateArgs {
+    #[command(subcommand)]
+    pub(crate) action: StateAction,
+
+    /// Use the entries that all hooks of the session share
+    #[arg(long, global = true)]
+    pub(crate) shared: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StateAction {
+    /// Print what a key has, one text a line: exit 1 if there is nothing
+    Get {
+        /// The key
+        key: String,
+
+        /// Print the texts as they are, or as JSON strings
+        #[arg(long, value_enum, default_value_t = EntryFormat::Text)]
+        format: EntryFormat,
+    },
+    /// Put a text in the place of all that a key has
+    Set {
+        /// The key
+        key: String,
+
+        /// The text
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Add a text to what a key has
+    Append {
+        /// The key
+        key: String,
+
+        /// The text
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Forget a key: exit 1 if there is none
+    Remove {
+        /// The key
+        key: String,
+    },
+    /// Print the keys, one a line
+    List {
+        /// Print the keys only, or a JSON object of all keys and their texts
+        #[arg(long, value_enum, default_value_t = EntryFormat::Text)]
+        format: EntryFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EntryFormat {
+    /// As it is
+    Text,
+    /// JSON
+    Json,
+}

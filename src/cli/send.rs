@@ -1,0 +1,56 @@
+//! `hookrun send`: messages into a session, and `--take` for the host that collects them.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+
+use hookrun::config::Environment;
+use hookrun::session::Message;
+use hookrun::session::outbox::Outbox;
+use hookrun::ui::{Answer, Request, caller};
+
+use crate::args::SendArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::state::shared_folder;
+
+/// Sends one message, or prints all that wait.
+pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let inside = Environment::inside();
+    let named = args.session.as_deref();
+    let attachments: Vec<String> =
+        args.attach.iter().map(|file| attachment(file)).collect::<Result<_>>()?;
+    let text = args.text.clone().unwrap_or_default();
+    let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    if let Some(address) = inside.socket.as_ref().filter(|_| !args.take && named.is_none()) {
+        let (text, attachments, time) = (text.clone(), attachments.clone(), time.clone());
+        match caller::ask(address, Request::Send { text, attachments, time }) {
+            Answer::Done => return Ok(Exit::Yes),
+            Answer::Refused(why) => {
+                return Err(Failure::new(format!("the host did not take the message: {why}")));
+            }
+            // Its host takes none: it waits.
+            Answer::Nobody | Answer::Cancelled | Answer::Text(_) | Answer::Yes(_) => {}
+        }
+    }
+    let outbox = Outbox::in_folder(&shared_folder(named, env, &inside)?);
+    let done = if args.take {
+        outbox.take(|message| {
+            serde_json::to_writer(&mut *out, message)?;
+            writeln!(out)?;
+            out.flush()
+        })
+    } else {
+        outbox.put(&Message { text, attachments, hook: inside.hook, time })
+    };
+    done.map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Exit::Yes)
+}
+
+/// The absolute path of a file that is sent along.
+fn attachment(file: &Path) -> Result<String> {
+    let shown = file.display();
+    let path = file.canonicalize();
+    let path = path.map_err(|error| Failure::new(format!("cannot attach `{shown}`: {error}")))?;
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| Failure::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
+}

@@ -1,0 +1,99 @@
+//! `hookrun state`: texts that a hook keeps for its later runs, and those that all hooks of a
+//! session share.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use hookrun::config::{Environment, Inside};
+use hookrun::session::entries::Entries;
+use hookrun::session::{self, StoreError};
+
+use crate::args::{EntryFormat, StateAction, StateArgs};
+use crate::exit::{Exit, Failure, Result};
+
+/// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
+pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
+    let inside = Environment::inside();
+    let Some(own) = inside.state else {
+        return Err(Failure::with_help(
+            "there is no state outside of a hook: HOOKRUN_STATE_DIR is not set",
+            "call it in a hook that hookrun runs",
+        ));
+    };
+    let folder = if args.shared { beside(&own)? } else { own };
+    let entries = Entries::in_folder(&folder);
+    let did = act(&args.action, &entries);
+    let texts = match did.map_err(|error| Failure::new(error.to_string()))? {
+        Found::Nothing => return Ok(Exit::No),
+        Found::Texts(texts) => texts,
+    };
+    for text in texts {
+        writeln!(out, "{text}")?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// What there is to print.
+enum Found {
+    Nothing,
+    Texts(Vec<String>),
+}
+
+fn act(action: &StateAction, entries: &Entries) -> std::result::Result<Found, StoreError> {
+    let done = || Found::Texts(Vec::new());
+    Ok(match action {
+        StateAction::Get { key, format } => match entries.get(key)? {
+            texts if texts.is_empty() => Found::Nothing,
+            texts => Found::Texts(match format {
+                EntryFormat::Text => texts,
+                EntryFormat::Json => texts.iter().map(|text| quoted(text)).collect(),
+            }),
+        },
+        StateAction::Set { key, value } => entries.set(key, value).map(|()| done())?,
+        StateAction::Append { key, value } => entries.append(key, value).map(|()| done())?,
+        StateAction::Remove { key } => match entries.remove(key)? {
+            true => done(),
+            false => Found::Nothing,
+        },
+        StateAction::List { format } => {
+            let kept = entries.all()?;
+            Found::Texts(match format {
+                EntryFormat::Text => kept.into_keys().collect(),
+                EntryFormat::Json => vec![serde_json::json!(kept).to_string()],
+            })
+        }
+    })
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The folder that the hooks of a session share: the named one's, the hook's own, or that of
+/// events without a session.
+pub(crate) fn shared_folder(
+    named: Option<&str>,
+    env: &Environment,
+    inside: &Inside,
+) -> Result<PathBuf> {
+    if let (None, Some(own)) = (named, &inside.state) {
+        return beside(own);
+    }
+    let root = env.state_root();
+    let id = named.or(inside.session.as_deref());
+    let folder = session::shared_folder(&session::folder(&root, id));
+    let made = session::make_private(&root, &folder);
+    made.map_err(|error| cannot_use(&folder, &error)).map(|()| folder)
+}
+
+/// The shared folder of the session that a hook's own folder lies in.
+fn beside(own: &std::path::Path) -> Result<PathBuf> {
+    let session = own.parent().unwrap_or(own);
+    let folder = session::shared_folder(session);
+    let made = session::make_private(session, &folder);
+    made.map_err(|error| cannot_use(&folder, &error)).map(|()| folder)
+}
+
+fn cannot_use(folder: &std::path::Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot use `{}`: {error}", folder.display()))
+}

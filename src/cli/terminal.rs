@@ -1,0 +1,267 @@
+//! The person at the terminal: the one place where hookrun asks them anything.
+//!
+//! Prompts stand on the controlling terminal, whatever stdin and stdout are. Keys are read one by
+//! one; what the terminal was set to is put back whatever happens. Nothing that a hook wrote can
+//! move the cursor or hide a part of itself.
+
+mod keys;
+mod line;
+mod list;
+
+use std::fs::{File, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hookrun::config::Environment;
+use hookrun::exec::child;
+use hookrun::ui::status::{cut, is_hidden, plain, width};
+use hookrun::ui::{Asker, Kind, Ui, Waited};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+
+use keys::Keyboard;
+
+/// How much of one text is shown.
+const LONGEST_TEXT: usize = 1000;
+
+/// What edits a text where `$VISUAL` and `$EDITOR` say nothing.
+const EDITOR: &str = "vi";
+
+/// How often an editor is looked after.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Takes away the alternate screen of an editor that was killed, and shows the cursor.
+const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
+
+/// The controlling terminal, with a person at it.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    file: File,
+    editor: String,
+    /// Where texts lie while they are edited.
+    drafts: PathBuf,
+}
+
+/// A terminal that gives every key at once and shows none, until this is dropped.
+struct Raw<'t> {
+    file: &'t File,
+    before: Termios,
+}
+
+impl Terminal {
+    /// The terminal, if there is somebody to ask: stderr is one (a host that captures stderr is
+    /// using the terminal itself), and we are in its foreground.
+    pub(crate) fn open(env: &Environment) -> Option<Terminal> {
+        if !std::io::stderr().is_terminal() {
+            return None;
+        }
+        let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+        let editor = env.editor.as_deref().unwrap_or(EDITOR).to_string();
+        let terminal = Terminal { file, editor, drafts: env.temporary.clone() };
+        terminal.is_ours().then_some(terminal)
+    }
+
+    /// Whether we are in the foreground: reading a terminal from the background stops a process.
+    fn is_ours(&self) -> bool {
+        let ours = nix::unistd::getpgrp().as_raw();
+        rustix::termios::tcgetpgrp(&self.file)
+            .is_ok_and(|group| group.as_raw_nonzero().get() == ours)
+    }
+
+    /// Asks for a yes; `None` if there was no answer in time.
+    pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
+        let raw = self.begin()?;
+        let prompt = format!("hook {} asks: {question} [y/N] ", plain(asker.hook()));
+        self.write(&prompt);
+        let (columns, _) = self.size();
+        let start = width(prompt.rsplit('\n').next().unwrap_or_default()) % columns;
+        let answer = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
+        drop(raw);
+        self.write("\n");
+        match answer {
+            line::Read::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
+            line::Read::Left => Some(false),
+            line::Read::Over => None,
+        }
+    }
+
+    /// How wide and how high it is.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let size = rustix::termios::tcgetwinsize(&self.file).ok();
+        let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        size.map_or((80, 24), |size| (size.ws_col.into(), size.ws_row.into()))
+    }
+
+    fn begin(&self) -> Option<Raw<'_>> {
+        if self.is_ours() { Raw::enter(&self.file) } else { None }
+    }
+
+    /// A heading: who asks, and what about.
+    fn head(&self, asker: &Asker<'_>, title: &str) {
+        self.write(&format!("hook {} asks: {}\n", plain(asker.hook()), lines(title)));
+    }
+
+    fn write(&self, text: &str) {
+        let _ = (&self.file).write_all(text.as_bytes());
+    }
+
+    /// Lets the person edit a file, and waits for the end. Whether it is to be kept.
+    fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
+        let Ok(words) = shell_words::split(&self.editor) else { return false };
+        let before = rustix::termios::tcgetattr(&self.file);
+        let is_over = || asker.wait(None, LOOK_EVERY) == Waited::Over;
+        let ended = child::edit(&words, file, &self.file, is_over);
+        if let (Ok(None), Ok(before)) = (&ended, before) {
+            let _ = rustix::termios::tcsetattr(&self.file, OptionalActions::Flush, &before);
+            self.write(LEAVE_EDITOR);
+        }
+        if let Err(error) = &ended {
+            self.write(&format!("cannot start the editor `{}`: {error}\n", plain(&self.editor)));
+        }
+        matches!(ended, Ok(Some(status)) if status.success())
+    }
+}
+
+impl Ui for Terminal {
+    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
+        let _raw = self.begin()?;
+        self.head(asker, title);
+        let place = list::choose(self, &mut Keyboard::new(&self.file, asker), options);
+        let place = place.filter(|_| !asker.is_over());
+        let chosen = place.and_then(|place| options.get(place));
+        self.write(
+            &chosen.map_or("(no answer)\n".to_string(), |text| format!("> {}\n", plain(text))),
+        );
+        chosen.cloned()
+    }
+
+    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
+        let question = match message {
+            "" => lines(title),
+            message => format!("{}\n  {}", lines(title), lines(message)),
+        };
+        self.ask(asker, &question).unwrap_or(false)
+    }
+
+    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
+        let raw = self.begin()?;
+        self.head(asker, title);
+        let prompt = match plain(placeholder) {
+            text if text.is_empty() => "> ".to_string(),
+            text => format!("({}) > ", cut(&text, self.size().0 / 2)),
+        };
+        self.write(&prompt);
+        let (columns, _) = self.size();
+        let start = width(&prompt) % columns;
+        let read = line::read(&mut Keyboard::new(&self.file, asker), start, columns);
+        drop(raw);
+        self.write("\n");
+        match read {
+            line::Read::Line(line) => Some(line),
+            line::Read::Left | line::Read::Over => None,
+        }
+    }
+
+    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
+        if !self.is_ours() {
+            return None;
+        }
+        self.head(asker, title);
+        let file = Draft::write(&self.drafts, text)?;
+        let is_kept = self.edit(asker, &file.0);
+        let text = std::fs::read(&file.0).ok().filter(|_| is_kept)?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        // Editors end the last line; whoever prints the answer does so again.
+        Some(text.strip_suffix('\n').map(str::to_string).unwrap_or(text))
+    }
+
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind) {
+        let sort = match kind {
+            Kind::Info => "",
+            Kind::Warning => "warning: ",
+            Kind::Error => "error: ",
+        };
+        if self.is_ours() {
+            self.write(&format!("hook {}: {sort}{}\n", plain(asker.hook()), lines(message)));
+        }
+    }
+
+    /// The session's status line is kept by `hookrun ui`, for whoever shows it.
+    fn status(&self, _asker: &Asker<'_>, _key: &str, _text: Option<&str>) {}
+}
+
+impl Raw<'_> {
+    fn enter(file: &File) -> Option<Raw<'_>> {
+        let before = rustix::termios::tcgetattr(file).ok()?;
+        let mut raw = before.clone();
+        // Control-C stays what it is. Control-Z would stop hookrun, and no deadline would be kept.
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        raw.special_codes[SpecialCodeIndex::VSUSP] = 0;
+        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // What was typed before the question is no answer to it.
+        rustix::termios::tcsetattr(file, OptionalActions::Flush, &raw).ok()?;
+        Some(Raw { file, before })
+    }
+}
+
+impl Drop for Raw<'_> {
+    fn drop(&mut self) {
+        let _ = rustix::termios::tcsetattr(self.file.as_fd(), OptionalActions::Now, &self.before);
+    }
+}
+
+/// A file with the text that is edited, for its owner only, until it is dropped.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn write(folder: &Path, text: &str) -> Option<Draft> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let name = format!("hookrun-{}-{}.txt", std::process::id(), now.as_nanos());
+        let draft = Draft(folder.join(name));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut file = options.open(&draft.0).ok()?;
+        file.write_all(text.as_bytes()).ok()?;
+        file.write_all(b"\n").ok()?;
+        Some(draft)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A text of several lines, as it may be shown: nothing in it moves the cursor, and every line
+/// but the first is set in, so that none looks like a prompt of hookrun's.
+fn lines(text: &str) -> String {
+    let mut shown = String::new();
+    for (count, c) in text.trim_end().chars().filter(|c| *c != '\r').enumerate() {
+        match c {
+            _ if count == LONGEST_TEXT => {
+                shown.push_str(" …");
+                break;
+            }
+            '\n' => shown.push_str("\n  "),
+            '\u{1b}' => shown.push('␛'),
+            c if is_hidden(c) => shown.push(' '),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
+        assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b␛[2J c");
+        assert_eq!(lines(&"x".repeat(2000)).chars().count(), 1002);
+    }
+}

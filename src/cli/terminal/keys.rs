@@ -1,0 +1,164 @@
+//! Keys, out of the bytes that a terminal sends for them.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use hookrun::ui::{Asker, Waited};
+
+/// How long the rest of a key is waited for: after this, an escape is the key of that name.
+const REST: Duration = Duration::from_millis(50);
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// A character.
+    Char(char),
+    /// The end of a line.
+    Enter,
+    /// The key of that name.
+    Escape,
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    Backspace,
+    Delete,
+    /// Control with a letter.
+    Control(char),
+    /// One that means nothing here.
+    Other,
+}
+
+/// The keys that are pressed while a question is open.
+pub(crate) struct Keyboard<'k> {
+    pub(crate) terminal: &'k File,
+    asker: &'k Asker<'k>,
+    bytes: Vec<u8>,
+}
+
+impl<'k> Keyboard<'k> {
+    pub(crate) fn new(terminal: &'k File, asker: &'k Asker<'k>) -> Keyboard<'k> {
+        Keyboard { terminal, asker, bytes: Vec::new() }
+    }
+
+    /// The next key; `None` when the question is over.
+    pub(crate) fn next(&mut self) -> Option<Key> {
+        loop {
+            if let Some((key, used)) = decode(&self.bytes, false) {
+                self.bytes.drain(..used);
+                return Some(key);
+            }
+            let at_most = if self.bytes.is_empty() { Duration::MAX } else { REST };
+            match self.asker.wait(Some(self.terminal.as_fd()), at_most) {
+                Waited::Over => return None,
+                Waited::Quiet => {
+                    let (key, used) = decode(&self.bytes, true)?;
+                    self.bytes.drain(..used);
+                    return Some(key);
+                }
+                Waited::Ready => {
+                    let mut buffer = [0; 256];
+                    let count = rustix::io::read(self.terminal, &mut buffer).ok()?;
+                    // A terminal that is gone.
+                    if count == 0 {
+                        return None;
+                    }
+                    self.bytes.extend_from_slice(&buffer[..count]);
+                }
+            }
+        }
+    }
+}
+
+/// The first key and how many bytes it takes; `None` if more bytes may belong to it and
+/// `is_all` does not say that none will come.
+fn decode(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+    let first = *bytes.first()?;
+    let key = match first {
+        b'\r' | b'\n' => Key::Enter,
+        0x1b => return escape(bytes, is_all),
+        0x08 | 0x7f => Key::Backspace,
+        0x01..=0x1a => Key::Control(char::from(first - 1 + b'a')),
+        0x00..=0x1f => Key::Other,
+        0x20..=0x7e => Key::Char(char::from(first)),
+        0x80..=0xff => return character(bytes, is_all),
+    };
+    Some((key, 1))
+}
+
+fn character(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+    let bytes = &bytes[..bytes.len().min(4)];
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.valid_up_to() > 0 => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(error) if error.error_len().is_none() && !is_all => return None,
+        Err(_) => return Some((Key::Other, 1)),
+    };
+    let c = valid.chars().next()?;
+    Some((Key::Char(c), c.len_utf8()))
+}
+
+fn escape(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+    let (Some(second), rest) = (bytes.get(1), bytes.get(2..).unwrap_or_default()) else {
+        return is_all.then_some((Key::Escape, 1));
+    };
+    if !matches!(second, b'[' | b'O') {
+        // With the Alt key, or an escape and at once something else.
+        return Some((Key::Escape, 1));
+    }
+    let Some(end) = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
+        return is_all.then_some((Key::Escape, bytes.len()));
+    };
+    let key = match (&rest[..end], rest[end]) {
+        (_, b'A') => Key::Up,
+        (_, b'B') => Key::Down,
+        (_, b'C') => Key::Right,
+        (_, b'D') => Key::Left,
+        (_, b'H') | (b"1" | b"7", b'~') => Key::Home,
+        (_, b'F') | (b"4" | b"8", b'~') => Key::End,
+        (b"3", b'~') => Key::Delete,
+        _ => Key::Other,
+    };
+    Some((key, end + 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(mut bytes: &[u8]) -> Vec<Key> {
+        let mut keys = Vec::new();
+        while let Some((key, used)) = decode(bytes, false).or_else(|| decode(bytes, true)) {
+            keys.push(key);
+            bytes = &bytes[used..];
+        }
+        keys
+    }
+
+    #[test]
+    fn keys_are_told_apart() {
+        assert_eq!(
+            keys("aé日\r".as_bytes()),
+            [Key::Char('a'), Key::Char('é'), Key::Char('日'), Key::Enter]
+        );
+        assert_eq!(
+            keys(b"\x1b[A\x1bOB\x1b[3~\x1b[1;5C\x1b[5~"),
+            [Key::Up, Key::Down, Key::Delete, Key::Right, Key::Other]
+        );
+        assert_eq!(keys(b"\x15\x7f\x1b"), [Key::Control('u'), Key::Backspace, Key::Escape]);
+        assert_eq!(keys(b"\x1bx\xff"), [Key::Escape, Key::Char('x'), Key::Other]);
+    }
+
+    #[test]
+    fn half_a_key_waits_for_its_rest() {
+        for half in [&b"\x1b"[..], b"\x1b[", b"\x1b[3", b"\xe6\x97"] {
+            assert_eq!(decode(half, false), None, "{half:?}");
+            assert!(decode(half, true).is_some(), "{half:?}");
+        }
+    }
+}

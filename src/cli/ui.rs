@@ -1,0 +1,118 @@
+//! `hookrun ui`: dialogs, messages and the status line, from inside a hook.
+//!
+//! The hookrun that has started the hook shows them; this one only passes them on. Started by hand
+//! at a terminal it shows them itself.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use hookrun::config::{Environment, Inside};
+use hookrun::exec::Abort;
+use hookrun::session::entries::Entries;
+use hookrun::ui::status::StatusLine;
+use hookrun::ui::{Answer, Asker, PATIENCE, Request, caller, desk};
+
+use crate::args::{Dialog, UiArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::state::shared_folder;
+use crate::terminal::Terminal;
+
+/// The width of a line where there is no terminal to ask.
+const USUAL_COLUMNS: usize = 80;
+
+/// Does what was asked for: 0 with the answer on stdout, 1 if there is none.
+pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let inside = Environment::inside();
+    let (title, text) = (String::clone, String::clone);
+    let request = match &args.dialog {
+        Dialog::Select { title: about, options } => {
+            Request::Select { title: title(about), options: options.clone() }
+        }
+        Dialog::Confirm { title: about, message } => {
+            Request::Confirm { title: title(about), message: text(message) }
+        }
+        Dialog::Input { title: about, placeholder } => {
+            Request::Input { title: title(about), placeholder: text(placeholder) }
+        }
+        Dialog::Editor { title: about, text: before } => {
+            Request::Editor { title: title(about), text: text(before) }
+        }
+        Dialog::Notify { message, kind } => {
+            Request::Notify { message: text(message), kind: (*kind).into() }
+        }
+        Dialog::Status { key: None, session, width, .. } => {
+            return print_status(session.as_deref(), *width, (env, &inside), out);
+        }
+        Dialog::Status { key: Some(key), text, session, .. } => {
+            return set_status((key, text.as_deref()), session.as_deref(), (env, &inside));
+        }
+    };
+    let is_told = matches!(request, Request::Notify { .. });
+    match ask(request, env, &inside)? {
+        Answer::Text(text) => {
+            writeln!(out, "{text}")?;
+            Ok(Exit::Yes)
+        }
+        Answer::Yes(true) | Answer::Done => Ok(Exit::Yes),
+        Answer::Nobody | Answer::Cancelled if is_told => Ok(Exit::Yes),
+        Answer::Yes(false) | Answer::Nobody | Answer::Cancelled | Answer::Refused(_) => {
+            Ok(Exit::No)
+        }
+    }
+}
+
+/// Passes a request on, or shows it to the person who has started us.
+fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<Answer> {
+    if let Some(address) = &inside.socket {
+        return Ok(caller::ask(address, request));
+    }
+    let Some(terminal) = Terminal::open(env) else { return Ok(Answer::Nobody) };
+    // A signal must not end us while the terminal shows no keys.
+    let abort = Abort::on_signals();
+    let abort = abort.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
+    let hook = inside.hook.as_deref().unwrap_or("hookrun ui");
+    let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
+    Ok(desk::show(&terminal, &asker, &request))
+}
+
+/// Keeps a text of the status line, and shows it where the host has one of its own.
+fn set_status(
+    (key, text): (&str, Option<&str>),
+    session: Option<&str>,
+    (env, inside): (&Environment, &Inside),
+) -> Result {
+    let folder = shared_folder(session, env, inside)?;
+    let kept = Entries::of_status(&folder);
+    let done = match text {
+        Some(text) => kept.set(key, text),
+        None => kept.remove(key).map(|_| ()),
+    };
+    done.map_err(|error| Failure::new(error.to_string()))?;
+    if let Some(address) = inside.socket.as_ref().filter(|_| session.is_none()) {
+        let (key, text) = (key.to_string(), text.map(str::to_string));
+        caller::ask(address, Request::Status { key, text });
+    }
+    Ok(Exit::Yes)
+}
+
+/// Prints the status line of a session; nothing if it is empty.
+fn print_status(
+    session: Option<&str>,
+    width: Option<usize>,
+    (env, inside): (&Environment, &Inside),
+    out: &mut dyn Write,
+) -> Result {
+    let kept = Entries::of_status(&shared_folder(session, env, inside)?).all();
+    let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
+    let mut status = StatusLine::default();
+    for (key, texts) in &kept {
+        status.set(key, texts.last().map(String::as_str));
+    }
+    let columns = width.or_else(|| Terminal::open(env).map(|terminal| terminal.size().0));
+    let line = status.line(columns.unwrap_or(USUAL_COLUMNS));
+    if !line.is_empty() {
+        writeln!(out, "{line}")?;
+    }
+    Ok(Exit::Yes)
+}

@@ -1,0 +1,144 @@
+//! What a session keeps: the entries of its hooks, and the messages that wait for it.
+//!
+//! All of it lies in private folders below one root, a folder for each session and in it one for
+//! each hook. Files are changed behind a lock and replaced whole, so that hooks that run at the
+//! same time lose nothing. No link is followed: a hook in a sandbox may write these folders.
+
+pub mod entries;
+pub mod outbox;
+mod store;
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use store::StoreError;
+
+/// The folder of what the hooks of a session share. No hook's own begins with a dot.
+const SHARED: &str = ".shared";
+
+/// The session of an event that names none.
+const NO_SESSION: &str = "no-session";
+
+/// A message to a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// What it says.
+    pub text: String,
+    /// Files to go with it, by their absolute paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
+    /// The hook that sent it; `None` for one that was sent outside of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// When it was sent (RFC 3339, UTC).
+    pub time: String,
+}
+
+/// A session that takes messages at once, of a program that embeds hookrun.
+pub trait Session: Send + Sync {
+    /// Takes a message for the session `id`, which is empty if the event named none. An agent
+    /// that is busy gets it when it is done; one that is idle starts on it (pi's rule).
+    ///
+    /// # Errors
+    /// Why it cannot be taken, for the person who wrote the hook.
+    fn send(&self, id: &str, message: &Message) -> Result<(), String>;
+}
+
+/// The folder of a session below `root`; an empty or missing id is a session without a name.
+pub fn folder(root: &Path, id: Option<&str>) -> PathBuf {
+    let id = id.filter(|id| !id.is_empty()).unwrap_or(NO_SESSION);
+    root.join("sessions").join(file_name(id))
+}
+
+/// The folder of a hook in the folder of its session.
+pub fn hook_folder(session: &Path, hook: &str) -> PathBuf {
+    session.join(file_name(hook))
+}
+
+/// The folder of what all hooks of a session share.
+pub fn shared_folder(session: &Path) -> PathBuf {
+    session.join(SHARED)
+}
+
+/// Makes a folder below `root` that only its owner can look into.
+///
+/// # Errors
+/// When it cannot be made, or is open to others, or somebody else could put another one in its
+/// place.
+pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
+    let own = rustix::process::getuid().as_raw();
+    let is_private = || {
+        let meta = folder.symlink_metadata();
+        meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
+    };
+    let was_private = is_private();
+    if !was_private {
+        // It is there and open to others, or it is not there: then it is made.
+        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
+    }
+    // Somebody else may have been here first, or may come: neither folder may be open to others.
+    let root_is_own = root
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
+    if !root_is_own || !(was_private || is_private()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is open to others"));
+    }
+    Ok(())
+}
+
+/// A name for a file that is different for every text: letters, digits, `-`, `_` and inner dots
+/// stay, every other byte becomes `%` and two digits.
+fn file_name(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
+            b'.' if at > 0 => name.push('.'),
+            _ => name.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if name.is_empty() {
+        name.push('%');
+    }
+    // A file name has at most 255 bytes.
+    if name.len() > 200 {
+        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        name.truncate(180);
+        name.push_str(&format!("%%{sum:016x}"));
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn no_session_id_escapes_its_folder() {
+        assert_eq!(file_name("10-guard.sh"), "10-guard.sh");
+        assert_eq!(file_name("../../etc"), "%2E.%2F..%2Fetc");
+        assert_eq!(file_name(".."), "%2E.");
+        assert_eq!(file_name(""), "%");
+        assert!(file_name(&"x".repeat(1000)).len() < 255);
+        assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
+        assert_ne!(file_name(SHARED), SHARED);
+        assert_eq!(folder(Path::new("/r"), Some("")), folder(Path::new("/r"), None));
+    }
+
+    #[test]
+    fn a_folder_that_others_can_look_into_is_not_used() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("a/b");
+        make_private(root.path(), &folder).unwrap();
+        assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
+        std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+        assert!(make_private(root.path(), &folder).is_err());
+    }
+}

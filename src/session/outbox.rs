@@ -1,0 +1,89 @@
+//! Messages that wait for a session until its host collects them.
+
+use std::io;
+use std::path::Path;
+
+use super::Message;
+use super::store::{Store, StoreError};
+
+/// The waiting messages of a session: JSON, one a line.
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    store: Store,
+}
+
+impl Outbox {
+    /// The outbox of a session, in the private folder that its hooks share; nothing is made yet.
+    pub fn in_folder(folder: &Path) -> Outbox {
+        Outbox { store: Store::new(folder, ".messages.jsonl") }
+    }
+
+    /// Adds a message.
+    ///
+    /// # Errors
+    /// When it cannot be kept, or too many wait already.
+    pub fn put(&self, message: &Message) -> Result<(), StoreError> {
+        let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
+        let locked = self.store.lock()?;
+        let mut all = locked.read()?;
+        all.extend(line);
+        all.push(b'\n');
+        locked.replace(&all)
+    }
+
+    /// Hands all waiting messages to `deliver`, oldest first, and then forgets them. Lines that
+    /// are no message are forgotten, too.
+    ///
+    /// # Errors
+    /// When they cannot be read, or one cannot be delivered: then all of them stay.
+    pub fn take(
+        &self,
+        mut deliver: impl FnMut(&Message) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let locked = self.store.lock()?;
+        let all = locked.read()?;
+        if all.is_empty() {
+            return Ok(());
+        }
+        for line in all.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
+                Err(error) => tracing::warn!(%error, "a line of the outbox is no message"),
+            }
+        }
+        locked.replace(b"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_taken_once_and_in_order_and_stay_if_they_cannot_be_delivered() {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = Outbox::in_folder(folder.path());
+        let message = |text: &str| Message {
+            text: text.to_string(),
+            attachments: Vec::new(),
+            hook: None,
+            time: String::new(),
+        };
+        outbox.put(&message("one\nline")).unwrap();
+        outbox.put(&message("two")).unwrap();
+        let refused = outbox.take(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        assert!(refused.is_err());
+        let mut taken = Vec::new();
+        let mut take = || {
+            taken.clear();
+            let taking = outbox.take(|message| {
+                taken.push(message.text.clone());
+                Ok(())
+            });
+            taking.unwrap();
+            taken.clone()
+        };
+        assert_eq!(take(), ["one\nline", "two"]);
+        assert!(take().is_empty());
+    }
+}

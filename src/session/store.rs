@@ -1,0 +1,170 @@
+//! One file that several processes change: behind a lock, replaced whole, following no link.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+
+/// How much a file may hold: what hooks keep is read whole.
+pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// How long the lock is waited for. A hook that keeps it must not hold others up for ever.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why something could not be kept, or read again.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use `{file}`: {problem}", file = file.display())]
+pub struct StoreError {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A file of a private folder.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    folder: PathBuf,
+    name: &'static str,
+}
+
+/// The right to change a file, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Locked<'s> {
+    store: &'s Store,
+    _lock: File,
+}
+
+impl Store {
+    pub(super) fn new(folder: &Path, name: &'static str) -> Store {
+        Store { folder: folder.to_path_buf(), name }
+    }
+
+    /// What it holds; nothing if it is not there.
+    pub(super) fn read(&self) -> Result<Vec<u8>, StoreError> {
+        let mut options = OpenOptions::new();
+        let opened = careful(options.read(true)).open(self.file());
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.fails(&error)),
+        };
+        if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+            return Err(self.fails(&"it is not a file"));
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
+        read.map_err(|error| self.fails(&error))?;
+        self.check(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// Waits for the right to change it.
+    pub(super) fn lock(&self) -> Result<Locked<'_>, StoreError> {
+        let mut options = OpenOptions::new();
+        let opened = careful(options.write(true).create(true)).open(self.beside("lock"));
+        let lock = opened.map_err(|error| self.fails(&error))?;
+        let started = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Locked { store: self, _lock: lock }),
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(self.fails(&"another process keeps it locked"));
+                }
+                Err(TryLockError::Error(error)) => return Err(self.fails(&error)),
+            }
+        }
+    }
+
+    /// What is wrong with it.
+    pub(super) fn fails(&self, problem: &dyn ToString) -> StoreError {
+        StoreError { file: self.file(), problem: problem.to_string() }
+    }
+
+    fn check(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let is_much = bytes.len() > MOST_BYTES;
+        if is_much { Err(self.fails(&"it would hold more than 4 MiB")) } else { Ok(()) }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join(self.name)
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", self.name))
+    }
+}
+
+impl Locked<'_> {
+    /// What it holds.
+    pub(super) fn read(&self) -> Result<Vec<u8>, StoreError> {
+        self.store.read()
+    }
+
+    /// Puts `bytes` in the place of what it holds: whoever reads sees the old or the new.
+    pub(super) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.store.check(bytes)?;
+        let new = self.store.beside("new");
+        // Left by somebody who was killed, or put there to mislead us.
+        let _ = std::fs::remove_file(&new);
+        let mut options = OpenOptions::new();
+        let written = careful(options.write(true).create_new(true))
+            .open(&new)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(&new, self.store.file()));
+        written.map_err(|error| {
+            let _ = std::fs::remove_file(&new);
+            self.store.fails(&error)
+        })
+    }
+}
+
+/// Opens for the owner only, follows no link, and waits for nobody at the other end of a pipe.
+fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    #[test]
+    fn links_and_pipes_in_its_place_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "{}").unwrap();
+        for ending in ["", ".new", ".lock"] {
+            let store = Store::new(folder.path(), "kept");
+            let _ = std::fs::remove_file(folder.path().join("kept.lock"));
+            symlink(&victim, folder.path().join(format!("kept{ending}"))).unwrap();
+            if ending.is_empty() {
+                assert!(store.read().is_err());
+            }
+            let _ = store.lock().and_then(|locked| locked.replace(b"new"));
+            assert_eq!(std::fs::read(&victim).unwrap(), b"{}", "{ending}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_for_the_owner_only_and_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path(), "kept");
+        assert_eq!(store.read().unwrap(), b"");
+        let locked = store.lock().unwrap();
+        locked.replace(b"text").unwrap();
+        assert!(locked.replace(&vec![b'x'; MOST_BYTES + 1]).is_err());
+        assert_eq!(store.read().unwrap(), b"text");
+        for file in ["kept", "kept.lock"] {
+            let meta = folder.path().join(file).metadata().unwrap();
+            assert_eq!(meta.mode() & 0o777, 0o600, "{file}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! One dialog at a time.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::Asker;
+
+/// How often somebody who waits looks whether the question is still wanted.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Whose turn it is.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    is_taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+/// A turn, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn<'t>(&'t Turns);
+
+impl Turns {
+    /// Waits for a turn; `None` if the question is over before it comes.
+    pub(super) fn take(&self, asker: &Asker<'_>) -> Option<Turn<'_>> {
+        let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if asker.is_over() {
+                return None;
+            }
+            if !*is_taken {
+                *is_taken = true;
+                return Some(Turn(self));
+            }
+            let waited = self.given_back.wait_timeout(is_taken, LOOK_EVERY);
+            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.given_back.notify_one();
+    }
+}

@@ -1,0 +1,183 @@
+//! `hookrun state` and `hookrun send`: what outlives a hook.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::thread;
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A sandbox with a hook that runs this line, in which `hookrun` is the program that is tested.
+fn with_hook(sandbox: Sandbox, name: &str, body: &str) -> Sandbox {
+    let hookrun = env!("CARGO_BIN_EXE_hookrun");
+    sandbox.hook(name, &format!("hookrun() {{ '{hookrun}' \"$@\"; }}\n{body}"))
+}
+
+/// `hookrun` as a hook whose state folder is `state/s/hook` would call it.
+fn in_hook(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let folder = sandbox.at("state/s/hook");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(sandbox.at("state/s"), PermissionsExt::from_mode(0o700)).unwrap();
+    let set = |hookrun: &mut Command| {
+        hookrun.env("HOOKRUN_STATE_DIR", &folder).env("HOOKRUN_HOOK", "hook");
+    };
+    sandbox.hookrun_as(set, arguments, b"")
+}
+
+#[track_caller]
+fn prints(sandbox: &Sandbox, arguments: &[&str], text: &str) {
+    let ran = in_hook(sandbox, arguments);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, text), "{arguments:?}: {ran:?}");
+}
+
+#[test]
+fn a_text_is_there_in_the_next_run_of_the_hook_and_nowhere_else() {
+    let body = "hookrun state get count || echo none; hookrun state set count \"$$ -x\"\n\
+                hookrun state get count | grep -q -- -x || echo lost";
+    let sandbox = with_hook(Sandbox::new(), "10-one", body);
+    let sandbox = with_hook(sandbox, "20-two", "hookrun state get count && exit 1; exit 0");
+    let session = |id: &str| {
+        let context = format!(r#"{{"sessionId":"{id}"}}"#);
+        sandbox.hookrun(&["run", "tool.pre"], context.as_bytes())
+    };
+    session("a").exits(0).prints(r#""output":"none""#);
+    let again = session("a");
+    assert!(!again.stdout.contains("none") && again.stdout.contains(" -x"), "{again:?}");
+    session("b").exits(0).prints("none");
+}
+
+#[test]
+fn what_is_shared_is_there_for_all_hooks_of_the_session() {
+    let sandbox = with_hook(Sandbox::new(), "10-one", "hookrun state --shared set key text");
+    let sandbox = with_hook(sandbox, "20-two", "hookrun state get key --shared");
+    sandbox.run("tool.pre").allows_with(serde_json::json!({ "output": "text" }));
+}
+
+#[test]
+fn entries_are_set_appended_listed_and_removed() {
+    let sandbox = Sandbox::new();
+    let missing = in_hook(&sandbox, &["state", "get", "key"]);
+    assert_eq!((missing.status, missing.stdout.as_str()), (1, ""), "{missing:?}");
+    assert_eq!(missing.stderr, "");
+    prints(&sandbox, &["state", "list"], "");
+    prints(&sandbox, &["state", "set", "key", "a b"], "");
+    prints(&sandbox, &["state", "append", "key", "two\nlines"], "");
+    prints(&sandbox, &["state", "append", "other", "--force"], "");
+    prints(&sandbox, &["state", "get", "key"], "a b\ntwo\nlines\n");
+    prints(&sandbox, &["state", "get", "key", "--format", "json"], "\"a b\"\n\"two\\nlines\"\n");
+    prints(&sandbox, &["state", "list"], "key\nother\n");
+    let all = "{\"key\":[\"a b\",\"two\\nlines\"],\"other\":[\"--force\"]}\n";
+    prints(&sandbox, &["state", "list", "--format", "json"], all);
+    prints(&sandbox, &["state", "remove", "key"], "");
+    in_hook(&sandbox, &["state", "remove", "key"]).exits(1);
+    prints(&sandbox, &["state", "set", "other", ""], "");
+    prints(&sandbox, &["state", "get", "other"], "\n");
+    in_hook(&sandbox, &["state", "get", "other", "--shared"]).exits(1);
+}
+
+#[test]
+fn no_entry_is_lost_among_many_writers() {
+    let sandbox = Sandbox::new();
+    in_hook(&sandbox, &["state", "--shared", "append", "log", "first"]).exits(0);
+    thread::scope(|scope| {
+        for writer in 0..8 {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let text = format!("{writer}-{number}");
+                    in_hook(sandbox, &["state", "--shared", "append", "log", &text]).exits(0);
+                    in_hook(sandbox, &["state", "--shared", "set", &text, "x"]).exits(0);
+                    in_hook(sandbox, &["send", &text]).exits(0);
+                }
+            });
+        }
+    });
+    let log = in_hook(&sandbox, &["state", "--shared", "get", "log"]).stdout;
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), 81, "{lines:?}");
+    for writer in 0..8 {
+        let own = lines.iter().filter(|line| line.starts_with(&format!("{writer}-")));
+        let wanted: Vec<String> = (0..10).map(|number| format!("{writer}-{number}")).collect();
+        assert_eq!(own.collect::<Vec<_>>(), wanted.iter().collect::<Vec<_>>());
+    }
+    let keys = in_hook(&sandbox, &["state", "--shared", "list"]).stdout;
+    assert_eq!(keys.lines().count(), 81);
+    let taken = in_hook(&sandbox, &["send", "--take"]).stdout;
+    assert_eq!(taken.lines().count(), 80);
+}
+
+#[test]
+fn what_is_kept_is_for_its_owner_only() {
+    let sandbox = Sandbox::new();
+    in_hook(&sandbox, &["state", "set", "a", "b"]).exits(0);
+    in_hook(&sandbox, &["state", "--shared", "set", "a", "b"]).exits(0);
+    in_hook(&sandbox, &["send", "text"]).exits(0);
+    let mode = |path: &str| sandbox.at(path).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("state/s/.shared"), 0o700);
+    for file in [
+        "hook/.entries.json",
+        "hook/.entries.json.lock",
+        ".shared/.entries.json",
+        ".shared/.messages.jsonl",
+    ] {
+        assert_eq!(mode(&format!("state/s/{file}")), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn outside_of_a_hook_it_says_so() {
+    for arguments in [&["state", "get", "a"][..], &["state", "--shared", "list"]] {
+        let ran = Sandbox::new().hookrun(arguments, b"");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        ran.says("there is no state outside of a hook: HOOKRUN_STATE_DIR is not set");
+    }
+}
+
+#[test]
+fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
+    let sandbox = Sandbox::new().file("state/s/hook/.entries.json", "no entries");
+    in_hook(&sandbox, &["state", "set", "a", "b"]).exits(2).says("it does not hold entries");
+    assert_eq!(sandbox.read("state/s/hook/.entries.json"), "no entries");
+}
+
+#[test]
+fn messages_wait_until_they_are_taken() {
+    let body = "hookrun send 'CI has failed' --attach log.txt && hookrun send -- --really";
+    let sandbox = with_hook(Sandbox::new(), "guard", body).file("log.txt", "");
+    sandbox.hookrun(&["run", "tool.pre"], br#"{"sessionId":"s/1"}"#).allows();
+    sandbox.hookrun(&["send", "by hand", "--session", "s/1"], b"").exits(0);
+    let take = |session: &str| sandbox.hookrun(&["send", "--take", "--session", session], b"");
+    assert_eq!(take("other").exits(0).stdout, "");
+
+    let taken = take("s/1").stdout;
+
+    let messages: Vec<serde_json::Value> =
+        taken.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let texts: Vec<&str> = messages.iter().map(|one| one["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["CI has failed", "--really", "by hand"]);
+    let file = sandbox.at("log.txt").canonicalize().unwrap();
+    assert_eq!(messages[0]["attachments"], serde_json::json!([file]));
+    assert_eq!((&messages[0]["hook"], messages[2].get("hook")), (&"guard".into(), None));
+    assert_eq!(take("s/1").exits(0).stdout, "");
+}
+
+#[test]
+fn messages_that_nobody_reads_are_not_lost() {
+    let sandbox = Sandbox::new();
+    in_hook(&sandbox, &["send", "text"]).exits(0);
+    let hookrun = env!("CARGO_BIN_EXE_hookrun");
+    let broken = Command::new("/bin/sh")
+        .args(["-c", "exec \"$0\" send --take > /dev/full", hookrun])
+        .env("HOOKRUN_STATE_DIR", sandbox.at("state/s/hook"))
+        .output()
+        .unwrap();
+    assert_eq!(broken.status.code(), Some(2), "{broken:?}");
+    in_hook(&sandbox, &["send", "--take"]).exits(0).prints("text");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_not_sent() {
+    let sandbox = Sandbox::new();
+    let ran = in_hook(&sandbox, &["send", "text", "--attach", "none.txt"]);
+    ran.exits(2).says("cannot attach `none.txt`");
+    assert_eq!(in_hook(&sandbox, &["send", "--take"]).stdout, "");
+}

@@ -1,0 +1,91 @@
+//! Where nobody is, every dialog has its documented answer at once (oh-my-pi: select, input and
+//! editor have none, confirm is no, and nothing else happens).
+
+use super::with_hookrun;
+use crate::sandbox::{Ran, Sandbox};
+
+/// What a hook prints that runs this without a terminal.
+#[track_caller]
+fn hook(body: &str) -> Ran {
+    let sandbox = Sandbox::new().hook("guard", &with_hookrun(body));
+    sandbox.run("tool.pre")
+}
+
+const DIALOGS: &[(&str, i32)] = &[
+    ("select Title a b", 1),
+    ("confirm Title Message", 1),
+    ("confirm Title", 1),
+    ("input Title Placeholder", 1),
+    ("input Title", 1),
+    ("editor Title Text", 1),
+    ("editor Title", 1),
+    ("notify Message", 0),
+    ("notify Message --type error", 0),
+    ("status key text", 0),
+    ("status key", 0),
+    ("status", 0),
+];
+
+#[test]
+fn in_a_hook_every_dialog_has_its_default_and_prints_nothing() {
+    for (dialog, status) in DIALOGS {
+        let ran = hook(&format!("hookrun ui {dialog}; test $? -eq {status}"));
+        ran.allows();
+        assert_eq!(ran.stderr, "", "{dialog}");
+    }
+}
+
+#[test]
+fn outside_of_a_hook_as_well() {
+    for (dialog, status) in DIALOGS {
+        let words: Vec<&str> = ["ui"].into_iter().chain(dialog.split(' ')).collect();
+        let ran = Sandbox::new().hookrun(&words, b"");
+        assert_eq!((ran.status, ran.stdout.as_str()), (*status, ""), "{dialog}: {ran:?}");
+        assert_eq!(ran.stderr, "", "{dialog}");
+    }
+}
+
+#[test]
+fn a_hook_knows_that_nobody_is_there() {
+    hook("test \"$HOOKRUN_HAS_UI\" = 0 && test -z \"$HOOKRUN_SOCKET\"").allows();
+    // Not even if it is told so from outside.
+    let sandbox = Sandbox::new()
+        .hook("guard", "test \"$HOOKRUN_HAS_UI\" = 0 && test -z \"$HOOKRUN_SOCKET\"")
+        .variable("HOOKRUN_HAS_UI", "1")
+        .variable("HOOKRUN_SOCKET", "token@/nowhere");
+    sandbox.run("tool.pre").allows();
+}
+
+#[test]
+fn a_socket_at_which_nobody_listens_is_nobody() {
+    for socket in ["", "nonsense", "token@/nowhere", "@"] {
+        let body = format!("HOOKRUN_SOCKET='{socket}' hookrun ui confirm Sure; test $? -eq 1");
+        hook(&body).allows();
+    }
+}
+
+#[test]
+fn a_usage_error_is_2_and_no_answer() {
+    hook("hookrun ui select Title 2>/dev/null; test $? -eq 2").allows();
+}
+
+#[test]
+fn a_status_line_is_kept_for_whoever_shows_it() {
+    let sandbox = Sandbox::new()
+        .hook("one", &with_hookrun("hookrun ui status b \"$(printf 'two\\n\\tlines')\""))
+        .hook("two", &with_hookrun("hookrun ui status a first; hookrun ui status c -x"));
+    let context = br#"{"sessionId":"s/1"}"#;
+    sandbox.hookrun(&["run", "tool.pre"], context).allows();
+
+    let line = |arguments: &[&str]| {
+        let all: Vec<&str> = ["ui", "status"].iter().chain(arguments).copied().collect();
+        let ran = sandbox.hookrun(&all, b"");
+        ran.exits(0);
+        ran.stdout
+    };
+    assert_eq!(line(&["--session", "s/1"]), "first two lines -x\n");
+    assert_eq!(line(&["--session", "s/1", "--width", "9"]), "first tw…\n");
+    assert_eq!(line(&[]), "");
+    sandbox.hookrun(&["ui", "status", "a", "--session", "s/1"], b"").exits(0);
+    assert_eq!(line(&["--session", "s/1"]), "two lines -x\n");
+}

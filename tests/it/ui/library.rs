@@ -1,0 +1,232 @@
+//! A program that embeds hookrun and shows dialogs itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::event::{Context, Event};
+use hookrun::exec::Budget;
+use hookrun::run::Run;
+use hookrun::runner::Runner;
+use hookrun::session::{Message, Session};
+use hookrun::ui::{Asker, Kind, Ui};
+
+use super::with_hookrun;
+use crate::sandbox::Sandbox;
+
+/// A host that notes what it is asked, and always knows an answer.
+#[derive(Debug, Default)]
+struct Host {
+    noted: Mutex<Vec<String>>,
+    open: AtomicUsize,
+}
+
+impl Host {
+    fn note(&self, asker: &Asker<'_>, words: &str) {
+        self.noted.lock().unwrap().push(format!("{}: {words}", asker.hook()));
+    }
+
+    fn noted(&self) -> Vec<String> {
+        self.noted.lock().unwrap().clone()
+    }
+}
+
+impl Ui for Host {
+    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
+        self.note(asker, &format!("select {title} {options:?}"));
+        options.last().cloned()
+    }
+
+    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
+        self.note(asker, &format!("confirm {title} {message}"));
+        assert_ne!(title, "panic", "a host may be at fault");
+        if title == "wait" {
+            while !asker.is_over() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            self.note(asker, "withdrawn");
+        }
+        true
+    }
+
+    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
+        assert_eq!(self.open.fetch_add(1, Ordering::SeqCst), 0, "one dialog at a time");
+        self.note(asker, &format!("input {title} {placeholder}"));
+        std::thread::sleep(Duration::from_millis(30));
+        self.open.fetch_sub(1, Ordering::SeqCst);
+        (title != "nothing").then(|| "typed\ntext".to_string())
+    }
+
+    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
+        self.note(asker, &format!("editor {title} {text}"));
+        Some(text.to_uppercase())
+    }
+
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind) {
+        self.note(asker, &format!("notify {message} {kind:?}"));
+    }
+
+    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
+        self.note(asker, &format!("status {key} {text:?}"));
+    }
+}
+
+impl Session for Host {
+    fn send(&self, id: &str, message: &Message) -> Result<(), String> {
+        if message.text == "refuse" {
+            return Err("the session is closed".to_string());
+        }
+        let Message { text, attachments, hook, .. } = message;
+        self.noted.lock().unwrap().push(format!("send {id} {text} {attachments:?} {hook:?}"));
+        Ok(())
+    }
+}
+
+/// A runner for the sandbox's hooks, as a program of its own would make it.
+fn runner(sandbox: &Sandbox) -> (Runner, Event) {
+    runner_for(sandbox, r#"{"sessionId":"s"}"#)
+}
+
+/// The same, with an event that has this context.
+fn runner_for(sandbox: &Sandbox, context: &str) -> (Runner, Event) {
+    let mut env = Environment::capture();
+    env.state_home = Some(sandbox.at("state"));
+    let choice = Choice { explicit: vec![sandbox.path().into()], ..Choice::default() };
+    let config = Config::load(&choice, &env, Scope::All);
+    let spec = config.catalog.find("tool.pre").unwrap();
+    let context = Context::parse(context).unwrap();
+    let event = Event::new(spec, "native", context).unwrap();
+    (Runner::from_config(config, &env), event)
+}
+
+fn hook(body: &str) -> Sandbox {
+    Sandbox::new().hook("guard", &with_hookrun(&format!("set -e\n{body}")))
+}
+
+#[track_caller]
+fn allowed(run: &Run) -> String {
+    assert!(run.outcome.is_allowed(), "{run:?}");
+    run.outcome.output().unwrap_or_default()
+}
+
+#[test]
+fn every_dialog_reaches_the_host_and_its_answer_the_hook() {
+    let sandbox = hook(
+        "test $HOOKRUN_HAS_UI = 1\n\
+         hookrun ui select T a 'b c'; hookrun ui confirm T M; hookrun ui input T P\n\
+         hookrun ui editor T 'some text'; hookrun ui notify N --type warning\n\
+         hookrun ui status k v; hookrun ui status k\n\
+         if hookrun ui input nothing; then exit 1; fi",
+    );
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let ui: Arc<dyn Ui> = Arc::clone(&host) as Arc<dyn Ui>;
+
+    let run = runner.ui(ui).handle(&event);
+
+    assert_eq!(allowed(&run), "b c\ntyped\ntext\nSOME TEXT");
+    let noted = [
+        "guard: select T [\"a\", \"b c\"]",
+        "guard: confirm T M",
+        "guard: input T P",
+        "guard: editor T some text",
+        "guard: notify N Warning",
+        "guard: status k Some(\"v\")",
+        "guard: status k None",
+        "guard: input nothing ",
+    ];
+    assert_eq!(host.noted(), noted);
+}
+
+#[test]
+fn messages_reach_the_session_of_the_host_with_their_files() {
+    let sandbox = hook(
+        "test $HOOKRUN_HAS_UI = 0\n\
+         hookrun send 'run the tests' --attach event.txt\n\
+         if hookrun send refuse 2>&1; then exit 1; fi\n\
+         if hookrun ui confirm Sure; then exit 1; fi",
+    )
+    .file("event.txt", "");
+    let folder = serde_json::json!({ "sessionId": "s", "cwd": sandbox.path() });
+    let (runner, event) = runner_for(&sandbox, &folder.to_string());
+    let host = Arc::new(Host::default());
+
+    let run = runner.session(Arc::clone(&host) as Arc<dyn Session>).handle(&event);
+
+    assert!(allowed(&run).contains("the host did not take the message: the session is closed"));
+    let file = sandbox.at("event.txt").canonicalize().unwrap();
+    let noted = format!("send s run the tests [{file:?}] Some(\"guard\")");
+    assert_eq!(host.noted(), [noted]);
+}
+
+#[test]
+fn dialogs_of_hooks_that_run_together_wait_their_turn() {
+    let names = ["a", "b", "c", "d"];
+    let sandbox = names.iter().fold(Sandbox::new(), |sandbox, name| {
+        let body = with_hookrun("hookrun ui input Name >/dev/null");
+        sandbox.hook(name, &format!("# hookrun: parallel timeout=1m\n{body}"))
+    });
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let run = runner.ui(Arc::clone(&host) as Arc<dyn Ui>).jobs(4).handle(&event);
+    allowed(&run);
+    assert_eq!(host.noted().len(), names.len());
+}
+
+#[test]
+fn a_host_that_panics_has_not_answered() {
+    let sandbox = hook("if hookrun ui confirm panic; then exit 1; fi\nhookrun ui confirm again");
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let run = runner.ui(Arc::clone(&host) as Arc<dyn Ui>).handle(&event);
+    allowed(&run);
+    assert_eq!(host.noted(), ["guard: confirm panic ", "guard: confirm again "]);
+}
+
+#[test]
+fn a_dialog_is_withdrawn_when_the_budget_ends_its_hook() {
+    let sandbox = hook("hookrun ui confirm wait");
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let budget = Budget::from(Instant::now(), Duration::from_millis(700));
+    let runner = runner.ui(Arc::clone(&host) as Arc<dyn Ui>);
+
+    let run = runner.handle_within(&event, Some(budget));
+
+    assert!(run.outcome.refusal().unwrap().reason.contains("the budget of 700ms was used up"));
+    assert_eq!(host.noted(), ["guard: confirm wait ", "guard: withdrawn"]);
+}
+
+#[test]
+fn no_hook_speaks_for_another_or_after_its_end() {
+    let sandbox = hook("echo $HOOKRUN_SOCKET");
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let runner = runner.ui(Arc::clone(&host) as Arc<dyn Ui>);
+    let first = allowed(&runner.handle(&event));
+    let second = allowed(&runner.handle(&event));
+    assert_ne!(first, second, "each hook has a token of its own");
+    let (_, path) = second.split_once('@').unwrap();
+    for address in [&first, &second, &format!("@{path}")] {
+        let ran = sandbox.hookrun_as(
+            |hookrun| {
+                hookrun.env("HOOKRUN_SOCKET", address.trim());
+            },
+            &["ui", "confirm", "Sure"],
+            b"",
+        );
+        ran.exits(1);
+    }
+    assert!(host.noted().is_empty());
+    drop(runner);
+    assert_eq!(std::fs::read_dir(sandbox.at("state/hookrun/desks")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_host_without_dialogs_opens_no_socket() {
+    let sandbox = hook("test -z \"$HOOKRUN_SOCKET\"");
+    let (runner, event) = runner(&sandbox);
+    allowed(&runner.handle(&event));
+    sandbox.has_no_file("state/hookrun/desks");
+}

@@ -1,0 +1,211 @@
+//! Dialogs on a real terminal.
+
+use serde_json::json;
+
+use super::screen::{asking, at, at_terminal, at_terminal_of, decided};
+use crate::sandbox::Sandbox;
+
+const SELECT: &str = "chosen=$(hookrun ui select 'Which one?' alpha 'beta two' gamma); \
+                      echo \"$? <$chosen>\"";
+const INPUT: &str = "text=$(hookrun ui input Name 'like this'); echo \"$? <$text>\"";
+const CONFIRM: &str = "hookrun ui confirm Dangerous 'Allow it?'; echo $?";
+const EDITOR: &str = "text=$(hookrun ui editor Edit 'old text'); echo \"$? <$text>\"";
+
+/// What a hook with this body prints after somebody has pressed `keys` at the text `at`.
+#[track_caller]
+fn says(body: &str, text: &'static str, keys: &'static str, output: &str) {
+    let ran = decided(&asking("timeout=1m", body), &[at(text, keys)]);
+    ran.allows_with(json!({ "output": output }));
+}
+
+#[test]
+fn a_choice_is_made_with_arrows_letters_and_digits() {
+    for (keys, output) in [
+        ("\r", "0 <alpha>"),
+        ("\u{1b}[B\r", "0 <beta two>"),
+        ("jj\r", "0 <gamma>"),
+        ("jjk\r", "0 <beta two>"),
+        ("\u{1b}[A\r", "0 <gamma>"),
+        ("3", "0 <gamma>"),
+        ("7x\r", "0 <alpha>"),
+        ("\u{1b}", "1 <>"),
+    ] {
+        says(SELECT, "3. gamma", keys, output);
+    }
+}
+
+#[test]
+fn a_line_is_typed_and_edited() {
+    for (keys, output) in [
+        ("Ada L\r", "0 <Ada L>"),
+        ("\r", "0 <>"),
+        ("naïvf\u{7f}e 日本\r", "0 <naïve 日本>"),
+        ("bc\u{1b}[D\u{1b}[Da\r", "0 <abc>"),
+        ("one two\u{17}three\r", "0 <one three>"),
+        ("gone\u{15}there\r", "0 <there>"),
+        ("half\u{1b}", "1 <>"),
+        ("\u{4}", "1 <>"),
+    ] {
+        says(INPUT, "(like this) > ", keys, output);
+    }
+}
+
+#[test]
+fn only_a_yes_confirms() {
+    for (keys, output) in [
+        ("y\r", "0"),
+        ("yes\r", "0"),
+        ("n\r", "1"),
+        ("\r", "1"),
+        ("maybe\r", "1"),
+        ("y\u{1b}", "1"),
+    ] {
+        says(CONFIRM, "Allow it? [y/N] ", keys, output);
+    }
+}
+
+#[test]
+fn a_text_is_edited_with_the_editor_of_the_person() {
+    let editor =
+        "#!/bin/sh\ntest -t 0 && test -t 1 && cat \"$2\" > seen && echo \"$1\" >> \"$2\"\n";
+    let sandbox = || asking("timeout=1m", EDITOR).script("ed it", editor);
+    for name in ["VISUAL", "EDITOR"] {
+        let sandbox = sandbox().variable(name, "'./ed it' --more");
+        let ran = decided(&sandbox, &[]);
+        ran.allows_with(json!({ "output": "0 <old text\n--more>" }));
+        assert_eq!(sandbox.read("seen"), "old text\n");
+    }
+    let fails = asking("timeout=1m", EDITOR).variable("VISUAL", "false");
+    decided(&fails, &[]).allows_with(json!({ "output": "1 <>" }));
+    let none = asking("timeout=1m", EDITOR).variable("EDITOR", "./no-such-editor");
+    decided(&none, &[]).allows_with(json!({ "output": "1 <>" })).says("cannot start the editor");
+}
+
+#[test]
+fn a_hook_keeps_its_own_stdin_and_stdout() {
+    let body = "hookrun ui confirm Sure >/dev/null </dev/null || exit 1\nhookrun field a";
+    let sandbox = asking("timeout=1m", body).file("event", r#"{"a":"from stdin"}"#);
+    let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
+    ran.allows_with(json!({ "output": "from stdin" }));
+}
+
+#[test]
+fn a_person_is_told_of_messages_and_knows_from_whom() {
+    let body = "hookrun ui notify one; hookrun ui notify --type warning two\n\
+                hookrun ui notify --type error three; hookrun ui status key text; echo $?";
+    let ran = decided(&asking("timeout=1m", body), &[]);
+    ran.allows_with(json!({ "output": "0" }));
+    ran.says("hook guard: one\r\nhook guard: warning: two\r\nhook guard: error: three\r\n");
+}
+
+#[test]
+fn a_hook_knows_that_there_is_somebody() {
+    let ran = decided(&asking("timeout=1m", "echo $HOOKRUN_HAS_UI"), &[]);
+    ran.allows_with(json!({ "output": "1" }));
+}
+
+#[test]
+fn no_text_of_a_hook_moves_the_cursor_or_looks_like_a_prompt() {
+    let body = "hookrun ui select \"$(printf 'a\\033[2J\\rb\\nhook other asks: c')\" \
+                \"$(printf 'x\\033[9Ay\\nz')\"";
+    let ran = decided(&asking("timeout=1m", body), &[at("1. xy z", "\r")]);
+    ran.says("hook guard asks: a␛[2Jb\r\n  hook other asks: c\r\n");
+    assert!(!ran.stderr.contains("\u{1b}[2J"), "{ran:?}");
+    assert!(!ran.stderr.contains("\u{1b}[9A"), "{ran:?}");
+}
+
+#[test]
+fn a_long_list_fits_on_a_small_terminal() {
+    let body = "hookrun ui select Number $(seq 1 40)";
+    let sandbox = asking("timeout=1m", body);
+    let arguments = ["run", "tool.pre"];
+    let steps = [at("  4. 4", "k"), at("> 40. 40", "\r")];
+    let ran = at_terminal_of((8, 20), &sandbox, &arguments, &steps);
+    ran.allows_with(json!({ "output": "40" }));
+    assert!(!ran.stderr.contains(" 9. 9"), "{ran:?}");
+}
+
+#[test]
+fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
+    let steps = [at("> ", "first\r"), at("> ", "second\r"), at("> ", "third\r")];
+    let sandbox = Sandbox::new().file("event", "{}");
+    let sandbox = ["one", "two", "three"].iter().fold(sandbox, |sandbox, name| {
+        let body = super::with_hookrun("hookrun ui input Name");
+        sandbox.hook(name, &format!("# hookrun: timeout=1m parallel\n{body}"))
+    });
+    let ran = at_terminal(&sandbox, &["run", "tool.pre", "--jobs", "3"], &steps);
+    ran.exits(0);
+    for answer in ["first", "second", "third"] {
+        ran.prints(answer);
+    }
+}
+
+#[test]
+fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
+    let waits = "until [ -e asked ]; do sleep 0.05; done; sleep 0.3; echo no >&2; exit 1";
+    let asks = super::with_hookrun("touch asked; hookrun ui confirm Sure");
+    let sandbox = Sandbox::new()
+        .file("event", "{}")
+        .hook("10-refuse", &format!("# hookrun: timeout=1m parallel\n{waits}"))
+        .hook("20-ask", &format!("# hookrun: timeout=1m parallel\n{asks}"));
+    decided(&sandbox, &[]).blocks_saying("no").says("Sure [y/N] ");
+}
+
+#[test]
+fn a_dialog_is_withdrawn_when_its_hook_ends() {
+    let body = "hookrun ui select Which a b & sleep 0.3; echo over >&2; exit 1";
+    let ran = decided(&asking("timeout=1m", body), &[]);
+    ran.blocks_saying("over").says("(no answer)");
+}
+
+#[test]
+fn control_c_at_a_dialog_refuses() {
+    for (body, text) in [(SELECT, "3. gamma"), (INPUT, "this) > "), (CONFIRM, "[y/N] ")] {
+        let ran = decided(&asking("timeout=1m", body), &[at(text, "\u{3}")]);
+        ran.blocks_saying("hookrun was told to stop");
+    }
+}
+
+#[test]
+fn an_editor_is_withdrawn_with_its_dialog() {
+    let sandbox = asking("timeout=1m", &format!("({EDITOR}) & sleep 0.5; exit 1"))
+        .script("endless", "#!/bin/sh\nstty raw\nexec sleep 600\n")
+        .variable("VISUAL", "./endless");
+    decided(&sandbox, &[]).blocks_saying("exited with status 1");
+}
+
+#[test]
+fn a_question_of_a_hook_and_one_of_hookrun_can_follow_each_other() {
+    let body = "hookrun ui confirm First >/dev/null || exit 1\necho '{\"ask\":\"Second?\"}'";
+    let steps = [at("First [y/N] ", "y\r"), at("Second? [y/N] ", "y\r")];
+    decided(&asking("timeout=1m", body), &steps).allows();
+}
+
+#[test]
+fn test_asks_as_run_does() {
+    let steps = [at("[y/N] ", "y\r")];
+    let ran = at_terminal(&asking("timeout=1m", CONFIRM), &["test", "tool.pre"], &steps);
+    ran.exits(0).prints("ALLOWED");
+}
+
+#[test]
+fn started_by_hand_it_asks_by_itself() {
+    let sandbox = Sandbox::new().file("event", "");
+    let ran = at_terminal(&sandbox, &["ui", "select", "Which", "a", "b"], &[at("2. b", "2")]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, "b\n"), "{ran:?}");
+    ran.says("hook hookrun ui asks: Which");
+    let interrupted = at_terminal(&sandbox, &["ui", "input", "Name"], &[at("> ", "\u{3}")]);
+    interrupted.exits(1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hook_in_a_sandbox_can_ask_send_and_share() {
+    let body = "hookrun ui confirm Sure || exit 1\n\
+                hookrun state --shared set a b && hookrun state set c d || exit 1\n\
+                hookrun send text || exit 1\nhookrun state --shared get a";
+    let sandbox = asking("timeout=1m sandbox.network=false sandbox.required=false", body);
+    let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
+    ran.allows_with(json!({ "output": "b" }));
+    sandbox.hookrun(&["send", "--take"], b"").exits(0).prints(r#""text":"text""#);
+}
