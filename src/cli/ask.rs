@@ -6,13 +6,9 @@ use std::time::Instant;
 
 use hookrun::exec::Abort;
 use hookrun::outcome::{Outcome, Settled};
-use hookrun::ui::status::plain;
 use hookrun::ui::{Asker, PATIENCE};
 
 use crate::terminal::Terminal;
-
-/// How much of a question is shown.
-const LONGEST_QUESTION: usize = 1000;
 
 /// Asks all questions of an outcome, and returns the outcome with the answer. They are answered
 /// within [`PATIENCE`], or until the budget ends: a person who has left must not keep a host
@@ -32,8 +28,7 @@ pub(crate) fn settle(
     for question in questions.clone() {
         let stops = abort.map(AsFd::as_fd).into_iter().collect();
         let asker = Asker::new(&question.hook, until, stops);
-        let text: String = plain(&question.question).chars().take(LONGEST_QUESTION).collect();
-        match terminal.ask(&asker, &text) {
+        match terminal.ask(&asker, &question.question) {
             Some(true) => {}
             Some(false) => return outcome.answered(false, "answered no"),
             None => return outcome.answered(false, "nobody answered"),

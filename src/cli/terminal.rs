@@ -70,10 +70,10 @@ impl Terminal {
             .is_ok_and(|group| group.as_raw_nonzero().get() == ours)
     }
 
-    /// Asks for a yes; `None` if there was no answer in time.
+    /// Asks for a yes, whatever stands in the question; `None` if there was no answer in time.
     pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let raw = self.begin()?;
-        let prompt = format!("hook {} asks: {question} [y/N] ", plain(asker.hook()));
+        let prompt = format!("hook {} asks: {} [y/N] ", plain(asker.hook()), lines(question));
         self.write(&prompt);
         let (columns, _) = self.size();
         let start = width(prompt.rsplit('\n').next().unwrap_or_default()) % columns;
@@ -138,11 +138,7 @@ impl Ui for Terminal {
     }
 
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        let question = match message {
-            "" => lines(title),
-            message => format!("{}\n  {}", lines(title), lines(message)),
-        };
-        self.ask(asker, &question).unwrap_or(false)
+        self.ask(asker, format!("{title}\n{message}").trim_end()).unwrap_or(false)
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
@@ -240,17 +236,19 @@ impl Drop for Draft {
 /// but the first is set in, so that none looks like a prompt of hookrun's.
 fn lines(text: &str) -> String {
     let mut shown = String::new();
-    for (count, c) in text.trim_end().chars().filter(|c| *c != '\r').enumerate() {
-        match c {
-            _ if count == LONGEST_TEXT => {
-                shown.push_str(" …");
-                break;
-            }
+    let characters: Vec<char> = text.trim_end().chars().filter(|c| *c != '\r').collect();
+    for c in characters.iter().take(LONGEST_TEXT) {
+        match *c {
             '\n' => shown.push_str("\n  "),
             '\u{1b}' => shown.push('␛'),
             c if is_hidden(c) => shown.push(' '),
             c => shown.push(c),
         }
+    }
+    // Nobody is to agree to what they cannot see without knowing it.
+    let hidden = characters.len().saturating_sub(LONGEST_TEXT);
+    if hidden > 0 {
+        shown.push_str(&format!(" … ({hidden} characters are not shown)"));
     }
     shown
 }
@@ -262,6 +260,7 @@ mod tests {
     #[test]
     fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
         assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b␛[2J c");
-        assert_eq!(lines(&"x".repeat(2000)).chars().count(), 1002);
+        let long = lines(&"x".repeat(2000));
+        assert!(long.ends_with("xx … (1000 characters are not shown)"), "{long}");
     }
 }

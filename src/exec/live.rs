@@ -124,30 +124,25 @@ impl Live {
         }
     }
 
-    /// What becomes of a deadline that is reached at `now`: a later one if the hook's clock has
-    /// stood still meanwhile, or does so now. The budget's own is never moved.
-    pub(super) fn postponed(
-        &self,
-        job: &Job<'_>,
-        budget: Option<Budget>,
-        now: Instant,
-    ) -> Option<Phase> {
-        let (Phase::Running { why, .. }, Some(clock)) = (&self.phase, &job.clock) else {
-            return None;
-        };
-        if !matches!(why, Ending::TimedOut { .. }) {
-            return None;
+    /// Its deadline is reached at `now`. It is asked to end, unless its clock has stood still
+    /// meanwhile, or does so now: then the deadline is a later one, but never after the budget's.
+    pub(super) fn reach_deadline(&mut self, job: &Job<'_>, budget: Option<Budget>, now: Instant) {
+        let Phase::Running { why, .. } = &self.phase else { return };
+        let why = why.clone();
+        let clock = job.clock.as_ref().filter(|_| matches!(why, Ending::TimedOut { .. }));
+        let Some(clock) = clock else { return self.stop(why) };
+        let mut own = self.own_deadline.checked_add(clock.stood_still(now)).unwrap_or(now);
+        if clock.stands_still(now) {
+            own = own.max(now + ASKING);
         }
-        let own = self.own_deadline.checked_add(clock.stood_still(now))?;
-        let own = if clock.stands_still(now) { own.max(now + ASKING) } else { own };
-        let phase = match budget.filter(|budget| budget.until < own) {
-            Some(budget) => Phase::Running {
-                deadline: budget.until,
-                why: Ending::OutOfBudget { budget: budget.whole },
-            },
-            None => Phase::Running { deadline: own, why: why.clone() },
+        let (deadline, why) = match budget.filter(|budget| budget.until < own) {
+            Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
+            None => (own, why),
         };
-        (phase.ends_at() > now).then_some(phase)
+        match deadline > now {
+            true => self.phase = Phase::Running { deadline, why },
+            false => self.stop(why),
+        }
     }
 
     /// When the keeper is to know of it: most hooks are over by then.

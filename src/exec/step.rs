@@ -308,13 +308,9 @@ impl<'e> Step<'e> {
             // An exit that is already there wins over the deadline.
             (Phase::Running { .. }, Status::Exited(exit)) => live.drain(Some(exit), now),
             (Phase::Running { .. }, Status::Lost) => live.drain(None, now),
-            (Phase::Running { deadline, why }, Status::Running) => {
+            (Phase::Running { deadline, .. }, Status::Running) => {
                 if *deadline <= now {
-                    let why = why.clone();
-                    match live.postponed(job, self.budget, now) {
-                        Some(phase) => live.phase = phase,
-                        None => live.stop(why),
-                    }
+                    live.reach_deadline(job, self.budget, now);
                 }
                 false
             }

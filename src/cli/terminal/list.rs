@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(list.take(Key::Char('5')), Did::Moved);
         assert_eq!((list.marked, list.first), (4, 2));
         let drawn = list.drawn(8);
-        assert_eq!(drawn, "\x1b[2K  3. op…\n\x1b[2K  4. op…\n\x1b[2K> 5. op…\n");
+        assert_eq!(drawn, "\x1b[2K  3. o…\n\x1b[2K  4. o…\n\x1b[2K> 5. o…\n");
         assert_eq!(list.back(), "\r\x1b[3A");
         list.take(Key::Home);
         assert_eq!(list.first, 0);

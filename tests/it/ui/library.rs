@@ -12,7 +12,10 @@ use hookrun::runner::Runner;
 use hookrun::session::{Message, Session};
 use hookrun::ui::{Asker, Kind, Ui};
 
+use serde_json::json;
+
 use super::with_hookrun;
+use crate::nasty::running::wait_until;
 use crate::sandbox::Sandbox;
 
 /// A host that notes what it is asked, and always knows an answer.
@@ -148,7 +151,7 @@ fn messages_reach_the_session_of_the_host_with_their_files() {
          if hookrun ui confirm Sure; then exit 1; fi",
     )
     .file("event.txt", "");
-    let folder = serde_json::json!({ "sessionId": "s", "cwd": sandbox.path() });
+    let folder = json!({ "sessionId": "s", "cwd": sandbox.path() });
     let (runner, event) = runner_for(&sandbox, &folder.to_string());
     let host = Arc::new(Host::default());
 
@@ -189,12 +192,12 @@ fn a_dialog_is_withdrawn_when_the_budget_ends_its_hook() {
     let sandbox = hook("hookrun ui confirm wait");
     let (runner, event) = runner(&sandbox);
     let host = Arc::new(Host::default());
-    let budget = Budget::from(Instant::now(), Duration::from_millis(700));
+    let budget = Budget::from(Instant::now(), Duration::from_secs(3));
     let runner = runner.ui(Arc::clone(&host) as Arc<dyn Ui>);
 
     let run = runner.handle_within(&event, Some(budget));
 
-    assert!(run.outcome.refusal().unwrap().reason.contains("the budget of 700ms was used up"));
+    assert!(run.outcome.refusal().unwrap().reason.contains("the budget of 3s was used up"));
     assert_eq!(host.noted(), ["guard: confirm wait ", "guard: withdrawn"]);
 }
 
@@ -221,6 +224,52 @@ fn no_hook_speaks_for_another_or_after_its_end() {
     assert!(host.noted().is_empty());
     drop(runner);
     assert_eq!(std::fs::read_dir(sandbox.at("state/hookrun/desks")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_a_hook_may_leave_running_can_still_send() {
+    let body = "(until [ -e go ]; do sleep 0.05; done; hookrun send later; touch sent) \
+                </dev/null >/dev/null 2>&1 &";
+    let body = with_hookrun(body);
+    let sandbox = Sandbox::new().hook("watch", &format!("# hookrun: background=detach\n{body}"));
+    let (runner, event) = runner_for(&sandbox, &json!({ "cwd": sandbox.path() }).to_string());
+    let host = Arc::new(Host::default());
+    let runner = runner.session(Arc::clone(&host) as Arc<dyn Session>);
+    allowed(&runner.handle(&event));
+    let sandbox = sandbox.file("go", "");
+    wait_until("it has sent", || sandbox.at("sent").exists());
+    assert_eq!(host.noted(), ["send  later [] Some(\"watch\")"]);
+}
+
+#[test]
+fn nonsense_at_the_socket_changes_nothing() {
+    let nonsense = "#!/usr/bin/env python3
+import os, socket
+path = os.environ['HOOKRUN_SOCKET'].split('@', 1)[1]
+kept = []
+for number in range(200):
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(path)
+    try:
+        one.sendall([b'', b'{', b'nonsense\\n', b'{\"token\":1}\\n', b'\\0' * 100000][number % 5])
+    except OSError:
+        pass
+    kept.append(one)
+";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-nonsense", nonsense);
+    let (runner, event) = runner(&sandbox);
+    let host = Arc::new(Host::default());
+    let runner = runner.ui(Arc::clone(&host) as Arc<dyn Ui>);
+    allowed(&runner.handle(&event));
+    assert!(host.noted().is_empty());
+    // All that were cut off are closed now: others are heard again.
+    let sandbox = sandbox.script(
+        "hooks.d/tool.pre/10-nonsense",
+        &format!("#!/bin/sh\n{}", with_hookrun("hookrun ui confirm T M")),
+    );
+    allowed(&runner.handle(&event));
+    assert_eq!(host.noted(), ["10-nonsense: confirm T M"]);
+    drop(sandbox);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::sandbox::{Ran, Sandbox};
 
 /// Runs the words after the second argument on a terminal of their own, with stdin from the file
 /// `event` and stdout into the file `stdout`. For each step of the first argument, waits until its
-/// text is on the screen, behind that of the step before, then the pause, then presses the keys.
+/// text is on the screen, behind that of the step before, then the pause, then presses the keys;
+/// `touch FILE` makes a file instead.
 /// Prints what stood on the terminal, and whether at the end its settings were those of the
 /// beginning.
 const ON_TERMINAL: &str = r#"
@@ -50,7 +51,10 @@ while True:
             break
         seen = at + len(steps[0][0].encode())
         time.sleep(steps[0][2])
-        os.write(terminal, steps[0][1].encode())
+        if steps[0][1].startswith("touch "):
+            open(steps[0][1][6:], "w").close()
+        else:
+            os.write(terminal, steps[0][1].encode())
         steps = steps[1:]
 _, status = os.waitpid(child, 0)
 sys.stdout.buffer.write(screen)
@@ -66,6 +70,14 @@ pub(super) struct Step(pub(super) &'static str, pub(super) &'static str, pub(sup
 pub(super) fn at(text: &'static str, keys: &'static str) -> Step {
     Step(text, keys, Duration::ZERO)
 }
+
+/// Makes the file `shown`, for a hook that runs [`UNTIL_SHOWN`].
+pub(super) fn told(text: &'static str) -> Step {
+    at(text, "touch shown")
+}
+
+/// Waits until the person has seen something.
+pub(super) const UNTIL_SHOWN: &str = "until [ -e shown ]; do sleep 0.05; done";
 
 /// A sandbox whose only hook has this body, in which `hookrun` is a command.
 pub(super) fn asking(settings: &str, body: &str) -> Sandbox {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::screen::{asking, at, at_terminal, at_terminal_of, decided};
+use super::screen::{UNTIL_SHOWN, asking, at, at_terminal, at_terminal_of, decided, told};
 use crate::sandbox::Sandbox;
 
 const SELECT: &str = "chosen=$(hookrun ui select 'Which one?' alpha 'beta two' gamma); \
@@ -142,19 +142,19 @@ fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
 
 #[test]
 fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
-    let waits = "until [ -e asked ]; do sleep 0.05; done; sleep 0.3; echo no >&2; exit 1";
-    let asks = super::with_hookrun("touch asked; hookrun ui confirm Sure");
+    let waits = format!("{UNTIL_SHOWN}; echo no >&2; exit 1");
+    let asks = super::with_hookrun("hookrun ui confirm Sure");
     let sandbox = Sandbox::new()
         .file("event", "{}")
         .hook("10-refuse", &format!("# hookrun: timeout=1m parallel\n{waits}"))
         .hook("20-ask", &format!("# hookrun: timeout=1m parallel\n{asks}"));
-    decided(&sandbox, &[]).blocks_saying("no").says("Sure [y/N] ");
+    decided(&sandbox, &[told("Sure [y/N] ")]).blocks_saying("no");
 }
 
 #[test]
 fn a_dialog_is_withdrawn_when_its_hook_ends() {
-    let body = "hookrun ui select Which a b & sleep 0.3; echo over >&2; exit 1";
-    let ran = decided(&asking("timeout=1m", body), &[]);
+    let body = format!("hookrun ui select Which a b & {UNTIL_SHOWN}; echo over >&2; exit 1");
+    let ran = decided(&asking("timeout=1m", &body), &[told("2. b")]);
     ran.blocks_saying("over").says("(no answer)");
 }
 
@@ -168,10 +168,10 @@ fn control_c_at_a_dialog_refuses() {
 
 #[test]
 fn an_editor_is_withdrawn_with_its_dialog() {
-    let sandbox = asking("timeout=1m", &format!("({EDITOR}) & sleep 0.5; exit 1"))
-        .script("endless", "#!/bin/sh\nstty raw\nexec sleep 600\n")
+    let sandbox = asking("timeout=1m", &format!("({EDITOR}) & {UNTIL_SHOWN}; exit 1"))
+        .script("endless", "#!/bin/sh\nstty raw; echo editing\nexec sleep 600\n")
         .variable("VISUAL", "./endless");
-    decided(&sandbox, &[]).blocks_saying("exited with status 1");
+    decided(&sandbox, &[told("editing")]).blocks_saying("exited with status 1");
 }
 
 #[test]
