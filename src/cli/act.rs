@@ -5,13 +5,14 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hookrun::config::Environment;
 use hookrun::dialect::settings::summary;
 use hookrun::event::Context;
+use rustix::fs::OFlags;
 use serde_json::json;
 
 use crate::args::{Act, ActArgs};
@@ -32,10 +33,12 @@ pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Res
         Act::Log { level } => {
             let line = log_line(level, &args.profile, &context);
             streams::stderr(&line);
-            tell(append(&env.state_root().join(LOG), 0o700, &line), "the log of actions");
+            tell(log(env, &line), "the log of actions");
         }
-        Act::Save { file } => {
-            tell(append(file, 0o777, &payload(&args.profile, &context)?), &file.to_string_lossy());
+        Act::Save { folder, file } => {
+            let file = folder.join(file);
+            let line = payload(&args.profile, &context)?;
+            tell(save(folder, &file, &line), &file.to_string_lossy());
         }
         Act::Payload => out.write_all(payload(&args.profile, &context)?.as_bytes())?,
         Act::Ask => {
@@ -75,12 +78,38 @@ fn payload(profile: &str, context: &Context) -> Result<String> {
     Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
 }
 
-/// Adds a line to a file, in one piece. Its folder is made where it is missing.
-fn append(file: &Path, mode: u32, line: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        DirBuilder::new().recursive(true).mode(mode).create(folder)?;
+/// Adds a line to the log, in a folder that is nobody else's.
+fn log(env: &Environment, line: &str) -> io::Result<()> {
+    let folder = env.state_root();
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let meta = folder.metadata()?;
+    let is_own = meta.uid() == rustix::process::getuid().as_raw() && meta.mode() & 0o022 == 0;
+    if !is_own {
+        return Err(io::Error::other(format!("others may write {}", folder.display())));
     }
-    let file_mode = mode & 0o666;
-    let mut file = OpenOptions::new().append(true).create(true).mode(file_mode).open(file)?;
+    append(&folder.join(LOG), 0o600, line)
+}
+
+/// Adds a line to a file below a folder; no link leads out of it.
+fn save(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
+    let whole = folder.canonicalize()?;
+    let there = file.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+    if !there.unwrap_or(folder).canonicalize()?.starts_with(&whole) {
+        return Err(io::Error::other(format!("a link leads out of {}", folder.display())));
+    }
+    if let Some(above) = file.parent() {
+        DirBuilder::new().recursive(true).create(above)?;
+    }
+    append(file, 0o666, line)
+}
+
+/// Adds a line to a file, in one piece. A link is not followed, and a pipe not waited for.
+fn append(file: &Path, mode: u32, line: &str) -> io::Result<()> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let mut file = options.append(true).create(true).mode(mode).custom_flags(flags).open(file)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
     file.write_all(line.as_bytes())
 }

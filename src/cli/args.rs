@@ -379,8 +379,8 @@ pub(crate) enum Act {
         #[arg(long, default_value = "info")]
         level: String,
     },
-    /// Append the event on stdin to a file, as one line of JSON
-    Save { file: PathBuf },
+    /// Append the event on stdin to a file below a folder, as one line of JSON
+    Save { folder: PathBuf, file: PathBuf },
     /// Print what is sent of the event on stdin
     Payload,
     /// Ask a person about the tool in the event on stdin

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::thread;
 
+use hookrun::config::{Choice, Config, Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::nasty::running::wait_until;
@@ -127,6 +128,56 @@ fn an_event_is_saved_as_one_line_below_the_folder_of_the_profile() {
     assert_eq!(lines[1]["context"]["reason"], "end_turn");
     assert_eq!(lines[1]["context"]["turnIndex"], 2);
     assert!(lines[1]["ts"].as_u64() > Some(1_600_000_000_000), "{saved}");
+}
+
+#[test]
+fn nothing_is_saved_through_a_link_out_of_the_folder_of_the_profile() {
+    for (link, path, wanted) in [
+        ("shop/runs", "runs/deep/log.jsonl", "a link leads out of"),
+        ("shop/log.jsonl", "log.jsonl", "shop/log.jsonl cannot be written"),
+    ] {
+        let hooks = json!({ "onToolCall": [{ "action": "save_json", "path": path }] });
+        let sandbox = profile(&hooks).file("outside/log.jsonl", "");
+        let target = if path == "log.jsonl" { "outside/log.jsonl" } else { "outside" };
+        symlink(sandbox.at(target), sandbox.at(link)).unwrap();
+        let arguments = ["test", "tool.pre", FILE[0], FILE[1]];
+        let report = sandbox.hookrun(&arguments, tool("read").to_string().as_bytes());
+        report.exits(0).prints(wanted);
+        assert_eq!(sandbox.read("outside/log.jsonl"), "");
+        sandbox.has_no_file("outside/deep");
+    }
+}
+
+#[test]
+fn a_log_in_a_folder_that_others_may_write_is_not_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = profile(&json!({ "onToolCall": [{ "action": "log" }] }));
+    fs::create_dir_all(sandbox.at("state/hookrun")).unwrap();
+    let mode = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(sandbox.at("state/hookrun"), mode).unwrap();
+    let arguments = ["test", "tool.pre", FILE[0], FILE[1]];
+    let report = sandbox.hookrun(&arguments, tool("read").to_string().as_bytes());
+    report.exits(0).prints("the log of actions cannot be written: others may write");
+    sandbox.has_no_file("state/hookrun/actions.log");
+}
+
+#[test]
+fn half_a_file_is_an_error_wherever_it_ends() {
+    let hooks = json!({ "onToolCall": [
+        { "action": "approve", "tools": ["send_*", "\u{fc}\n"] },
+        { "action": "webhook", "url": "https://a.example/x" },
+    ], "onError": [{ "action": "save_json", "path": "x" }] });
+    let text = json!({ "name": "shop", "hooks": hooks }).to_string();
+    let sandbox = Sandbox::new();
+    let file = sandbox.at("agent.json");
+    let choice = Choice { settings: vec![file.clone()], ..Choice::default() };
+    let env = Environment { cwd: sandbox.path().to_path_buf(), ..Environment::default() };
+    for end in 0..=text.len() {
+        fs::write(&file, &text.as_bytes()[..end]).unwrap();
+        let config = Config::load(&choice, &env, Scope::All);
+        assert_eq!(config.has_errors(), end < text.len(), "{end}: {:?}", config.problems);
+        assert_eq!(config.hooks.len(), if end < text.len() { 0 } else { 3 });
+    }
 }
 
 #[test]

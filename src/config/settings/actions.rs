@@ -291,13 +291,14 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, cure), at);
             return None;
         }
-        let file = self.folder().join(path);
-        let Some(file) = file.to_str() else {
+        let folder = self.folder();
+        let Some(folder) = folder.to_str() else {
             let cause = "the folder of the profile has a name that is not Unicode";
             self.fault(Fault::new(cause, "rename it"), at);
             return None;
         };
-        Some(self.own(item, "save", &["--".to_string(), file.to_string()]))
+        let words = ["--".to_string(), folder.to_string(), written.to_string()];
+        Some(self.own(item, "save", &words))
     }
 
     fn post(&mut self, item: &Item<'_>) -> Option<Handler> {
