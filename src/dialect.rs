@@ -60,10 +60,14 @@ pub struct DialectEvent {
     pub aliases: &'static [&'static str],
     /// The canonical event.
     pub event: &'static str,
-    /// The key, and the value in it, that tell this event from others of the same name.
+    /// The key, and the value in it, that tell this event from others of the same name, or that
+    /// always go with it.
     pub when: Option<(&'static str, &'static str)>,
-    /// Their context keys and ours. Keys that are not listed are the same.
+    /// Their context keys and ours, in the order in which they are read. Keys that are not listed
+    /// are the same; of several for one of ours, hooks get the last.
     pub keys: &'static [(&'static str, &'static str)],
+    /// Keys of theirs that tell a fact of ours too.
+    pub stand_ins: &'static [StandIn],
     /// What its results say.
     pub results: Results,
     /// Whether a hook may refuse it.
@@ -76,6 +80,18 @@ pub struct DialectEvent {
     pub schedule: Schedule,
     /// What else is different from the catalog.
     pub conduct: Conduct,
+}
+
+/// A key of a system that tells a fact of ours where the event does not have it under our key:
+/// it stays what it is, and is read under our key as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandIn {
+    /// Their key.
+    pub theirs: &'static str,
+    /// Our key.
+    pub ours: &'static str,
+    /// Whether hooks of that system get it, made from ours, where the event lacks it.
+    pub is_made: bool,
 }
 
 /// The shape of an event's results.
@@ -116,8 +132,9 @@ pub enum Says {
     },
     /// A word that says what the result is.
     Action(&'static [(&'static str, Act)]),
-    /// A question for a person: a text, or an object whose `title` and `description` are.
-    Question,
+    /// A question for a person: a text, or an object whose `title` and `description` are. In a
+    /// reply it is such an object, with these entries beside them.
+    Question(&'static [(&'static str, &'static str)]),
     /// Text for the model.
     Context,
     /// Text to show.
@@ -230,6 +247,7 @@ impl DialectEvent {
         event: "",
         when: None,
         keys: &[],
+        stand_ins: &[],
         results: Results::Keys(&[]),
         blocks: false,
         rewrites: &[],
@@ -316,6 +334,9 @@ mod tests {
                 for (theirs, ours) in row.keys {
                     assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
                 }
+                for one in row.stand_ins {
+                    assert_ne!(one.theirs, one.ours, "{}: {}", dialect.name, row.name);
+                }
                 let fields = row.rewrites.iter().map(|rewrite| rewrite.field.as_ref());
                 for field in fields {
                     assert!(spec.carries(field), "{}: {}: {field}", dialect.name, row.name);
@@ -361,7 +382,7 @@ mod tests {
                     Says::Reason
                     | Says::Field(_)
                     | Says::Entry { .. }
-                    | Says::Question
+                    | Says::Question(_)
                     | Says::Context
                     | Says::Output => false,
                 }),
@@ -378,7 +399,7 @@ mod tests {
                     };
                     words.iter().filter_map(claimed).collect()
                 }
-                Says::Refusal | Says::Reason | Says::Question | Says::Context | Says::Output => {
+                Says::Refusal | Says::Reason | Says::Question(_) | Says::Context | Says::Output => {
                     Vec::new()
                 }
             };

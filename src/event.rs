@@ -146,7 +146,7 @@ pub enum Merge {
     First,
     /// As `Chain`, but the value's `role` must stay; a change of role is rejected.
     SameRole,
-    /// As `First`, and the first `true` takes the event: no later hook is asked.
+    /// The first `true` takes the event: no later hook is asked.
     Claim,
 }
 

@@ -105,9 +105,11 @@ impl<'a> Asked<'a> {
         self.dialect.map_or("native", |dialect| dialect.name)
     }
 
-    /// The reply that refuses for a reason of our own, before more is known of the event.
+    /// The reply that refuses for a reason of our own, before more is known of the event: of
+    /// several that the name means, it may be the one that can be refused.
     pub(crate) fn refuse(&self, reason: &str) -> Reply {
-        match self.bindings.first() {
+        let gate = self.bindings.iter().find(|binding| binding.row.blocks);
+        match gate.or(self.bindings.first()) {
             Some(binding) => binding.refuse(reason),
             None => native::refuse(reason),
         }

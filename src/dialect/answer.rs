@@ -106,7 +106,7 @@ pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'stat
         | Says::Reason
         | Says::Field(_)
         | Says::Entry { .. }
-        | Says::Question
+        | Says::Question(_)
         | Says::Context
         | Says::Output => None,
     })
@@ -192,11 +192,19 @@ impl Reading {
                 self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
             }
             Says::Action(words) => self.act(name, &text()?, words)?,
-            Says::Question => self.question = Some(question(name, value)?),
-            Says::Context => self.context = Some(text()?),
+            Says::Question(_) => self.question = Some(question(name, value)?),
+            Says::Context => self.add_context(text()?),
             Says::Output => self.output = Some(text()?),
         }
         Ok(())
+    }
+
+    /// A system can have several places for context; here it is one text.
+    fn add_context(&mut self, text: String) {
+        match &mut self.context {
+            Some(context) => context.push_str(&format!("\n\n{text}")),
+            None => self.context = Some(text),
+        }
     }
 
     fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
@@ -220,7 +228,7 @@ impl Key {
             | Says::Reason
             | Says::Field(_)
             | Says::Action(_)
-            | Says::Question
+            | Says::Question(_)
             | Says::Context
             | Says::Output => None,
         }

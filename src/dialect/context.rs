@@ -17,12 +17,14 @@ pub enum DecodeError {
         found: String,
     },
     /// The key that tells events of one name apart is missing or has no known value.
-    #[error("`{key}` tells which `{name}` it is: give one of {}", .known.join(", "))]
+    #[error("`{key}` tells which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
     NotTold {
         /// The name of the event.
         name: String,
         /// The key.
         key: &'static str,
+        /// What is in it.
+        found: Option<String>,
         /// Its values.
         known: Vec<&'static str>,
     },
@@ -56,9 +58,11 @@ impl Dialect {
             return Ok(*binding);
         }
         let known: Vec<_> = candidates.iter().filter_map(|binding| binding.row.when).collect();
+        let key = known.first().map_or("", |(key, _)| key);
         Err(DecodeError::NotTold {
             name: candidates.first().map_or("", |binding| binding.row.name).to_string(),
-            key: known.first().map_or("", |(key, _)| key),
+            key,
+            found: context.string(key),
             known: known.iter().map(|(_, value)| *value).collect(),
         })
     }
@@ -78,6 +82,12 @@ impl Binding {
             }
             context.remove(key);
         }
+        for one in self.row.stand_ins {
+            let fact = context.string(one.theirs).filter(|text| !text.is_empty());
+            if let Some(fact) = fact.filter(|_| context.raw(one.ours).is_none()) {
+                context.set(one.ours, &Value::from(fact));
+            }
+        }
         for (theirs, ours) in self.row.keys {
             if context.raw(theirs).is_none() {
                 continue;
@@ -96,9 +106,18 @@ impl Binding {
         for key in OURS {
             context.remove(key);
         }
-        for (theirs, ours) in self.row.keys {
+        // The other way round, because one of their keys may be another's name here.
+        for (theirs, ours) in self.row.keys.iter().rev() {
             if context.raw(theirs).is_none() {
                 context.rename(ours, theirs);
+            }
+        }
+        for one in self.row.stand_ins {
+            if context.raw(one.theirs).is_some() && context.raw(one.theirs) == context.raw(one.ours)
+            {
+                context.remove(one.ours);
+            } else if one.is_made && context.raw(one.theirs).is_none() {
+                context.rename(one.ours, one.theirs);
             }
         }
         if let Some((key, value)) = self.row.when {

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Key, Results, Says, key, rewrite};
+use super::{Act, Dialect, DialectEvent, Key, Results, Says, StandIn, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// Its `hookTimeout`.
@@ -16,7 +16,22 @@ const TIMED: Conduct = Conduct { timeout: Some(Duration::from_secs(30)), ..Condu
 /// The last result counts, and every hook sees the event as it came.
 const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TIMED };
 
-const TOLD: DialectEvent = DialectEvent { conduct: TIMED, ..DialectEvent::OBSERVER };
+/// What every event may say of its session: the context of a hook there, and the event itself.
+const SESSION_KEYS: &[(&str, &str)] = &[
+    ("sessionFile", "transcriptPath"),
+    ("previousSessionFile", "previousSession"),
+    ("targetSessionFile", "targetSession"),
+];
+
+/// A session is known by its file.
+const SESSION: &[StandIn] = &[StandIn { theirs: "sessionFile", ours: "sessionId", is_made: false }];
+
+const TOLD: DialectEvent = DialectEvent {
+    keys: SESSION_KEYS,
+    stand_ins: SESSION,
+    conduct: TIMED,
+    ..DialectEvent::OBSERVER
+};
 
 const fn told(name: &'static str, event: &'static str) -> DialectEvent {
     DialectEvent { name, event, ..TOLD }
@@ -43,10 +58,11 @@ const fn before(name: &'static str, event: &'static str) -> DialectEvent {
 }
 
 const TOOL_KEYS: &[(&str, &str)] =
-    &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+    &[SESSION_KEYS[0], ("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
 
 /// The tool as later extensions tell of it while it runs.
-const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+const EXECUTION_KEYS: &[(&str, &str)] =
+    &[SESSION_KEYS[0], ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
 /// pi.
 pub(super) static PI: Dialect = Dialect {
@@ -105,7 +121,7 @@ pub(super) static PI: Dialect = Dialect {
         },
         // Of its later extensions.
         DialectEvent {
-            keys: &[("text", "prompt")],
+            keys: &[SESSION_KEYS[0], ("text", "prompt")],
             results: Results::Keys(&[
                 key(
                     "action",
@@ -140,6 +156,12 @@ pub(super) static PI: Dialect = Dialect {
             ..told("before_provider_request", "provider.request")
         },
         told("after_provider_response", "provider.response"),
+        told("resources_discover", "resources.discover"),
+        DialectEvent {
+            results: Results::Keys(&[key("sessionDir", Says::Field("sessionDir"))]),
+            rewrites: &[rewrite("sessionDir", Merge::First)],
+            ..told("session_directory", "session.dir")
+        },
         told("session_start", "session.start"),
         before("session_before_switch", "session.switch.pre"),
         told("session_switch", "session.switch"),

@@ -13,7 +13,7 @@ impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
     pub fn can_ask(self) -> bool {
         match self.row.results {
-            Results::Keys(keys) => keys.iter().any(|key| key.says == Says::Question),
+            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Question(_))),
             Results::Native | Results::Whole(_) => false,
         }
     }
@@ -47,16 +47,16 @@ impl Binding {
                         _ => insert(&mut result, list, Some(Value::Array(added))),
                     }
                 }
-                Says::Question if questions.is_empty() => {}
-                Says::Question => {
-                    let mut approval = Map::new();
-                    approval.insert("title".to_string(), joined(questions).into());
-                    insert(&mut result, key.name, Some(approval.into()));
+                Says::Question(_) if questions.is_empty() => {}
+                Says::Question(entries) => {
+                    insert(&mut result, key.name, Some(approval(questions, entries)));
                 }
-                Says::Context => {
+                // The first place for context takes all of it.
+                Says::Context if is_first_of(keys, key) => {
                     let context = outcome.additional_context().map(Value::from);
                     insert(&mut result, key.name, context);
                 }
+                Says::Context => {}
                 Says::Output => insert(&mut result, key.name, outcome.output().map(Value::from)),
             }
         }
@@ -90,7 +90,7 @@ impl Binding {
                 }
                 Says::Field(_)
                 | Says::Entry { .. }
-                | Says::Question
+                | Says::Question(_)
                 | Says::Context
                 | Says::Output => {}
             }
@@ -110,6 +110,20 @@ impl Binding {
         });
         lists.flatten().collect()
     }
+}
+
+fn is_first_of(keys: &[Key], key: &Key) -> bool {
+    keys.iter().find(|one| one.says == key.says) == Some(key)
+}
+
+/// What a host asks its user.
+fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
+    let hooks: Vec<String> = questions.iter().map(|one| format!("`{}`", one.hook)).collect();
+    let mut approval = Map::new();
+    approval.insert("title".to_string(), joined(questions).into());
+    approval.insert("description".to_string(), format!("asked by {}", hooks.join(", ")).into());
+    approval.extend(entries.iter().map(|(key, value)| ((*key).to_string(), (*value).into())));
+    approval.into()
 }
 
 fn insert(result: &mut Map<String, Value>, name: &str, value: Option<Value>) {

@@ -177,7 +177,8 @@ impl<'s> Merger<'s> {
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),
-        Merge::First | Merge::Claim if already => Err("an earlier hook's value stands".to_string()),
+        Merge::First if already => Err("an earlier hook's value stands".to_string()),
+        Merge::Claim if *old == Value::Bool(true) => Err("it is taken already".to_string()),
         Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {
             let mut list = match old {

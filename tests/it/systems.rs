@@ -1,5 +1,8 @@
-//! The five hook systems: their documents sentence by sentence, and their tables row by row.
+//! Hooks and hosts of other systems: every dialect from both sides.
 
 mod loom;
+mod openclaw;
+mod payloads;
+mod pi;
 mod rows;
 mod same;

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "message.out",
         summary: "a message to somebody is about to be sent",
         aliases: &["message_sending", "message-sending", "reply_payload_sending"],
-        context: &[CONTENT, CHANNEL, RECIPIENT, SESSION_ID],
+        context: &[CONTENT, REPLY_PAYLOAD, CHANNEL, RECIPIENT, SESSION_ID],
         rewrites: &[chain("content")],
         ..GATE
     },

@@ -67,6 +67,7 @@ keys! {
 
     // The model and its messages.
     MODEL                  "model"                   String  r#""some-model""#        "the model"
+    PROVIDER               "provider"                String  r#""some-provider""#     "who serves the model"
     PREVIOUS_MODEL         "previousModel"           String  r#""other-model""#       "the model until now"
     MESSAGE_COUNT          "messageCount"            Integer
         "1" "how many messages the model is given"
@@ -157,6 +158,7 @@ keys! {
     CHANNEL                "channel"                 String  r#""telegram""#          "the messenger it goes through"
     SENDER_ID              "senderId"                String  r#""u-1""#               "who wrote it"
     RECIPIENT              "recipient"               String  r#""u-1""#               "who will read it"
+    REPLY_PAYLOAD          "payload"                 Object  r#"{"text":"hello"}"#    "the whole message, as the host has it"
     REPLY                  "reply"                   Any
         "null" "what to reply without asking the model"
     VOTE                   "vote"                    String  r#""yes""#               "what was voted for"

@@ -8,7 +8,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "model.select",
         summary: "a model is about to be chosen",
         aliases: &["PreModelSwitch", "before_model_resolve"],
-        context: &[MODEL, PREVIOUS_MODEL, SESSION_ID, CWD],
+        context: &[MODEL, PROVIDER, PREVIOUS_MODEL, SESSION_ID, CWD],
         rewrites: &[chain("model")],
         ..GATE
     },
