@@ -160,7 +160,7 @@ impl Says {
                 });
                 said.collect::<Vec<_>>().join(", ")
             }
-            Says::Question => "a question for a person".to_string(),
+            Says::Question(_) => "a question for a person".to_string(),
             Says::Context => "text for the model".to_string(),
             Says::Output => "text to show".to_string(),
         }

@@ -38,6 +38,9 @@ const fn before(name: &'static str, event: &'static str) -> DialectEvent {
 const TOOL_KEYS: &[(&str, &str)] =
     &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
 
+/// The tool as it is told of while it runs.
+const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+
 /// oh-my-pi.
 pub(super) static OMP: Dialect = Dialect {
     name: "omp",
@@ -152,5 +155,16 @@ pub(super) static OMP: Dialect = Dialect {
             conduct: LATEST,
             ..told("tool_result", "tool.post")
         },
+        // What its clients send beyond the document.
+        DialectEvent {
+            results: Results::Whole("payload"),
+            rewrites: &[rewrite("payload", Merge::Chain)],
+            ..told("before_provider_request", "provider.request")
+        },
+        told("after_provider_response", "provider.response"),
+        told("message_start", "message.start"),
+        told("message_end", "message.end"),
+        DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_start", "tool.start") },
+        DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_end", "tool.end") },
     ],
 };

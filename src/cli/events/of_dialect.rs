@@ -75,6 +75,9 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     for (theirs, ours) in row.keys {
         line(out, "key", &format!("{theirs} is {ours}"))?;
     }
+    for one in row.stand_ins {
+        line(out, "key", &format!("{} says {} too, where that is missing", one.theirs, one.ours))?;
+    }
     match row.results {
         Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
         Results::Whole(field) => line(out, "result", &format!("as a whole the new `{field}`"))?,
@@ -94,6 +97,8 @@ fn event_json(binding: Binding) -> Value {
     let rewrites = row.rewrites.iter();
     let rewrites = rewrites.map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
     let keys = row.keys.iter().map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
+    let stand_ins = row.stand_ins.iter();
+    let stand_ins = stand_ins.map(|one| json!({ "name": one.theirs, "canonical": one.ours }));
     let results = match row.results {
         Results::Native => json!("native"),
         Results::Whole(field) => json!({ "whole": field }),
@@ -115,6 +120,7 @@ fn event_json(binding: Binding) -> Value {
         "timeoutMs": timeout,
         "rewrites": rewrites.collect::<Vec<_>>(),
         "keys": keys.collect::<Vec<_>>(),
+        "standIns": stand_ins.collect::<Vec<_>>(),
         "results": results,
     })
 }
