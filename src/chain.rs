@@ -204,22 +204,39 @@ impl Chain<'_> {
             return;
         }
         if let Some(verdict) = trace.ending.verdict() {
-            self.rewrite(hook, verdict, is_frozen);
+            self.take(hook, verdict, is_frozen);
+        }
+        if let Ending::Threw { left, .. } = &trace.ending {
+            self.rewrite(hook, left, is_frozen);
         }
     }
 
-    fn rewrite(&mut self, hook: &Hook, verdict: &Verdict, is_frozen: bool) {
+    fn take(&mut self, hook: &Hook, verdict: &Verdict, is_frozen: bool) {
         if matches!(verdict.decision, Decision::Block { .. }) {
             return;
         }
-        let is_result = matches!(verdict.rule, Rule::Structured | Rule::Translated);
+        // Our own hooks also answer without giving a new value, and then leave the others'.
+        let is_result = match verdict.rule {
+            Rule::Translated => true,
+            Rule::Structured => !verdict.update.is_empty(),
+            Rule::Silence
+            | Rule::Text
+            | Rule::Asked
+            | Rule::ContinueFalse
+            | Rule::RefusalInText
+            | Rule::NonZeroExit => false,
+        };
         if let Some(came) =
             self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)
         {
             self.event = came.clone();
             self.merger.start_over();
         }
-        for (field, value) in &verdict.update {
+        self.rewrite(hook, &verdict.update, is_frozen);
+    }
+
+    fn rewrite(&mut self, hook: &Hook, update: &[(String, Value)], is_frozen: bool) {
+        for (field, value) in update {
             let Some(rule) = self.event.spec().rewrite(field) else {
                 continue;
             };

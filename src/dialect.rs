@@ -76,6 +76,8 @@ pub struct DialectEvent {
     pub rewrites: &'static [Rewrite],
     /// What a failing hook means.
     pub on_failure: OnFailure,
+    /// What a hook has changed of its event before it throws an error stays changed.
+    pub keeps_thrown: bool,
     /// How its hooks are run.
     pub schedule: Schedule,
     /// What else is different from the catalog.
@@ -252,6 +254,7 @@ impl DialectEvent {
         blocks: false,
         rewrites: &[],
         on_failure: OnFailure::Allow,
+        keeps_thrown: false,
         schedule: Schedule::Sequential,
         conduct: Conduct::USUAL,
     };

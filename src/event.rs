@@ -229,6 +229,9 @@ pub struct Conduct {
     pub isolated: bool,
     /// Only the first question is asked, and nothing can be rewritten after it.
     pub first_question: bool,
+    /// A mistake in the configuration is told, and the hooks that can be read are asked: it
+    /// refuses the event only where failures do.
+    pub reads_on: bool,
 }
 
 impl Conduct {
@@ -240,6 +243,7 @@ impl Conduct {
         last_result: false,
         isolated: false,
         first_question: false,
+        reads_on: false,
     };
 }
 

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::event::{Event, OnFailure};
 use crate::hook::{Hook, Mismatch, Source, duration_text};
 use crate::outcome::Outcome;
@@ -138,7 +140,12 @@ pub enum Ending {
     /// It exited with 0 and an answer that cannot be used.
     Malformed { problem: String },
     /// It exited with another status than 0 or 2, which in its dialect is an error and no refusal.
-    Threw { problem: String },
+    Threw {
+        /// The status and what it said.
+        problem: String,
+        /// What it had changed of the event by then, where its dialect lets that stay.
+        left: Vec<(String, Value)>,
+    },
     /// A signal killed it.
     Killed { signal: i32 },
     /// It used more than one of its limits allows; its process tree was killed.
@@ -259,7 +266,7 @@ impl Ending {
         match self {
             Ending::Answered(_) | Ending::Voided => None,
             Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
-            Ending::Threw { problem } => Some(problem.clone()),
+            Ending::Threw { problem, .. } => Some(problem.clone()),
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
             Ending::OverLimit { limit, problem } => {
                 Some(format!("over its limit on {limit}: {problem}"))
@@ -363,7 +370,7 @@ mod tests {
             Ending::Killed { signal: 11 },
             Ending::OverLimit { limit: "memory", problem: "x".into() },
             Ending::Malformed { problem: "x".into() },
-            Ending::Threw { problem: "x".into() },
+            Ending::Threw { problem: "x".into(), left: Vec::new() },
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,
             Ending::Lost { problem: "x".into() },

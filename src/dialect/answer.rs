@@ -62,6 +62,27 @@ impl Binding {
         Ok((verdict, notes))
     }
 
+    /// What a hook of this dialect had changed of its event when it threw an error: the new values
+    /// of our fields. Nothing where the system forgets them.
+    pub fn left(self, answer: &Answer) -> Vec<(String, Value)> {
+        let Results::Keys(keys) = self.row.results else { return Vec::new() };
+        let entries = answer.iter().filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
+        let field = |(name, value): &(String, Value)| {
+            let key = keys.iter().find(|key| key.name == name)?;
+            match key.says {
+                Says::Field(field) => Some((field.to_string(), value.clone())),
+                Says::Refusal
+                | Says::Reason
+                | Says::Entry { .. }
+                | Says::Action(_)
+                | Says::Question
+                | Says::Context
+                | Says::Output => None,
+            }
+        };
+        entries.filter_map(field).collect()
+    }
+
     /// The reason, if the object refuses in this dialect's words or in any other's.
     pub fn refusal(self, answer: &Answer) -> Option<String> {
         let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);

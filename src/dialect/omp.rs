@@ -2,9 +2,9 @@
 //!
 //! Source: its "Hooks" document and the hook runner that it describes. Handlers run in the order
 //! in which they are registered and each gets the event as it came; of several results the last
-//! one counts, a refusal ends the chain. An error is logged and passed on, but blocks a tool
-//! call. Only the results of `tool_call` have no time limit of their own there; hookrun keeps
-//! its usual one for the others.
+//! one counts, a refusal ends the chain. An error is reported and passed over, but blocks a tool
+//! call; so does a mistake in what is loaded. It sets no time limit, so that a person may be asked
+//! before a tool call; hookrun keeps its usual one for every other event.
 
 use std::time::Duration;
 
@@ -12,14 +12,17 @@ use super::{Act, Dialect, DialectEvent, Key, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
-const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..Conduct::USUAL };
+const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TOLD.conduct };
 
 /// A person may be asked for as long as they like.
 const LATEST_UNTIMED: Conduct = Conduct { timeout: Some(Duration::MAX), ..LATEST };
 
 const CANCEL: Key = key("cancel", Says::Refusal);
 
-const TOLD: DialectEvent = DialectEvent::OBSERVER;
+const TOLD: DialectEvent = DialectEvent {
+    conduct: Conduct { reads_on: true, ..Conduct::USUAL },
+    ..DialectEvent::OBSERVER
+};
 
 const fn told(name: &'static str, event: &'static str) -> DialectEvent {
     DialectEvent { name, event, ..TOLD }
@@ -40,6 +43,7 @@ const TOOL_KEYS: &[(&str, &str)] =
 
 /// The tool as it is told of while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
 
 /// oh-my-pi.
 pub(super) static OMP: Dialect = Dialect {
@@ -49,8 +53,11 @@ pub(super) static OMP: Dialect = Dialect {
     names_event_by: "type",
     events: &[
         told("session_start", "session.start"),
-        before("session_before_switch", "session.switch.pre"),
-        told("session_switch", "session.switch"),
+        DialectEvent {
+            keys: &[("targetSessionFile", "targetSession")],
+            ..before("session_before_switch", "session.switch.pre")
+        },
+        DialectEvent { keys: LEFT_SESSION, ..told("session_switch", "session.switch") },
         DialectEvent {
             results: Results::Keys(&[
                 CANCEL,
@@ -59,7 +66,7 @@ pub(super) static OMP: Dialect = Dialect {
             rewrites: &[rewrite("skipConversationRestore", Merge::Last)],
             ..before("session_before_branch", "session.branch.pre")
         },
-        told("session_branch", "session.branch"),
+        DialectEvent { keys: LEFT_SESSION, ..told("session_branch", "session.branch") },
         DialectEvent {
             results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
             rewrites: &[rewrite("compaction", Merge::Last)],
@@ -99,7 +106,7 @@ pub(super) static OMP: Dialect = Dialect {
                 Says::Entry { field: "messages", list: "messages" },
             )]),
             rewrites: &[rewrite("messages", Merge::First)],
-            conduct: Conduct { isolated: true, ..Conduct::USUAL },
+            conduct: Conduct { isolated: true, ..TOLD.conduct },
             ..told("before_agent_start", "agent.start")
         },
         // Of its source, not of the document: it fires in interactive sessions.
@@ -117,9 +124,14 @@ pub(super) static OMP: Dialect = Dialect {
                     ]),
                 ),
                 key("text", Says::Field("prompt")),
+                key("images", Says::Field("images")),
             ]),
             blocks: true,
-            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            rewrites: &[
+                rewrite("prompt", Merge::Chain),
+                rewrite("images", Merge::Chain),
+                rewrite("handled", Merge::Claim),
+            ],
             ..TOLD
         },
         told("agent_start", "agent.begin"),
@@ -128,7 +140,10 @@ pub(super) static OMP: Dialect = Dialect {
         told("turn_end", "turn.end"),
         told("auto_compaction_start", "compact.start"),
         told("auto_compaction_end", "compact.end"),
-        told("auto_retry_start", "retry.start"),
+        DialectEvent {
+            keys: &[("errorMessage", "error")],
+            ..told("auto_retry_start", "retry.start")
+        },
         told("auto_retry_end", "retry.end"),
         told("ttsr_triggered", "rule.trigger"),
         told("todo_reminder", "todo.reminder"),
@@ -140,18 +155,14 @@ pub(super) static OMP: Dialect = Dialect {
             conduct: LATEST_UNTIMED,
             ..told("tool_call", "tool.pre")
         },
+        // Its type has `isError`, and nothing applies it.
         DialectEvent {
             keys: TOOL_KEYS,
             results: Results::Keys(&[
                 key("content", Says::Field("result")),
                 key("details", Says::Field("details")),
-                key("isError", Says::Field("isError")),
             ]),
-            rewrites: &[
-                rewrite("result", Merge::Last),
-                rewrite("details", Merge::Last),
-                rewrite("isError", Merge::Last),
-            ],
+            rewrites: &[rewrite("result", Merge::Last), rewrite("details", Merge::Last)],
             conduct: LATEST,
             ..told("tool_result", "tool.post")
         },

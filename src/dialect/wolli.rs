@@ -1,14 +1,15 @@
 //! wolli: eight `before:` events, each of which hands a hook the value that is about to take
 //! effect and takes a typed decision back.
 //!
-//! Source: its "Hooks" document. Hooks run as a chain, each sees the event as earlier ones left
-//! it; a decision that ends the matter ends the chain; a hook that throws fails open. It sets no
-//! time limit; hookrun keeps its own.
+//! Source: its "Hooks" document, and its hook runner for what events are called inside. Hooks run
+//! as a chain, each sees the event as earlier ones left it; a decision that ends the matter ends
+//! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
+//! hookrun keeps its own.
 
 use super::{Act, Dialect, DialectEvent, Results, Says, key, rewrite};
 use crate::event::Merge;
 
-const BEFORE: DialectEvent = DialectEvent::OBSERVER;
+const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };
 
 /// wolli.
 pub(super) static WOLLI: Dialect = Dialect {
@@ -63,9 +64,14 @@ pub(super) static WOLLI: Dialect = Dialect {
                     ]),
                 ),
                 key("text", Says::Field("prompt")),
+                key("images", Says::Field("images")),
             ]),
             blocks: true,
-            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            rewrites: &[
+                rewrite("prompt", Merge::Chain),
+                rewrite("images", Merge::Chain),
+                rewrite("handled", Merge::Claim),
+            ],
             ..BEFORE
         },
         DialectEvent {
@@ -77,6 +83,7 @@ pub(super) static WOLLI: Dialect = Dialect {
         },
         DialectEvent {
             name: "provider_request",
+            aliases: &["before_provider_request"],
             event: "provider.request",
             results: Results::Whole("payload"),
             rewrites: &[rewrite("payload", Merge::Chain)],
@@ -84,6 +91,7 @@ pub(super) static WOLLI: Dialect = Dialect {
         },
         DialectEvent {
             name: "agent_start",
+            aliases: &["before_agent_start"],
             event: "agent.start",
             results: Results::Keys(&[
                 key("message", Says::Entry { field: "messages", list: "messages" }),
@@ -94,6 +102,7 @@ pub(super) static WOLLI: Dialect = Dialect {
         },
         DialectEvent {
             name: "compact",
+            aliases: &["session_before_compact"],
             event: "compact.pre",
             results: Results::Keys(&[key("cancel", Says::Refusal)]),
             blocks: true,

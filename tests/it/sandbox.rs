@@ -52,6 +52,12 @@ impl Sandbox {
         self.script(&format!("hooks.d/{event}/{name}"), &format!("#!/bin/sh\n{body}\n"))
     }
 
+    /// Adds `hooks.d/EVENT/NAME`, a POSIX shell script that was written for `dialect`.
+    pub(crate) fn hook_of(self, dialect: &str, event: &str, name: &str, body: &str) -> Sandbox {
+        let text = format!("#!/bin/sh\n# hookrun: dialect={dialect}\n{body}\n");
+        self.script(&format!("hooks.d/{event}/{name}"), &text)
+    }
+
     /// Adds an executable file with exactly this text.
     pub(crate) fn script(self, path: &str, text: &str) -> Sandbox {
         let sandbox = self.file(path, text);
@@ -128,6 +134,19 @@ impl Sandbox {
         let context =
             serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
         self.hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+    }
+
+    /// `hookrun run EVENT --dialect DIALECT`, as a host of that system asks.
+    pub(crate) fn ask(&self, dialect: &str, event: &str, context: &Value) -> Ran {
+        let context = context.to_string();
+        self.hookrun(&["run", event, "--dialect", dialect], context.as_bytes())
+    }
+
+    /// The JSON document in a file below the folder: what a hook was given, mostly.
+    #[track_caller]
+    pub(crate) fn read_json(&self, path: &str) -> Value {
+        let text = self.read(path);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}: {text}"))
     }
 
     /// `hookrun run EVENT --format json`, with the report.
@@ -210,6 +229,15 @@ impl Ran {
     #[track_caller]
     pub(crate) fn allows_with(&self, result: Value) -> &Ran {
         assert_eq!(self.status, 0, "{self:?}");
+        let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        assert_eq!(said, result, "{self:?}");
+        self
+    }
+
+    /// `run` refused the event with this result in the host's words.
+    #[track_caller]
+    pub(crate) fn refuses_with(&self, result: Value) -> &Ran {
+        assert_eq!(self.status, 2, "{self:?}");
         let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
         assert_eq!(said, result, "{self:?}");
         self

@@ -6,3 +6,4 @@ mod payloads;
 mod pi;
 mod rows;
 mod same;
+mod wolli;

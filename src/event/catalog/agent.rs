@@ -20,8 +20,17 @@ pub(super) const ROWS: &[Row] = &[
             "before_prompt",
             "chat.message",
         ],
-        context: &[TURN_INDEX, PROMPT, HANDLED, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
-        rewrites: &[chain("prompt"), claim("handled")],
+        context: &[
+            TURN_INDEX,
+            PROMPT,
+            IMAGES,
+            HANDLED,
+            SESSION_ID,
+            CWD,
+            TRANSCRIPT_PATH,
+            PERMISSION_MODE,
+        ],
+        rewrites: &[chain("prompt"), chain("images"), claim("handled")],
         ..GATE
     },
     Row {

@@ -47,6 +47,7 @@ keys! {
     // The prompt, the agent, its tasks.
     PROMPT                 "prompt"                  String  r#""say hello""#         "what the user wrote"
     SYSTEM_PROMPT          "systemPrompt"            String  r#""You are a helpful agent.""# "the system prompt"
+    IMAGES                 "images"                  Array   "[]"                     "images that come with it"
     HANDLED                "handled"                 Boolean
         "false" "a hook dealt with it; the host goes no further"
     COMMAND_NAME           "commandName"             String  r#""review""#            "the slash command"

@@ -4,15 +4,19 @@
 //!
 //! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it.
 //! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
-//! 3. Any other status than 0 is a thrown error: a failure, and nothing else that it said counts.
+//! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
+//!    except for what it has changed of the event, where its system lets that stay.
 //! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note.
 //! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
 //! 6. A new value that the host's event cannot take refuses a gate: what the hook meant to be
 //!    changed must not go on unchanged.
 
+use serde_json::Value;
+
 use super::object::{every_object, read_object};
 use super::{Permit, malformed, refused_by_status, syntax};
 use crate::dialect::Binding;
+use crate::event::EventSpec;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending};
 
@@ -33,7 +37,7 @@ pub(super) fn judge(
     match status {
         0 => result(text, binding, permit),
         2 => refused_by_status(status, text, &stderr.text(), is_cut),
-        _ => (Ending::Threw { problem: thrown(status, &stderr.text(), text) }, Vec::new()),
+        _ => threw(thrown(status, &stderr.text(), text), text, (binding, permit)),
     }
 }
 
@@ -48,6 +52,33 @@ fn thrown(status: i32, stderr: &str, stdout: &str) -> String {
         Some(said) => format!("exited with status {status}: {said}"),
         None => format!("exited with status {status}"),
     }
+}
+
+/// An error that was thrown, and what was changed before it.
+fn threw(
+    problem: String,
+    text: &str,
+    (binding, permit): (Binding, Permit<'_>),
+) -> (Ending, Vec<String>) {
+    let object = read_object(text).ok().filter(|_| text.starts_with('{'));
+    let mut left = object.map(|object| binding.left(&object)).unwrap_or_default();
+    let mut notes = Vec::new();
+    left.retain(|(field, value)| {
+        let wrong = match permit.spec.rewrite(field) {
+            Some(_) => wrong_kind(permit.spec, field, value),
+            None => Some(format!("its new `{field}` cannot be given to `{}`", permit.spec.name)),
+        };
+        let is_fine = wrong.is_none();
+        notes.extend(wrong);
+        is_fine
+    });
+    (Ending::Threw { problem, left }, notes)
+}
+
+/// What is wrong with the type of a new value.
+fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
+    let key = spec.context.iter().find(|key| key.name == field)?;
+    (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
 }
 
 fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
@@ -74,11 +105,7 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
             false => notes.push(words),
         }
     }
-    let wrong = verdict.update.iter().find_map(|(field, value)| {
-        let key = spec.context.iter().find(|key| key.name == *field)?;
-        (!key.kind.fits(value))
-            .then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
-    });
+    let wrong = verdict.update.iter().find_map(|(field, value)| wrong_kind(spec, field, value));
     match wrong {
         Some(problem) => (malformed(problem), notes),
         None => answered(verdict, notes),
