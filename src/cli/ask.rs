@@ -1,26 +1,71 @@
-//! Puts the questions of an outcome to the person at the terminal. Without one there is nobody to
-//! ask.
+//! Whom hookrun can ask, and the questions of an outcome that are put to them.
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Instant;
 
+use hookrun::config::Environment;
 use hookrun::exec::Abort;
 use hookrun::outcome::{Outcome, Settled};
-use hookrun::ui::{Asker, PATIENCE};
+use hookrun::ui::caller::{Outer, named};
+use hookrun::ui::{Answer, Asker, PATIENCE, Request, Ui};
 
 use crate::terminal::Terminal;
+
+/// Somebody who can be asked.
+pub(crate) enum Person {
+    /// They are at our terminal.
+    Here(Arc<Terminal>),
+    /// The hookrun around us can ask them: we run in one of its hooks.
+    Around(Arc<Outer>),
+}
+
+impl Person {
+    /// Whom we can ask, if there is anybody.
+    pub(crate) fn find(env: &Environment) -> Option<Person> {
+        if let Some(terminal) = Terminal::open(env) {
+            return Some(Person::Here(Arc::new(terminal)));
+        }
+        let inside = Environment::inside();
+        let address = inside.socket.filter(|_| inside.has_ui)?;
+        Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
+    }
+
+    /// How our hooks ask them.
+    pub(crate) fn ui(&self) -> Arc<dyn Ui> {
+        match self {
+            Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
+            Person::Around(outer) => Arc::clone(outer) as Arc<dyn Ui>,
+        }
+    }
+
+    /// Asks for a yes; `None` if there was no answer.
+    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
+        match self {
+            Person::Here(terminal) => terminal.ask(asker, question),
+            Person::Around(outer) => {
+                let (title, message) = (named(asker, question), String::new());
+                match outer.pass(asker, Request::Confirm { title, message }) {
+                    Answer::Yes(yes) => Some(yes),
+                    Answer::Nobody | Answer::Cancelled | Answer::Text(_) => None,
+                    Answer::Done | Answer::Refused(_) => None,
+                }
+            }
+        }
+    }
+}
 
 /// Asks all questions of an outcome, and returns the outcome with the answer. They are answered
 /// within [`PATIENCE`], or until the budget ends: a person who has left must not keep a host
 /// waiting for ever.
 pub(crate) fn settle(
     outcome: Outcome,
-    terminal: Option<&Terminal>,
+    person: Option<&Person>,
     until: Option<Instant>,
     abort: Option<&Abort>,
 ) -> Outcome {
     let Settled::Asked { questions } = &outcome.settled else { return outcome };
-    let Some(terminal) = terminal else {
+    let Some(person) = person else {
         return outcome.answered(false, "nobody can be asked: no terminal");
     };
     let patience = Instant::now() + PATIENCE;
@@ -28,7 +73,7 @@ pub(crate) fn settle(
     for question in questions.clone() {
         let stops = abort.map(AsFd::as_fd).into_iter().collect();
         let asker = Asker::new(&question.hook, until, stops);
-        match terminal.ask(&asker, &question.question) {
+        match person.ask(&asker, &question.question) {
             Some(true) => {}
             Some(false) => return outcome.answered(false, "answered no"),
             None => return outcome.answered(false, "nobody answered"),

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
@@ -17,11 +16,11 @@ use hookrun::runner::Runner;
 use hookrun::ui::PATIENCE;
 
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
+use crate::ask::{self, Person};
 use crate::asked::Asked;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::terminal::Terminal;
-use crate::{ask, streams, watchdog};
+use crate::{streams, watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -78,10 +77,10 @@ fn decide(
     pulse.promise(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
-    let terminal = Terminal::open(env).map(Arc::new);
+    let person = Person::find(env);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
-    if let Some(terminal) = terminal.clone() {
-        runner = runner.ui(terminal);
+    if let Some(person) = &person {
+        runner = runner.ui(person.ui());
     }
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
@@ -94,7 +93,7 @@ fn decide(
     pulse.promise(PATIENCE);
     if !host.can_ask() {
         let until = budget.map(|budget| budget.until);
-        run.outcome = ask::settle(run.outcome, terminal.as_deref(), until, Some(&abort));
+        run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
     let report = match args.format {

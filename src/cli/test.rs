@@ -1,7 +1,6 @@
 //! `hookrun test EVENT`: decide as `run` does, and show everything.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Instant;
 
 use hookrun::config::{Config, Environment, words};
@@ -16,12 +15,12 @@ use hookrun::spelling;
 use regex::Regex;
 
 use crate::args::{Expected, TestArgs, TextFormat};
+use crate::ask::Person;
 use crate::asked::Asked;
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
 use crate::streams;
-use crate::terminal::Terminal;
 
 /// Decides one event and shows how.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -52,8 +51,8 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let complaint = config.complaint();
     let mut runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
-    if let Some(terminal) = Terminal::open(env) {
-        runner = runner.ui(Arc::new(terminal));
+    if let Some(person) = Person::find(env) {
+        runner = runner.ui(person.ui());
     }
     let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);

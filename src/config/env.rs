@@ -49,6 +49,8 @@ pub struct Inside {
     pub state: Option<PathBuf>,
     /// Where requests to the host go.
     pub socket: Option<String>,
+    /// Whether there is somebody whom it can ask.
+    pub has_ui: bool,
 }
 
 impl Environment {
@@ -94,6 +96,7 @@ impl Environment {
             session: text("HOOKRUN_SESSION_ID"),
             state: folder("HOOKRUN_STATE_DIR"),
             socket: text("HOOKRUN_SOCKET"),
+            has_ui: text("HOOKRUN_HAS_UI").as_deref() == Some("1"),
         }
     }
 
