@@ -75,7 +75,7 @@ impl Binding {
                 | Says::Reason
                 | Says::Entry { .. }
                 | Says::Action(_)
-                | Says::Question
+                | Says::Question(_)
                 | Says::Context
                 | Says::Output => None,
             }
