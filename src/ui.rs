@@ -3,6 +3,40 @@
 //! A [`Ui`] is how a host shows dialogs; without one nobody can be asked, and the answers are those
 //! of [`Answer::Nobody`]. Hooks reach it through [`desk`], by the requests below. While a person
 //! is being asked the hook's [`clock`] stands still.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use hookrun::config::{Choice, Config, Environment, Scope};
+//! use hookrun::runner::Runner;
+//! use hookrun::ui::{Asker, Kind, Ui};
+//!
+//! /// A host that shows what hooks say, and always says no.
+//! struct Strict;
+//!
+//! impl Ui for Strict {
+//!     fn select(&self, _: &Asker<'_>, _: &str, _: &[String]) -> Option<String> {
+//!         None
+//!     }
+//!     fn confirm(&self, _: &Asker<'_>, _: &str, _: &str) -> bool {
+//!         false
+//!     }
+//!     fn input(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
+//!         None
+//!     }
+//!     fn editor(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
+//!         None
+//!     }
+//!     fn notify(&self, asker: &Asker<'_>, message: &str, _: Kind) {
+//!         eprintln!("{}: {message}", asker.hook());
+//!     }
+//!     fn status(&self, _: &Asker<'_>, _: &str, _: Option<&str>) {}
+//! }
+//!
+//! let env = Environment::capture();
+//! let config = Config::load(&Choice::default(), &env, Scope::All);
+//! let runner = Runner::from_config(config, &env).ui(Arc::new(Strict));
+//! ```
 
 pub mod caller;
 pub mod clock;

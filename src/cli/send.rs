@@ -32,7 +32,11 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
             Answer::Nobody | Answer::Cancelled | Answer::Text(_) | Answer::Yes(_) => {}
         }
     }
-    let outbox = Outbox::in_folder(&shared_folder(named, env, &inside)?);
+    let folder = shared_folder(named, (env, &inside));
+    if args.take && !folder.path.exists() {
+        return Ok(Exit::Yes);
+    }
+    let outbox = Outbox::in_folder(&folder.made()?);
     let done = if args.take {
         outbox.take(|message| {
             serde_json::to_writer(&mut *out, message)?;

@@ -2,7 +2,7 @@
 //! session share.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hookrun::config::{Environment, Inside};
 use hookrun::session::entries::Entries;
@@ -20,7 +20,7 @@ pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
             "call it in a hook that hookrun runs",
         ));
     };
-    let folder = if args.shared { beside(&own)? } else { own };
+    let folder = if args.shared { beside(&own).made()? } else { own };
     let entries = Entries::in_folder(&folder);
     let did = act(&args.action, &entries);
     let texts = match did.map_err(|error| Failure::new(error.to_string()))? {
@@ -69,31 +69,43 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The folder that the hooks of a session share: the named one's, the hook's own, or that of
-/// events without a session.
+/// The folder of what the hooks of a session share: the named one's, the hook's own, or that of
+/// events without a session. It may not be there yet.
 pub(crate) fn shared_folder(
     named: Option<&str>,
-    env: &Environment,
-    inside: &Inside,
-) -> Result<PathBuf> {
-    if let (None, Some(own)) = (named, &inside.state) {
-        return beside(own);
+    (env, inside): (&Environment, &Inside),
+) -> SharedFolder {
+    match (named, &inside.state) {
+        (None, Some(own)) => beside(own),
+        (named, _) => {
+            let root = env.state_root();
+            let id = named.or(inside.session.as_deref());
+            let path = session::shared_folder(&session::folder(&root, id));
+            SharedFolder { root, path }
+        }
     }
-    let root = env.state_root();
-    let id = named.or(inside.session.as_deref());
-    let folder = session::shared_folder(&session::folder(&root, id));
-    let made = session::make_private(&root, &folder);
-    made.map_err(|error| cannot_use(&folder, &error)).map(|()| folder)
+}
+
+/// A folder of what hooks share, and the one by whose owner it is trusted.
+pub(crate) struct SharedFolder {
+    root: PathBuf,
+    pub(crate) path: PathBuf,
+}
+
+impl SharedFolder {
+    /// Makes it, if it is not there.
+    pub(crate) fn made(self) -> Result<PathBuf> {
+        match session::make_private(&self.root, &self.path) {
+            Ok(()) => Ok(self.path),
+            Err(error) => {
+                Err(Failure::new(format!("cannot use `{}`: {error}", self.path.display())))
+            }
+        }
+    }
 }
 
 /// The shared folder of the session that a hook's own folder lies in.
-fn beside(own: &std::path::Path) -> Result<PathBuf> {
+fn beside(own: &Path) -> SharedFolder {
     let session = own.parent().unwrap_or(own);
-    let folder = session::shared_folder(session);
-    let made = session::make_private(session, &folder);
-    made.map_err(|error| cannot_use(&folder, &error)).map(|()| folder)
-}
-
-fn cannot_use(folder: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot use `{}`: {error}", folder.display()))
+    SharedFolder { root: session.to_path_buf(), path: session::shared_folder(session) }
 }

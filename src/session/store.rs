@@ -49,7 +49,7 @@ impl Store {
         let opened = careful(options.read(true)).open(self.file());
         let file = match opened {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
             Err(error) => return Err(self.fails(&error)),
         };
         if !file.metadata().is_ok_and(|meta| meta.is_file()) {
@@ -123,6 +123,11 @@ impl Locked<'_> {
             self.store.fails(&error)
         })
     }
+}
+
+/// Whether there is no such file, or not even a folder for it.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Opens for the owner only, follows no link, and waits for nobody at the other end of a pipe.

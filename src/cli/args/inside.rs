@@ -11,7 +11,7 @@ pub(crate) struct UiArgs {
     pub(crate) dialog: Dialog,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Dialog {
     /// Let the person choose, and print what they chose
     Select {

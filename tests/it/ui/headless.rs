@@ -65,6 +65,27 @@ fn a_socket_at_which_nobody_listens_is_nobody() {
 }
 
 #[test]
+fn where_nothing_can_be_kept_a_status_is_no_failure_and_state_says_why() {
+    let body = "hookrun ui status key text || exit 1\nhookrun ui status || exit 1\n\
+                hookrun send text 2>/dev/null; test $? -eq 2 || exit 1\n\
+                hookrun state set a b; test $? -eq 2 || exit 1";
+    let sandbox = Sandbox::new()
+        .hook("guard", &with_hookrun(body))
+        .variable("XDG_STATE_HOME", "/dev/null/none");
+    let report = sandbox.report("tool.pre", "{}");
+    assert_eq!(report["decision"], "allow", "{report:#}");
+}
+
+#[test]
+fn looking_makes_no_folder() {
+    let sandbox = Sandbox::new();
+    for arguments in [&["ui", "status", "--session", "s"][..], &["send", "--take"]] {
+        assert_eq!(sandbox.hookrun(arguments, b"").exits(0).stdout, "");
+    }
+    sandbox.has_no_file("home/.local");
+}
+
+#[test]
 fn a_usage_error_is_2_and_no_answer() {
     hook("hookrun ui select Title 2>/dev/null; test $? -eq 2").allows();
 }
