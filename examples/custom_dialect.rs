@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::Write;
 
 use hookrun::config::{Config, Environment};
-use hookrun::dialect::{Binding, Dialect, DialectEvent, Results, Says, key, rewrite};
+use hookrun::dialect::{Binding, Dialect, DialectEvent, Discovery, Results, Says, key, rewrite};
 use hookrun::event::{Context, Event, Merge, OnFailure};
 use hookrun::hook::{Handler, Hook};
 use hookrun::runner::Runner;
@@ -18,6 +18,7 @@ static MAIL: Dialect = Dialect {
     aliases: &[],
     summary: "letters, before they go",
     names_event_by: "about",
+    discovery: Discovery::All,
     events: &[DialectEvent {
         name: "letter_out",
         event: "message.out",

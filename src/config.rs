@@ -14,6 +14,7 @@ mod loader;
 mod manifest;
 pub mod problem;
 mod settings;
+mod shadow;
 pub mod words;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::dialect::{Dialect, Discovery};
 use crate::event::EventSpec;
 use crate::event::catalog::Catalog;
 use crate::hook::{Hook, LayerKind};
@@ -101,11 +103,42 @@ impl Config {
             }
             loader.find_duplicates(first);
         }
-        loader.shadow();
+        loader.shadow_commands();
         let (hooks, problems) = (loader.hooks, in_order(loader.problems));
         let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
         let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());
         Config { hooks, layers, project, problems, catalog }
+    }
+
+    /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
+    /// others are idle, with a warning; so is a hook with a mistake, which the others do not wait
+    /// for.
+    #[must_use]
+    pub fn for_host(mut self, dialect: Option<&Dialect>) -> Config {
+        match dialect.map(|dialect| dialect.discovery) {
+            None | Some(Discovery::All) => return self,
+            Some(Discovery::FirstWins) => {}
+        }
+        for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
+            let is_of = |problem: &&Problem| {
+                let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
+                problem.severity == Severity::Error
+                    && problem.file == hook.source.file
+                    && is_whole_file
+            };
+            let mistake = self.problems.iter().find(is_of);
+            hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
+        }
+        let key = |hook: &Hook| {
+            let tools = hook.matcher.tools().map(str::to_string);
+            Some((hook.event.clone(), tools, hook.name.clone()))
+        };
+        for shadowed in shadow::shadow(&mut self.hooks, key) {
+            let cure = "give one of them another name if both are to run";
+            self.problems.push(shadow::warning(&self.hooks[shadowed.hook], cure));
+        }
+        self.problems = in_order(self.problems);
+        self
     }
 
     /// Whether anything is wrong that keeps gates closed.
@@ -116,25 +149,35 @@ impl Config {
     /// Why gates are refused: a hook that cannot be read may be the one that would refuse.
     /// `None` without errors.
     pub fn refusal(&self) -> Option<String> {
-        Some(format!("nothing is allowed while {}", self.complaint()?))
+        Some(refusal_for(&self.complaint()?))
     }
 
     /// That the configuration has errors, and the first of them. `None` without errors.
     pub fn complaint(&self) -> Option<String> {
-        let errors: Vec<&Problem> =
-            self.problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
-        let first = errors.first()?;
-        let more = match errors.len() - 1 {
-            0 => String::new(),
-            1 => " (and 1 more error)".to_string(),
-            count => format!(" (and {count} more errors)"),
-        };
-        Some(format!(
-            "the hooks are not in order: {}: {}{more}; `hookrun validate` shows what to mend",
-            first.place(),
-            first.cause
-        ))
+        complaint(self.problems.iter())
     }
+}
+
+/// The reason of a refusal for a mistake that `complaint` tells of.
+pub(crate) fn refusal_for(complaint: &str) -> String {
+    format!("nothing is allowed while {complaint}")
+}
+
+/// That there are errors among `problems`, and the first of them. `None` without errors.
+pub fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
+    let errors: Vec<&Problem> =
+        problems.filter(|problem| problem.severity == Severity::Error).collect();
+    let first = errors.first()?;
+    let more = match errors.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 more error)".to_string(),
+        count => format!(" (and {count} more errors)"),
+    };
+    Some(format!(
+        "the hooks are not in order: {}: {}{more}; `hookrun validate` shows what to mend",
+        first.place(),
+        first.cause
+    ))
 }
 
 /// Problems file by file as they were read, each file's in the order of its lines, each once: a

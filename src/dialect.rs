@@ -47,8 +47,20 @@ pub struct Dialect {
     pub summary: &'static str,
     /// The key of its events that holds their name.
     pub names_event_by: &'static str,
+    /// Which of the hooks that are found run.
+    pub discovery: Discovery,
     /// Its events.
     pub events: &'static [DialectEvent],
+}
+
+/// Which of the hooks that are found run in a host of a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discovery {
+    /// All of them.
+    All,
+    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
+    /// project, user, system). A hook with a mistake does not run, and the others do.
+    FirstWins,
 }
 
 /// One event of a dialect: a row over a row of the catalog.

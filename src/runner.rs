@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::chain::{self, Surroundings};
-use crate::config::{Config, Environment};
-use crate::event::{Event, Schedule};
+use crate::config::{self, Config, Environment, Problem, Severity};
+use crate::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
 use crate::outcome::Outcome;
 use crate::plan::{Plan, Planned, Wish};
@@ -21,6 +21,8 @@ pub struct Runner {
     engine: Engine,
     surroundings: Arc<Surroundings>,
     broken: Option<String>,
+    /// What is wrong with the configuration, where that is known.
+    mistakes: Vec<Problem>,
 }
 
 impl Runner {
@@ -31,6 +33,7 @@ impl Runner {
             engine: Engine::new(None, None),
             surroundings: Arc::new(surroundings),
             broken: None,
+            mistakes: Vec::new(),
         }
     }
 
@@ -38,6 +41,8 @@ impl Runner {
     /// be refused are, while the configuration has errors.
     pub fn from_config(config: Config, env: &Environment) -> Runner {
         let broken = config.refusal();
+        let is_error = |problem: &Problem| problem.severity == Severity::Error;
+        let mistakes = config.problems.into_iter().filter(is_error).collect();
         let surroundings = Surroundings {
             cwd: env.cwd.clone(),
             project: config.project,
@@ -47,7 +52,8 @@ impl Runner {
             inherited: env.inherited.clone(),
             run_id: env.run_id.clone(),
         };
-        Runner::new(Registry::new(config.hooks), surroundings).broken(broken)
+        let runner = Runner::new(Registry::new(config.hooks), surroundings).broken(broken);
+        Runner { mistakes, ..runner }
     }
 
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
@@ -137,7 +143,7 @@ impl Runner {
     /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
     /// supervises them to their timeouts, as long as this process lives.
     pub fn handle(&self, event: &Event) -> Run {
-        if event.spec().schedule == Schedule::Detached && !self.refuses_all(event) {
+        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
             return self.detach(event);
         }
         self.handle_within(event, None)
@@ -145,8 +151,8 @@ impl Runner {
 
     /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
-        if let Some(reason) = self.broken.as_ref().filter(|_| event.spec().blocks) {
-            let outcome = Outcome::own_failure(reason.clone());
+        if let Some(reason) = self.closed(event.spec()) {
+            let outcome = Outcome::own_failure(reason);
             let took = std::time::Duration::ZERO;
             return Run { event: event.clone(), hooks: Vec::new(), outcome, took };
         }
@@ -154,8 +160,19 @@ impl Runner {
         chain::run(plan, event, &self.engine, &self.surroundings, budget)
     }
 
-    fn refuses_all(&self, event: &Event) -> bool {
-        self.broken.is_some() && event.spec().blocks
+    /// Why an event is refused before any hook is asked: a mistake in the configuration. Where
+    /// the hooks that can be read are asked all the same, only one that may be about a hook of
+    /// this event counts, and only if failures refuse it.
+    fn closed(&self, spec: &EventSpec) -> Option<String> {
+        let reason = self.broken.as_ref().filter(|_| spec.blocks)?;
+        if !spec.conduct.reads_on || self.mistakes.is_empty() {
+            return Some(reason.clone());
+        }
+        if spec.on_failure == OnFailure::Allow {
+            return None;
+        }
+        let own = self.mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
+        config::complaint(own).map(|complaint| config::refusal_for(&complaint))
     }
 
     /// The run of a detached event whose hooks somebody else supervises.

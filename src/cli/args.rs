@@ -245,6 +245,10 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
+    /// See the hooks as a host of this hook system does: one may shadow another there
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
@@ -258,6 +262,10 @@ pub(crate) struct ShowArgs {
     /// The hook's name
     pub(crate) name: String,
 
+    /// See the hooks as a host of this hook system does: one may shadow another there
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
@@ -268,6 +276,10 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
+    /// See the hooks as a host of this hook system does: one may shadow another there
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    pub(crate) dialect: String,
+
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookrun::config::{Config, Scope};
+use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{self, Binding, Dialect, Reply, native};
 use hookrun::event::{Context, Event};
 use hookrun::outcome::Outcome;
@@ -35,8 +35,12 @@ impl<'a> Asked<'a> {
         Asked { name, dialect, bindings, canonical }
     }
 
-    /// The configuration that it needs.
-    pub(crate) fn scope(&self) -> Scope<'_> {
+    /// The configuration that it needs, as the host has it.
+    pub(crate) fn load(&self, choice: &Choice, env: &Environment) -> Config {
+        Config::load(choice, env, self.scope()).for_host(self.dialect)
+    }
+
+    fn scope(&self) -> Scope<'_> {
         match self.canonical.as_slice() {
             [] => Scope::Event(self.name),
             names => Scope::Events(names),

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
+use hookrun::dialect;
 use hookrun::event::EventSpec;
 use hookrun::hook::{Hook, Limits, Sandbox};
 use hookrun::plan::Plan;
@@ -12,8 +13,9 @@ use hookrun::report::{Paths, plain, problems};
 use serde_json::{Value, json};
 
 use crate::args::{ListArgs, TextFormat};
+use crate::asked::Asked;
 use crate::exit::{Exit, Result};
-use crate::run::{choice, find_event};
+use crate::run::choice;
 use crate::streams;
 
 const BOLD: Style = Style::new().bold();
@@ -21,10 +23,14 @@ const DIM: Style = Style::new().dimmed();
 
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let scope = args.event.as_deref().map_or(Scope::All, Scope::Event);
-    let config = Config::load(&choice(&args.source, env), env, scope);
-    if let Some(name) = &args.event {
-        find_event(&config, name)?;
+    let choice = choice(&args.source, env);
+    let asked = args.event.as_deref().map(|name| Asked::new(name, Some(&args.dialect)));
+    let config = match &asked {
+        Some(asked) => asked.load(&choice, env),
+        None => Config::load(&choice, env, Scope::All).for_host(dialect::find(&args.dialect)),
+    };
+    if let Some(asked) = &asked {
+        asked.check(&config)?;
     }
     let paths = Paths::from(&env.cwd);
     for problem in &config.problems {

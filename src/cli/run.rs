@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hookrun::config::{Choice, Config, Environment};
 use hookrun::dialect::{Reply, native};
 use hookrun::event::catalog::command;
-use hookrun::event::{Event, Schedule};
+use hookrun::event::{Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
@@ -65,7 +65,7 @@ fn decide(
     let (abort, grounds) = start_up()?;
     let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
-    let config = Config::load(&choice(&args.source, env), env, asked.scope());
+    let config = asked.load(&choice(&args.source, env), env);
     asked.check(&config)?;
     let input = input::read(Deadline::after(started, patience), Some(&abort))?;
     let Input::Event { context, .. } = input else {
@@ -95,7 +95,7 @@ fn decide(
         let until = budget.map(|budget| budget.until);
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
     }
-    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
+    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = match args.format {
         RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&env.cwd))),
         RunFormat::Reply => None,
@@ -155,7 +155,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
         return Err(Failure::new("no event on stdin"));
     };
     let asked = Asked::new(&args.event, Some(&args.dialect));
-    let config = Config::load(&choice(&args.source, env), env, asked.scope());
+    let config = asked.load(&choice(&args.source, env), env);
     let (event, _) = asked.event(&config, context)?;
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
@@ -209,11 +209,14 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
 }
 
 /// The whole reply. An event that cannot be refused goes on with the hooks that can be
-/// read, but a broken configuration is never silent.
-pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>) -> Reply {
+/// read, but a broken configuration is never silent. Its status refuses, except where the host
+/// means to go on.
+pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>, spec: &EventSpec) -> Reply {
     if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
         reply.stderr.push_str(&format!("{complaint}\n"));
-        reply.status = native::REFUSED;
+        if !spec.conduct.reads_on {
+            reply.status = native::REFUSED;
+        }
     }
     reply
 }

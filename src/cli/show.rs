@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
+use hookrun::dialect;
 use hookrun::exec::command;
 use hookrun::hook::{Handler, Hook, duration_text};
 use hookrun::registry::Registry;
@@ -24,6 +25,7 @@ const DIM: Style = Style::new().dimmed();
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&choice(&args.source, env), env, Scope::All);
+    let config = config.for_host(dialect::find(&args.dialect));
     let paths = Paths::from(&env.cwd);
     let registry = Registry::new(config.hooks.clone());
     let found: Vec<&Arc<Hook>> = registry.iter().filter(|hook| hook.name == args.name).collect();

@@ -28,7 +28,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let asked = Asked::new(&args.event, Some(&args.dialect));
-    let mut config = Config::load(&choice(&args.source, env), env, asked.scope());
+    let mut config = asked.load(&choice(&args.source, env), env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
@@ -56,7 +56,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
-    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref());
+    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     match args.format {
         TextFormat::Human => human::run(&run, &reply, origin, &paths, out)?,
         TextFormat::Json => {

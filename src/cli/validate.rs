@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::{Config, Environment, Position, Problem, Scope, Severity};
+use hookrun::dialect;
 use hookrun::event::action::TOOLS;
 use hookrun::exec::{child, command};
 use hookrun::hook::{Handler, Hook};
@@ -46,6 +47,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&choice(&args.source, env), env, Scope::All);
+    let config = config.for_host(dialect::find(&args.dialect));
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {
         for file in layer.manifests.iter().chain(&layer.settings) {
@@ -92,6 +94,7 @@ fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         at,
         cause,
         cure,
+        events: vec![hook.event.clone()],
     };
     let mut found = Vec::new();
     match command::resolve(&hook.handler, env.search.as_deref()) {
@@ -126,6 +129,7 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
         at: at.map(|line| Position { line, column: 1 }),
         cause: format!("`{}` {cause}", hook.name),
         cure: Some(cure),
+        events: vec![hook.event.clone()],
     };
     if let Err(error) = command::check_format(program) {
         return Some(problem(None, format!("cannot start: {}", error.problem), error.cure));

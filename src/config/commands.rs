@@ -5,14 +5,14 @@
 //! order, then the tables of `hookrun.toml`.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::discover::{self, DropIn, Layer};
 use super::draft::Draft;
 use super::loader::Loader;
 use super::manifest::Manifest;
-use super::problem::{Fault, Position, Problem, Severity};
+use super::problem::Fault;
+use super::shadow::{self, Shadowed};
 use super::{Scope, directive};
 use crate::event::EventSpec;
 use crate::event::catalog::command;
@@ -133,38 +133,13 @@ impl Loader<'_> {
 
     /// Lets one hook answer each command. One that is hidden by another of its own layer is
     /// hardly meant.
-    pub(super) fn shadow(&mut self) {
-        let mut winners: HashMap<String, usize> = HashMap::new();
-        let may_run = |hook: &Hook| hook.enabled && hook.idle.is_none();
-        let is_command = |hook: &Hook| command::name_of(&hook.event).is_some();
-        let all = self.hooks.iter().enumerate();
-        for (at, hook) in all.filter(|(_, hook)| may_run(hook) && is_command(hook)) {
-            let winner = winners.entry(hook.event.clone()).or_insert(at);
-            if hook.source.layer > self.hooks[*winner].source.layer {
-                *winner = at;
+    pub(super) fn shadow_commands(&mut self) {
+        let command = |hook: &Hook| command::name_of(&hook.event).map(str::to_string);
+        for Shadowed { hook, by } in shadow::shadow(&mut self.hooks, command) {
+            if self.hooks[hook].source.layer == self.hooks[by].source.layer {
+                let cure = "give one of them another name, or remove it";
+                self.problems.push(shadow::warning(&self.hooks[hook], cure));
             }
-        }
-        for at in 0..self.hooks.len() {
-            let hook = &self.hooks[at];
-            let Some(winner) = winners.get(&hook.event).copied().filter(|winner| *winner != at)
-            else {
-                continue;
-            };
-            if !may_run(hook) {
-                continue;
-            }
-            let winner = &self.hooks[winner];
-            let line = winner.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let (layer, file) = (winner.source.layer, winner.source.file.display());
-            let why = format!("shadowed by {file}{line} ({} layer)", layer.name());
-            if layer == hook.source.layer {
-                let cause = format!("`{}` never runs: {why}", hook.name);
-                let fault = Fault::new(cause, "give one of them another name, or remove it");
-                let place = hook.source.line.map(|line| Position { line, column: 1 });
-                let problem = fault.in_file(&hook.source.file, place);
-                self.problems.push(Problem { severity: Severity::Warning, ..problem });
-            }
-            self.hooks[at].idle = Some(why);
         }
     }
 }

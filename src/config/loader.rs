@@ -28,6 +28,14 @@ impl Loader<'_> {
         self.problems.push(fault.in_file(file, at));
     }
 
+    /// Says of the problems from `first` on that they are about a hook of these events.
+    fn about<'e>(&mut self, first: usize, events: impl Iterator<Item = &'e str>) {
+        let events: Vec<String> = events.map(str::to_string).collect();
+        for problem in &mut self.problems[first..] {
+            problem.events.clone_from(&events);
+        }
+    }
+
     /// Tells of an unknown event, unless its declaration has a mistake of its own.
     fn unknown(&mut self, unknown: &UnknownEvent, file: &Path, at: Option<Position>) {
         if !self.meant_well(&unknown.name) {
@@ -167,7 +175,14 @@ impl Loader<'_> {
         Err(Fault::new(cause, cure))
     }
 
+    /// Adds the hooks of a file.
     pub(super) fn drop_in(&mut self, layer: LayerKind, file: discover::DropIn, event: &str) {
+        let first = self.problems.len();
+        self.bind_file(layer, file, event);
+        self.about(first, std::iter::once(event));
+    }
+
+    fn bind_file(&mut self, layer: LayerKind, file: discover::DropIn, event: &str) {
         if file.is_folder {
             let cure = "hooks are files; shared code belongs into hooks.d/lib/";
             let cause = format!("is a folder among the hooks of `{event}`");
@@ -195,6 +210,7 @@ impl Loader<'_> {
 
     /// Finds the other mistakes of a hook that has some.
     pub(super) fn check(&mut self, file: &Path, rejected: &Rejected) {
+        let before = self.problems.len();
         for (name, at) in &rejected.events {
             match self.meant(name, rejected.draft.dialect) {
                 Err(fault) if !self.meant_well(name) => self.fault(fault, file, Some(*at)),
@@ -204,9 +220,17 @@ impl Loader<'_> {
         for (fault, at) in rejected.draft.matcher().err().into_iter().flatten() {
             self.fault(fault, file, at);
         }
+        self.about(before, rejected.events.iter().map(|(name, _)| name.as_str()));
     }
 
+    /// Adds the hooks of a table.
     pub(super) fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
+        let first = self.problems.len();
+        self.bind(layer, file, entry);
+        self.about(first, entry.events.iter().map(|(name, _)| name.as_str()));
+    }
+
+    fn bind(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
         let mut bound: Vec<(String, &str)> = Vec::new();
         for (name, at) in &entry.events {
             let meant = match self.meant(name, entry.draft.dialect) {
@@ -320,7 +344,8 @@ impl Loader<'_> {
                 );
                 let at = hook.source.line.map(|line| Position { line, column: 1 });
                 let fault = Fault::new(cause, "give one of them another name");
-                found.push(fault.in_file(&hook.source.file, at));
+                let problem = fault.in_file(&hook.source.file, at);
+                found.push(Problem { events: vec![hook.event.clone()], ..problem });
             }
         }
         self.problems.extend(found);

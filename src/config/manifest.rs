@@ -180,6 +180,9 @@ impl Reader<'_> {
         });
         let at = self.at(span.start);
         let HookParts { events, draft, .. } = parts;
+        for problem in &mut self.problems[before..] {
+            problem.events = events.iter().map(|(name, _)| name.clone()).collect();
+        }
         match (name, handler) {
             (Some((name, _)), Some(handler)) if self.problems.len() == before => {
                 Ok(Entry { name, events, handler, draft, at })

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::dialect::DIALECTS;
+use crate::event::{EventSpec, catalog};
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -16,6 +19,9 @@ pub struct Problem {
     pub cause: String,
     /// What to do.
     pub cure: Option<String>,
+    /// The events that the hook is bound to that it is about, as they were written; empty where
+    /// that is not known, because it may be any.
+    pub events: Vec<String>,
 }
 
 /// A place in a file.
@@ -62,7 +68,8 @@ impl Fault {
 
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
         let Fault { cause, cure } = self;
-        Problem { severity: Severity::Error, file: file.to_path_buf(), at, cause, cure }
+        let file = file.to_path_buf();
+        Problem { severity: Severity::Error, file, at, cause, cure, events: Vec::new() }
     }
 }
 
@@ -90,6 +97,18 @@ impl<'t> Lines<'t> {
 }
 
 impl Problem {
+    /// Whether it may be about a hook of the event `spec`. A name that means nothing may be meant
+    /// for any.
+    pub fn may_be_of(&self, spec: &EventSpec) -> bool {
+        let may_mean = |name: &String| {
+            let rows = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+            let mut meant: Vec<&str> = rows.map(|binding| binding.row.event).collect();
+            meant.extend(catalog::find(name).map(|known| known.name.as_ref()));
+            meant.is_empty() || meant.contains(&spec.name.as_ref())
+        };
+        self.events.is_empty() || self.events.iter().any(may_mean)
+    }
+
     /// The place, as compilers write it: `hookrun.toml:4:1`.
     pub fn place(&self) -> String {
         match self.at {

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Dialect, DialectEvent, Results};
+use super::{Dialect, DialectEvent, Discovery, Results};
 use crate::event::{Conduct, OnFailure};
 
 /// Is told, and a refusal is only recorded: time-outs and errors are refusals too.
@@ -33,6 +33,7 @@ pub(super) static LOOM: Dialect = Dialect {
     aliases: &["ownware"],
     summary: "loom's lifecycle hooks: only tool.pre gates",
     names_event_by: "event",
+    discovery: Discovery::All,
     events: &[
         told("session.start"),
         // loom declares it and never asks it. A host that does is one that can refuse a prompt.

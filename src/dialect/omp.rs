@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Key, Results, Says, key, rewrite};
+use super::{Act, Dialect, DialectEvent, Discovery, Key, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
@@ -43,7 +43,12 @@ const TOOL_KEYS: &[(&str, &str)] =
 
 /// The tool as it is told of while it runs.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
+
+/// The session that was left.
 const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
+
+/// `action` is ours, for tools.
+const COMPACTION: &[(&str, &str)] = &[("action", "method")];
 
 /// oh-my-pi.
 pub(super) static OMP: Dialect = Dialect {
@@ -51,6 +56,7 @@ pub(super) static OMP: Dialect = Dialect {
     aliases: &["oh-my-pi"],
     summary: "oh-my-pi's hooks: the last result counts, tool calls fail closed",
     names_event_by: "type",
+    discovery: Discovery::FirstWins,
     events: &[
         told("session_start", "session.start"),
         DialectEvent {
@@ -138,8 +144,8 @@ pub(super) static OMP: Dialect = Dialect {
         told("agent_end", "agent.end"),
         told("turn_start", "turn.start"),
         told("turn_end", "turn.end"),
-        told("auto_compaction_start", "compact.start"),
-        told("auto_compaction_end", "compact.end"),
+        DialectEvent { keys: COMPACTION, ..told("auto_compaction_start", "compact.start") },
+        DialectEvent { keys: COMPACTION, ..told("auto_compaction_end", "compact.end") },
         DialectEvent {
             keys: &[("errorMessage", "error")],
             ..told("auto_retry_start", "retry.start")

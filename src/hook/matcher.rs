@@ -128,6 +128,11 @@ impl Matcher {
         self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
 
+    /// The tool matcher as it was written.
+    pub fn tools(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| tool.written.as_str())
+    }
+
     /// The words of the tool matcher that name no sort of tool and are no glob.
     pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
         self.tool.iter().flat_map(|tool| &tool.alternatives).filter_map(|word| match word {

@@ -172,6 +172,7 @@ mod tests {
             at: Some(Position { line: 4, column: 1 }),
             cause: "100% wrong".to_string(),
             cure: Some("mend it".to_string()),
+            events: Vec::new(),
         };
         vec![
             Check { file: "/p/a,b.sh".into(), hooks: 1, problems: Vec::new() },

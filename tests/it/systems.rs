@@ -1,6 +1,8 @@
 //! Hooks and hosts of other systems: every dialect from both sides.
 
 mod loom;
+mod omp;
+mod omp_discovery;
 mod openclaw;
 mod payloads;
 mod pi;

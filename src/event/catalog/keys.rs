@@ -99,6 +99,7 @@ keys! {
         r#""Summarize.""# "what the model is asked for the summary"
     PRESERVED              "preserveData"            Any
         "null" "data that must outlive the compaction"
+    METHOD                 "method"                  String  r#""prune""#             "how it is made smaller, in the host's word"
     SUMMARY                "summary"                 Any
         "null" "a summary to use instead of the host's own"
     COMPACT_SUMMARY        "compactSummary"          String  r#""The user greeted.""# "what is left of the conversation"

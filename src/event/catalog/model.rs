@@ -182,14 +182,14 @@ pub(super) const ROWS: &[Row] = &[
         name: "compact.start",
         summary: "an automatic compaction begins",
         aliases: &["auto_compaction_start"],
-        context: &[REASON, SESSION_ID, CWD],
+        context: &[REASON, METHOD, SESSION_ID, CWD],
         ..OBSERVER
     },
     Row {
         name: "compact.end",
         summary: "an automatic compaction is over",
         aliases: &["auto_compaction_end"],
-        context: &[SUCCESS, SESSION_ID, CWD],
+        context: &[SUCCESS, METHOD, SESSION_ID, CWD],
         ..OBSERVER
     },
     Row {

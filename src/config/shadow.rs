@@ -1,0 +1,56 @@
+//! Shadowing: of several hooks with one key the first one runs, and the others never do.
+//!
+//! The nearest layer goes first (explicit, project, user, system), and in a layer what is read
+//! first. A hook that does not run anyway shadows nothing: a lower layer cannot switch off a
+//! higher one's hook by a hook that is switched off.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::problem::{Fault, Position, Problem, Severity};
+use crate::hook::Hook;
+
+/// A hook that is shadowed, and the one that shadows it, by their places in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shadowed {
+    pub(super) hook: usize,
+    pub(super) by: usize,
+}
+
+/// Makes all hooks of a key idle but the first; those without a key are left alone.
+pub(super) fn shadow<K: Eq + Hash>(
+    hooks: &mut [Hook],
+    key: impl Fn(&Hook) -> Option<K>,
+) -> Vec<Shadowed> {
+    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
+    let keys: Vec<Option<K>> = hooks.iter().map(|hook| key(hook).filter(|_| runs(hook))).collect();
+    let mut first: HashMap<&K, usize> = HashMap::new();
+    for (at, key) in keys.iter().enumerate() {
+        let Some(key) = key else { continue };
+        let winner = first.entry(key).or_insert(at);
+        if hooks[at].source.layer > hooks[*winner].source.layer {
+            *winner = at;
+        }
+    }
+    let by = |(at, key): (usize, &Option<K>)| {
+        let by = *first.get(key.as_ref()?)?;
+        (by != at).then_some(Shadowed { hook: at, by })
+    };
+    let shadowed: Vec<Shadowed> = keys.iter().enumerate().filter_map(by).collect();
+    for Shadowed { hook, by } in &shadowed {
+        let source = &hooks[*by].source;
+        let line = source.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let (file, layer) = (source.file.display(), source.layer.name());
+        hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer} layer)"));
+    }
+    shadowed
+}
+
+/// The warning about a hook that is shadowed.
+pub(super) fn warning(hook: &Hook, cure: &str) -> Problem {
+    let why = hook.idle.as_deref().unwrap_or_default();
+    let fault = Fault::new(format!("`{}` never runs: {why}", hook.name), cure);
+    let place = hook.source.line.map(|line| Position { line, column: 1 });
+    let problem = fault.in_file(&hook.source.file, place);
+    Problem { severity: Severity::Warning, events: vec![hook.event.clone()], ..problem }
+}
