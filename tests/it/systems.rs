@@ -8,4 +8,5 @@ mod payloads;
 mod pi;
 mod rows;
 mod same;
+pub(crate) mod table;
 mod wolli;
