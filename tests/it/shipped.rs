@@ -44,7 +44,7 @@ fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 }
 
 /// A case with its tokens replaced: `@TMP@` is its folder, `@REPEAT:N:x@` is N times x.
-fn filled(value: &Value, folder: &Path) -> Value {
+pub(crate) fn filled(value: &Value, folder: &Path) -> Value {
     match value {
         Value::String(text) => Value::from(filled_text(text, folder)),
         Value::Array(list) => list.iter().map(|one| filled(one, folder)).collect(),

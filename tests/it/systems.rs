@@ -1,5 +1,6 @@
 //! Hooks and hosts of other systems: every dialect from both sides.
 
+mod examples;
 mod loom;
 mod omp;
 mod omp_discovery;

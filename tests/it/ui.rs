@@ -3,7 +3,7 @@
 mod clock;
 mod headless;
 mod library;
-mod screen;
+pub(crate) mod screen;
 mod terminal;
 
 /// A line of shell in which `hookrun` is the program that is tested.

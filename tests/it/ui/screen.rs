@@ -64,10 +64,10 @@ sys.exit(os.waitstatus_to_exitcode(status))
 "#;
 
 /// What is waited for, and the keys that are then pressed, after a pause.
-pub(super) struct Step(pub(super) &'static str, pub(super) &'static str, pub(super) Duration);
+pub(crate) struct Step(pub(super) &'static str, pub(super) &'static str, pub(super) Duration);
 
 /// Keys that are pressed at once.
-pub(super) fn at(text: &'static str, keys: &'static str) -> Step {
+pub(crate) fn at(text: &'static str, keys: &'static str) -> Step {
     Step(text, keys, Duration::ZERO)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn asking(settings: &str, body: &str) -> Sandbox {
 
 /// `hookrun ARGUMENTS` on a terminal of 24 lines and 80 columns. What stood on it is in `stderr`.
 #[track_caller]
-pub(super) fn at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[Step]) -> Ran {
+pub(crate) fn at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[Step]) -> Ran {
     at_terminal_of((24, 80), sandbox, arguments, steps)
 }
 
