@@ -11,13 +11,14 @@ mod draft;
 pub mod env;
 pub mod keys;
 mod loader;
+mod loose;
 mod manifest;
 pub mod problem;
 mod settings;
 mod shadow;
 pub mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ use crate::hook::{Hook, LayerKind};
 pub use discover::{Choice, Layer};
 pub use env::{Environment, Inside};
 use loader::Loader;
+pub use loose::Loose;
 use manifest::Manifest;
 use problem::{Fault, Lines};
 pub use problem::{Position, Problem, Severity};
@@ -82,8 +84,8 @@ impl Config {
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
         let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
-        let mut loader =
-            Loader { catalog: &catalog, misdeclared, scope, hooks: Vec::new(), problems };
+        let (hooks, seen) = (Vec::new(), HashSet::new());
+        let mut loader = Loader { catalog: &catalog, misdeclared, scope, hooks, problems, seen };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
             for place in layer.places() {
@@ -92,8 +94,14 @@ impl Config {
             for folder in &layer.drop_ins {
                 loader.drop_ins(layer.kind, folder);
             }
+            for loose in &layer.loose {
+                loader.loose(layer.kind, loose);
+            }
             for (file, manifest) in manifests {
                 loader.check_writers(file);
+                for loose in &manifest.loose {
+                    loader.loose(layer.kind, loose);
+                }
                 for entry in &manifest.hooks {
                     loader.entry(layer.kind, file, entry);
                 }
@@ -104,6 +112,9 @@ impl Config {
             loader.find_duplicates(first);
         }
         loader.shadow_commands();
+        for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
+            loader.limit(dialect, *timeout);
+        }
         let (hooks, problems) = (loader.hooks, in_order(loader.problems));
         let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
         let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());

@@ -8,6 +8,7 @@
 
 mod answer;
 mod context;
+pub mod folders;
 mod loom;
 pub mod native;
 mod omp;

@@ -126,8 +126,9 @@ impl Command {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
-    /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead
-    /// of those of the system, the user and the project; can be given several times
+    /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself), or this
+    /// script that says its event itself, instead of those of the system, the user and the
+    /// project; can be given several times
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
@@ -245,7 +246,8 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// See the hooks as a host of this hook system does: one may shadow another there
+    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// may shadow another there
     #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
@@ -262,7 +264,8 @@ pub(crate) struct ShowArgs {
     /// The hook's name
     pub(crate) name: String,
 
-    /// See the hooks as a host of this hook system does: one may shadow another there
+    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// may shadow another there
     #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
@@ -276,7 +279,8 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// See the hooks as a host of this hook system does: one may shadow another there
+    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// may shadow another there
     #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 

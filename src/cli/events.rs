@@ -23,7 +23,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         return of_dialect::events(dialect, args, out);
     }
     // Only the declared events matter here; hooks of no event are looked at.
-    let config = Config::load(&choice(&args.source, env), env, Scope::Event(""));
+    let config = Config::load(&choice(&args.source, env, "native"), env, Scope::Event(""));
     let specs: Vec<EventSpec> = match &args.name {
         Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
         None => config.catalog.iter().cloned().collect(),

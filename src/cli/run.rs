@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
-use hookrun::dialect::{Reply, native};
+use hookrun::dialect::{self, Reply, folders, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
@@ -65,7 +65,7 @@ fn decide(
     let (abort, grounds) = start_up()?;
     let budget = args.budget.map(|whole| Budget::from(started, whole));
     // Before stdin is read: the host writes the event meanwhile.
-    let config = asked.load(&choice(&args.source, env), env);
+    let config = asked.load(&choice(&args.source, env, &args.dialect), env);
     asked.check(&config)?;
     let input = input::read(Deadline::after(started, patience), Some(&abort))?;
     let Input::Event { context, .. } = input else {
@@ -155,7 +155,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
         return Err(Failure::new("no event on stdin"));
     };
     let asked = Asked::new(&args.event, Some(&args.dialect));
-    let config = asked.load(&choice(&args.source, env), env);
+    let config = asked.load(&choice(&args.source, env, &args.dialect), env);
     let (event, _) = asked.event(&config, context)?;
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
@@ -166,11 +166,12 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
 }
 
 /// The layers that the arguments ask for.
-pub(crate) fn choice(source: &SourceArgs, env: &Environment) -> Choice {
+pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> Choice {
     Choice {
         explicit: source.hooks.clone(),
         settings: source.settings.clone(),
         discover: source.discover,
+        host: dialect::find(dialect).and_then(|dialect| folders::of(dialect.name)),
         program: env.program.clone(),
     }
 }

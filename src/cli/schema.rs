@@ -11,7 +11,7 @@ use crate::run::{choice, find_event};
 
 /// Prints the schema of one event.
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env), env, Scope::Event(""));
+    let config = Config::load(&choice(&args.source, env, "native"), env, Scope::Event(""));
     let spec = find_event(&config, &args.event)?;
     writeln!(out, "{:#}", schema_of(&spec))?;
     Ok(Exit::Yes)

@@ -24,7 +24,7 @@ const DIM: Style = Style::new().dimmed();
 
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env), env, Scope::All);
+    let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
     let config = config.for_host(dialect::find(&args.dialect));
     let paths = Paths::from(&env.cwd);
     let registry = Registry::new(config.hooks.clone());

@@ -28,7 +28,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let asked = Asked::new(&args.event, Some(&args.dialect));
-    let mut config = asked.load(&choice(&args.source, env), env);
+    let mut config = asked.load(&choice(&args.source, env, &args.dialect), env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;

@@ -46,7 +46,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env), env, Scope::All);
+    let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
     let config = config.for_host(dialect::find(&args.dialect));
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {

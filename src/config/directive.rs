@@ -82,7 +82,8 @@ fn looks_like_directive(rest: &str) -> bool {
     let first = rest.split_whitespace().next().unwrap_or_default();
     let name = first.split('=').next().unwrap_or_default();
     let group = name.split('.').next().unwrap_or_default();
-    let is_known = find(name).is_some() || matches!(group, "limits" | "sandbox" | "where");
+    let is_known =
+        find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event");
     rest.starts_with([' ', '\t']) && first.contains('=') && is_known
 }
 
@@ -158,6 +159,11 @@ fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
     if let Some(key) = name.strip_prefix("sandbox.") {
         let row = row_of(SANDBOX_KEYS, name, key)?;
         return draft.bounds.sandbox(row.name, row.takes, given(row, value)?);
+    }
+    if let Some(events) = draft.events.as_mut().filter(|_| name == "event") {
+        let names = needed(name, value)?.split([',', '|']).map(str::trim);
+        events.extend(names.filter(|one| !one.is_empty()).map(|one| (one.to_string(), at)));
+        return Ok(());
     }
     let row = find(name).ok_or_else(|| unknown(name))?;
     let pattern = match row.name {

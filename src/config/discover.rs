@@ -9,7 +9,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::env::Environment;
+use super::loose::Loose;
 use super::problem::{Fault, Problem};
+use crate::dialect::folders::Folders;
 use crate::event::catalog;
 use crate::hook::LayerKind;
 
@@ -38,6 +40,8 @@ pub struct Choice {
     pub settings: Vec<PathBuf>,
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
+    /// The system that asks: hooks in folders of its own are looked for too.
+    pub host: Option<&'static Folders>,
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
 }
@@ -55,17 +59,27 @@ pub struct Layer {
     pub drop_ins: Vec<PathBuf>,
     /// Its settings files of a host.
     pub settings: Vec<PathBuf>,
+    /// Hooks in it that stand in no folder of an event.
+    pub loose: Vec<Loose>,
 }
 
 impl Layer {
     fn empty(kind: LayerKind, folder: PathBuf) -> Layer {
-        Layer { kind, folder, manifests: Vec::new(), drop_ins: Vec::new(), settings: Vec::new() }
+        Layer {
+            kind,
+            folder,
+            manifests: Vec::new(),
+            drop_ins: Vec::new(),
+            settings: Vec::new(),
+            loose: Vec::new(),
+        }
     }
 
     /// The folders that its files stand in, each once.
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
-        for file in self.manifests.iter().chain(&self.drop_ins).chain(&self.settings) {
+        let loose = self.loose.iter().map(|loose| &loose.path);
+        for file in self.manifests.iter().chain(&self.drop_ins).chain(&self.settings).chain(loose) {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);
             }
@@ -83,6 +97,11 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
         layers.extend(layer(LayerKind::System, &env.system));
         let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
         layers.extend(user.and_then(|folder| layer(LayerKind::User, &folder)));
+        layers.extend(
+            env.home
+                .as_ref()
+                .and_then(|home| host_layer(LayerKind::User, home, choice.host, choice.host?.user)),
+        );
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
             let cause = format!("the working directory, and so the project, is not known: {error}");
@@ -91,9 +110,14 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
         }
         let project = find_project(&env.cwd);
         layers.extend(project.and_then(|folder| layer(LayerKind::Project, &folder)));
+        layers.extend(
+            choice.host.and_then(|host| {
+                host_layer(LayerKind::Project, &env.cwd, choice.host, host.project)
+            }),
+        );
     }
     for named in &choice.explicit {
-        match explicit_layer(&env.cwd.join(named)) {
+        match explicit_layer(&env.cwd.join(named), choice.host) {
             Ok(layer) => layers.push(layer),
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
@@ -122,6 +146,7 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
         layer.manifests.retain(&mut is_new);
         layer.drop_ins.retain(&mut is_new);
         layer.settings.retain(&mut is_new);
+        layer.loose.retain(|loose| is_new(&loose.path));
     }
     layers.retain(|layer| !layer.places().is_empty());
 }
@@ -182,9 +207,25 @@ fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
     if layer.places().is_empty() { None } else { Some(layer) }
 }
 
+/// The layer of a system's own folder, if it is there.
+fn host_layer(
+    kind: LayerKind,
+    root: &Path,
+    host: Option<&'static Folders>,
+    folder: &str,
+) -> Option<Layer> {
+    let path = root.join(folder);
+    if !is_there(&path) {
+        return None;
+    }
+    let loose = Loose { path, host };
+    Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
+}
+
 /// A layer that somebody named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
-/// drop-ins itself, or a `hookrun.toml`.
-fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
+/// drop-ins itself, a `hookrun.toml`, a script that says its event itself, or the folder of the
+/// host's own hooks.
+fn explicit_layer(named: &Path, host: Option<&'static Folders>) -> Result<Layer, Fault> {
     let meta = named.metadata().map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let cause = if is_missing {
@@ -197,7 +238,17 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
     let kind = LayerKind::Explicit;
     if meta.is_file() {
         let folder = named.parent().unwrap_or(named).to_path_buf();
-        return Ok(Layer { manifests: vec![named.to_path_buf()], ..Layer::empty(kind, folder) });
+        let mut layer = Layer::empty(kind, folder);
+        if named.extension() == Some(OsStr::new("toml")) {
+            layer.manifests.push(named.to_path_buf());
+        } else {
+            layer.loose.push(Loose { path: named.to_path_buf(), host });
+        }
+        return Ok(layer);
+    }
+    if let Some(host) = host.filter(|host| is_folder_of(named, host)) {
+        let loose = Loose { path: named.to_path_buf(), host: Some(host) };
+        return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
     }
     if let Some(event) = named.file_name().and_then(OsStr::to_str).and_then(catalog::find) {
         let cause = format!("is the folder of one event, `{}`", event.name);
@@ -220,6 +271,11 @@ fn explicit_layer(named: &Path) -> Result<Layer, Fault> {
             ..Layer::empty(kind, named.to_path_buf())
         }),
     }
+}
+
+/// Whether somebody named a folder in which a system keeps hooks.
+fn is_folder_of(named: &Path, host: &Folders) -> bool {
+    [host.user, host.project].iter().any(|folder| named.ends_with(folder))
 }
 
 /// Refuses folders of events beside a `hookrun.toml`: nobody would run what is in them.

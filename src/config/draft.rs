@@ -39,6 +39,8 @@ pub(super) struct Draft {
     /// Why it does not run although it is enabled.
     pub(super) idle: Option<String>,
     pub(super) description: Option<String>,
+    /// The events that a script names itself; `None` where its folder or table does.
+    pub(super) events: Option<Vec<(String, Position)>>,
     patterns: Vec<(Pattern, String, Option<Position>)>,
 }
 
@@ -79,6 +81,7 @@ impl Default for Draft {
             enabled: true,
             idle: None,
             description: None,
+            events: None,
             patterns: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Hooks are loaded: each file and table becomes a hook for each of its events, or a problem.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::draft::{Bound, Draft, What};
@@ -21,6 +21,8 @@ pub(super) struct Loader<'l> {
     pub(super) scope: Scope<'l>,
     pub(super) hooks: Vec<Hook>,
     pub(super) problems: Vec<Problem>,
+    /// Files of hooks that stand in no folder of an event, each with its canonical path.
+    pub(super) seen: HashSet<PathBuf>,
 }
 
 impl Loader<'_> {
@@ -149,7 +151,11 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// When it means nothing to such a hook.
-    fn meant(&self, name: &str, dialect: Option<&'static Dialect>) -> Result<Vec<Bound>, Fault> {
+    pub(super) fn meant(
+        &self,
+        name: &str,
+        dialect: Option<&'static Dialect>,
+    ) -> Result<Vec<Bound>, Fault> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
             return found.map(|spec| vec![Bound { spec, binding: None }]).map_err(|unknown| {
@@ -270,7 +276,7 @@ impl Loader<'_> {
         self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    fn add(&mut self, draft: &Draft, what: What, event: &Bound) {
+    pub(super) fn add(&mut self, draft: &Draft, what: What, event: &Bound) {
         match draft.matcher() {
             Ok(matcher) => {
                 let hook = draft.hook(what, event, matcher);

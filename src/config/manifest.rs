@@ -9,12 +9,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::draft::{Draft, Given, Pattern};
 use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
+use super::loose::Loose;
 use super::problem::{Fault, Lines, Position, Problem};
 use super::words;
 use crate::event::EventSpec;
@@ -30,6 +32,10 @@ pub(super) struct Manifest {
     pub(super) events: Vec<(EventSpec, Position)>,
     /// The names of events that are declared with a mistake: they are not unknown.
     pub(super) rejected_events: Vec<String>,
+    /// Files of hooks that say their events themselves.
+    pub(super) loose: Vec<Loose>,
+    /// How long hooks of a dialect may run that do not say so themselves.
+    pub(super) timeouts: Vec<(&'static str, Duration)>,
 }
 
 /// A `[[hook]]` table.

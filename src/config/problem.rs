@@ -40,6 +40,8 @@ pub enum Severity {
     Error,
     /// Something that is hardly meant; hooks run.
     Warning,
+    /// Something that one may want to know.
+    Note,
 }
 
 impl Severity {
@@ -48,6 +50,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod actions;
 mod json;
+mod listing;
 mod url;
 
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 use super::env::Environment;
 use super::manifest::Manifest;
 use super::problem::{Fault, Lines, Problem, Severity};
-use crate::dialect::settings::{SHAPES, Shape};
+use crate::dialect::settings::{LISTINGS, SHAPES, Shape};
 use crate::spelling;
 use json::{Kind, Node};
 
@@ -113,8 +114,13 @@ impl Reader<'_> {
                 return;
             }
         };
-        let known = SHAPES.iter().map(|shape| shape.name).collect::<Vec<_>>().join(", ");
+        let shapes = SHAPES.iter().map(|shape| shape.name);
+        let known = shapes.chain(LISTINGS.iter().map(|listing| listing.name));
+        let known = known.collect::<Vec<_>>().join(", ");
         let Some(entries) = self.table(document, "the file") else { return };
+        if let Some(listing) = Reader::listing_of(&entries) {
+            return self.listing(listing, &entries);
+        }
         let found = SHAPES.iter().find_map(|shape| {
             let (_, _, section) = entries.iter().find(|(key, _, _)| key == shape.section)?;
             Some((shape, *section))

@@ -3,11 +3,29 @@
 //! Tables only. `config` reads the files by them, and never asks what a host is called.
 
 mod loom;
+mod pi;
 
 pub use loom::summary;
 
 /// Every shape of a settings file that is known, in the order in which they are tried.
 pub const SHAPES: &[Shape] = &[loom::PROFILE];
+
+/// Every kind of settings file that lists the files of hooks.
+pub const LISTINGS: &[Listing] = &[pi::SETTINGS];
+
+/// A kind of settings file that lists the files of hooks.
+#[derive(Debug)]
+pub struct Listing {
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The convention that its hooks are written for.
+    pub dialect: &'static str,
+    /// The top-level key of the list.
+    pub section: &'static str,
+    /// The top-level key of the time, in milliseconds, that hooks of this convention have which
+    /// do not say so themselves; events without a time limit keep having none.
+    pub timeout: &'static str,
+}
 
 /// A kind of settings file: buckets, one for each moment, that hold lists of actions.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use crate::config::{Problem, Severity};
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+const DIM: Style = Style::new().dimmed();
 
 /// One file that was checked.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ pub struct Check {
 impl Check {
     /// Whether nothing in it keeps gates closed.
     pub fn passes(&self) -> bool {
-        self.problems.iter().all(|problem| problem.severity == Severity::Warning)
+        self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }
 }
 
@@ -58,7 +59,11 @@ pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
 fn human(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for check in checks {
         for problem in &check.problems {
-            let style = if problem.severity == Severity::Error { BAD } else { DOUBT };
+            let style = match problem.severity {
+                Severity::Error => BAD,
+                Severity::Warning => DOUBT,
+                Severity::Note => DIM,
+            };
             let whole = problem_text(problem, paths);
             let rest = whole.strip_prefix(problem.severity.name()).unwrap_or(&whole);
             writeln!(out, "{style}{}{style:#}{rest}", problem.severity.name())?;
@@ -144,7 +149,12 @@ fn github(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()
         if let Some(cure) = &problem.cure {
             message.push_str(&format!("\nhelp: {cure}"));
         }
-        writeln!(out, "::{} {properties}::{}", problem.severity.name(), data(&message))?;
+        let level = match problem.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        };
+        writeln!(out, "::{level} {properties}::{}", data(&message))?;
     }
     Ok(())
 }

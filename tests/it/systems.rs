@@ -1,6 +1,7 @@
 //! Hooks and hosts of other systems: every dialect from both sides.
 
 mod examples;
+mod folders;
 mod loom;
 mod omp;
 mod omp_discovery;
