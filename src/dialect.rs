@@ -64,6 +64,19 @@ pub enum Discovery {
     FirstWins,
 }
 
+impl Discovery {
+    /// What it means, in words; nothing for the usual way.
+    pub fn about(self) -> Option<&'static str> {
+        match self {
+            Discovery::All => None,
+            Discovery::FirstWins => Some(
+                "Of hooks with one event, tool matcher and name the nearest layer's runs. A hook \
+                 with a mistake does not run; a gate that fails closed refuses meanwhile.",
+            ),
+        }
+    }
+}
+
 /// One event of a dialect: a row over a row of the catalog.
 #[derive(Debug)]
 pub struct DialectEvent {
@@ -301,6 +314,13 @@ impl DialectEvent {
         }
         for rewrite in self.rewrites.iter().filter(|_| !conduct.last_result) {
             rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
+        }
+        let has_fields = match self.results {
+            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Field(_))),
+            Results::Native | Results::Whole(_) => false,
+        };
+        if self.keeps_thrown && has_fields {
+            rules.push("what one changes before it throws stays".to_string());
         }
         if rules.is_empty() { "all are told".to_string() } else { rules.join("; ") }
     }

@@ -7,6 +7,8 @@
 //! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
 //! and `<!-- not run -->` leaves a `console` block alone.
 
+mod systems;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -41,8 +43,9 @@ const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
     "docs/systems/README.md",
-    "docs/systems/README.md",
     "docs/systems/loom.md",
+    "docs/systems/oh-my-pi.md",
+    "docs/systems/wolli.md",
 ];
 
 /// A part's name and what makes it.
@@ -63,6 +66,10 @@ const PARTS: &[Part] = &[
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
+    ("events-of-wolli", || systems::events("wolli")),
+    ("results-of-wolli", || systems::results("wolli")),
+    ("events-of-omp", || systems::events("omp")),
+    ("results-of-omp", || systems::results("omp")),
     ("tools", tools),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
@@ -135,15 +142,30 @@ fn the_tutorial_shows_what_hookrun_prints() {
 }
 
 #[test]
+fn the_pages_about_systems_show_what_hookrun_prints() {
+    for page in ["docs/systems/wolli.md", "docs/systems/oh-my-pi.md"] {
+        let sandbox = with_our_files();
+        let place = sandbox.path().to_path_buf();
+        walk(page, &sandbox, &place, "/home/you/hookrun");
+    }
+}
+
+#[test]
 fn the_readme_shows_what_hookrun_prints() {
+    let sandbox = with_our_files();
+    let place = sandbox.path().to_path_buf();
+    walk("README.md", &sandbox, &place, "/home/you/hookrun");
+}
+
+/// A folder with the hooks and the fixtures of the repository.
+fn with_our_files() -> Sandbox {
     let sandbox = Sandbox::new();
     for folder in ["hooks.d", "fixtures"] {
         let mut copy = Command::new("/bin/cp");
         copy.arg("-a").arg(root().join(folder)).arg(sandbox.path());
         assert!(copy.status().unwrap().success());
     }
-    let place = sandbox.path().to_path_buf();
-    walk("README.md", &sandbox, &place, "/home/you/hookrun");
+    sandbox
 }
 
 /// Does what a document says, in `place`, and compares what is printed with what it shows.

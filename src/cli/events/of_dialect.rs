@@ -53,6 +53,9 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
         "\n{DIM}gate: a hook may refuse it. `hookrun events NAME --dialect {name}` shows one in \
          full.{DIM:#}"
     )?;
+    if let Some(about) = dialect.discovery.about() {
+        writeln!(out, "{DIM}{about}{DIM:#}")?;
+    }
     Ok(())
 }
 
