@@ -135,7 +135,7 @@ fn plan_of_1000_hooks_with_matchers(bencher: Bencher<'_, '_>) {
     let place = surroundings().place(&event);
     bencher
         .counter(ItemsCount::new(1000_usize))
-        .bench_local(|| Plan::build(registry.bound("tool.pre"), &event, &place));
+        .bench_local(|| Plan::build(&registry.bound("tool.pre"), &event, &place));
 }
 
 /// The context of a tool that writes a file of `bytes` bytes, with the escapes that source

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::event::{Context, Event, Merge, OnFailure};
 use crate::exec::answer::Permit;
-use crate::exec::{Budget, Engine, Job, command};
-use crate::hook::{Background, Hook};
+use crate::exec::{Budget, Call, Engine, Job, Runs, command};
+use crate::hook::{Background, Handler, Hook};
 use crate::outcome::merge::{self, Flow, Merger};
 use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
@@ -48,7 +48,7 @@ pub fn run(
         chain.step(step);
     }
     let Chain { event, mut merger, runs, .. } = chain;
-    let told_to_stop = engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0);
+    let told_to_stop = engine.is_aborted();
     if spec.blocks && told_to_stop {
         merger.refuse("hookrun was told to stop".to_string());
     }
@@ -126,6 +126,11 @@ impl Chain<'_> {
     }
 
     fn run_together(&mut self, hooks: &[Arc<Hook>]) -> Vec<Trace> {
+        // Functions need nothing of what follows.
+        if hooks.iter().all(|hook| hook.handler.is_function()) {
+            let jobs: Vec<Job<'_>> = hooks.iter().filter_map(|hook| self.call(hook)).collect();
+            return self.engine.step(&jobs, self.budget, &self.settles(hooks));
+        }
         let payloads: Vec<_> = hooks.iter().map(|hook| self.payload(hook)).collect();
         let seen = self.seen();
         let spec = seen.spec();
@@ -134,7 +139,7 @@ impl Chain<'_> {
         // Until the end of the step: a dialog of a hook that has ended is withdrawn.
         let seats: Vec<Option<Seat>> = hooks.iter().map(|hook| self.seat(hook, &facts)).collect();
         let own = |(hook, seat): (&Arc<Hook>, &Option<Seat>)| {
-            let mut own = variables((hook, hook.timeout(spec)), &facts, self.surroundings);
+            let mut own = self.variables(hook, &facts);
             own.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
             own
         };
@@ -148,13 +153,16 @@ impl Chain<'_> {
             .zip(&absent)
             .zip(&seats)
             .map(|(((hook, (variables, payload)), without), seat)| {
+                if let Some(job) = self.call(hook) {
+                    return job;
+                }
                 let program = command::resolve(&hook.handler, search);
                 let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
                 let permit = Permit { spec, rewrite: hook.rewrite, dialect: hook.dialect };
                 let (timeout, cwd) = (hook.timeout(spec), cwd.clone());
                 Job {
                     hook,
-                    program,
+                    runs: program.map(Runs::Program),
                     payload,
                     variables,
                     without,
@@ -167,15 +175,10 @@ impl Chain<'_> {
                 }
             })
             .collect();
-        let blocks = spec.blocks;
-        let on_failure = |hook: &Hook| hook.on_failure(spec);
-        // A failure ends its neighbours early only if every one of them fails closed: the loop
-        // does not know whose failure it sees.
-        let all_close = hooks.iter().all(|hook| on_failure(hook) == OnFailure::Block);
-        let settles = |trace: &Trace| blocks && refuses(&trace.ending, all_close);
-        let mut traces = self.engine.step(&jobs, self.budget, &settles);
+        let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
         if let Some(note) = cwd_note {
-            for trace in &mut traces {
+            let commands = hooks.iter().zip(&mut traces);
+            for (_, trace) in commands.filter(|(hook, _)| !hook.handler.is_function()) {
                 trace.notes.push(note.clone());
             }
         }
@@ -184,8 +187,38 @@ impl Chain<'_> {
 
     /// Where a hook can ask a person, or send messages.
     fn seat(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Seat> {
+        if hook.handler.is_function() {
+            return None;
+        }
         let stays = hook.background == Background::Detach;
         self.engine.desk.as_ref()?.seat(&hook.name, session_of(facts), stays)
+    }
+
+    /// The variables of a hook; a function has no environment.
+    fn variables(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Vec<(String, String)> {
+        if hook.handler.is_function() {
+            return Vec::new();
+        }
+        variables((hook, hook.timeout(self.seen().spec())), facts, self.surroundings)
+    }
+
+    /// The job of a hook that is a function.
+    fn call<'h>(&'h self, hook: &'h Hook) -> Option<Job<'h>> {
+        let Handler::Function(function) = &hook.handler else { return None };
+        let seen = self.seen();
+        let call = Call { function: function.clone(), event: seen.clone() };
+        let permit = Permit { spec: seen.spec(), rewrite: hook.rewrite, dialect: None };
+        Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
+    }
+
+    /// Says whether a trace of one of these hooks settles the event.
+    fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
+        let spec = self.seen().spec();
+        let blocks = spec.blocks;
+        // A failure ends its neighbours early only if every one of them fails closed: the loop
+        // does not know whose failure it sees.
+        let all_close = hooks.iter().all(|hook| hook.on_failure(spec) == OnFailure::Block);
+        move |trace: &Trace| blocks && refuses(&trace.ending, all_close)
     }
 
     fn hear(&mut self, hook: &Hook, trace: &Trace) {
@@ -218,7 +251,7 @@ impl Chain<'_> {
         // Our own hooks also answer without giving a new value, and then leave the others'.
         let is_result = match verdict.rule {
             Rule::Translated => true,
-            Rule::Structured => !verdict.update.is_empty(),
+            Rule::Structured | Rule::Returned => !verdict.update.is_empty(),
             Rule::Silence
             | Rule::Text
             | Rule::Asked

@@ -269,9 +269,15 @@ fn slip(spec: &EventSpec, context: &Context) -> Option<(String, String)> {
     })
 }
 
-/// One occurrence: the rules of its name, who asks, and the facts.
+/// One occurrence: the rules of its name, who asks, and the facts. Clones share them until one of
+/// them is rewritten.
 #[derive(Debug, Clone)]
 pub struct Event {
+    told: Arc<Told>,
+}
+
+#[derive(Debug, Clone)]
+struct Told {
     spec: Arc<EventSpec>,
     host: Cow<'static, str>,
     context: Context,
@@ -309,29 +315,29 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut event = Event { spec, host: host.into(), context, action: None };
-        event.normalise_action()?;
-        Ok(event)
+        let mut told = Told { spec, host: host.into(), context, action: None };
+        told.normalise_action()?;
+        Ok(Event { told: Arc::new(told) })
     }
 
     /// The rules of this event.
     pub fn spec(&self) -> &EventSpec {
-        &self.spec
+        &self.told.spec
     }
 
     /// Who asks: `native`, or the name of a dialect.
     pub fn host(&self) -> &str {
-        &self.host
+        &self.told.host
     }
 
     /// The facts.
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.told.context
     }
 
     /// What a tool is about to do, the same in every host. Only tool events have one.
     pub fn action(&self) -> Option<&Action> {
-        self.action.as_ref()
+        self.told.action.as_ref()
     }
 
     /// Replaces one field of the context; a rewritten tool input gives a new [`Action`].
@@ -339,16 +345,18 @@ impl Event {
     /// # Errors
     /// When the tool input that results cannot be read.
     pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
-        let mut changed = self.clone();
+        let mut changed = Told::clone(&self.told);
         changed.context.set(field, value);
         if field == "toolInput" || field == "toolName" {
             changed.context.remove("action");
             changed.normalise_action()?;
         }
-        *self = changed;
+        self.told = Arc::new(changed);
         Ok(())
     }
+}
 
+impl Told {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
         if let Some(given) = self.context.raw("action") {
             self.action = Some(Action::read(given)?);

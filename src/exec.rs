@@ -5,6 +5,7 @@
 //! process tree ends with it. Measurements and reasons for this form: `ARCHITECTURE.md`.
 
 pub mod answer;
+pub mod call;
 mod capture;
 mod cgroup;
 pub mod child;
@@ -18,14 +19,17 @@ pub mod pulse;
 pub mod signals;
 mod startup;
 mod step;
+#[cfg(feature = "tokio")]
+mod tasks;
 pub mod tree;
 mod usage;
 pub mod walls;
+mod workers;
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::hook::{Background, Containment, Hook};
@@ -35,6 +39,7 @@ use crate::ui::clock::Clock;
 use rustix::process::Pid;
 
 use answer::Permit;
+pub use call::Call;
 use command::Program;
 pub use entry::OwnProgram;
 use keeper::Keeper;
@@ -45,6 +50,8 @@ pub use startup::start_up;
 use step::Step;
 pub use tree::Grounds;
 use walls::Walls;
+pub use workers::MOST_FUNCTIONS;
+use workers::Workers;
 
 /// Between SIGTERM and SIGKILL.
 pub const GRACE: Duration = Duration::from_millis(200);
@@ -77,8 +84,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub struct Job<'a> {
     /// The hook.
     pub hook: &'a Hook,
-    /// What starts it, or why nothing can.
-    pub program: Result<Program, StartError>,
+    /// What is run, or why nothing can be.
+    pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Vec<u8>>,
     /// Variables beside hookrun's own environment.
@@ -99,11 +106,43 @@ pub struct Job<'a> {
     pub clock: Option<Arc<Clock>>,
 }
 
-impl Job<'_> {
+/// What is run.
+#[derive(Debug)]
+pub enum Runs {
+    /// A process.
+    Program(Program),
+    /// A function; of the rest of its [`Job`] only the hook and the permit matter.
+    Call(Call),
+}
+
+impl<'a> Job<'a> {
+    /// The job of a hook that is a function.
+    pub fn of_function(
+        (hook, timeout): (&'a Hook, Duration),
+        call: Call,
+        permit: Permit<'a>,
+    ) -> Job<'a> {
+        Job {
+            hook,
+            runs: Ok(Runs::Call(call)),
+            payload: Arc::default(),
+            variables: Vec::new(),
+            without: &[],
+            cwd: None,
+            timeout,
+            permit,
+            walls: None,
+            notes: Vec::new(),
+            clock: None,
+        }
+    }
+
     /// Whether processes of it may live on when it has exited, those in its group or those that
     /// have left it.
     fn may_leave_processes(&self) -> bool {
-        self.hook.background == Background::Detach || self.hook.containment == Containment::Group
+        let by_spec = self.hook.background == Background::Detach
+            || self.hook.containment == Containment::Group;
+        by_spec && !self.hook.handler.is_function()
     }
 }
 
@@ -124,16 +163,20 @@ impl Budget {
     }
 }
 
-/// What runs hooks.
-#[derive(Debug)]
+/// What runs hooks, from several threads at once if need be. Clones share their keeper and their
+/// threads.
+#[derive(Debug, Clone)]
 pub struct Engine {
     /// How many hooks run at once; the others wait, and their time does not run. `None` for
     /// twice the number of processors, at most 16.
     pub jobs: Option<usize>,
     /// What ends it early.
     pub abort: Option<Abort>,
-    /// The ground on which to sweep for processes that left their group.
-    pub grounds: Option<Grounds>,
+    /// What ends this clone early, beside `abort`.
+    pub cancel: Option<Abort>,
+    /// The ground on which to sweep for processes that left their group. It is swept when no
+    /// hook runs.
+    pub grounds: Option<Arc<Grounds>>,
     /// hookrun's own program: the keeper, which ends the hooks if this process is killed with
     /// SIGKILL, and what sets bounds that cannot be set from outside.
     pub program: Option<OwnProgram>,
@@ -141,16 +184,37 @@ pub struct Engine {
     pub pulse: Option<Pulse>,
     /// Where hooks come to ask a person, or to send messages.
     pub desk: Option<Desk>,
+    /// Where async functions run; `None` for a runtime of its own, made for the first one.
+    #[cfg(feature = "tokio")]
+    pub runtime: Option<tokio::runtime::Handle>,
+    shared: Arc<Shared>,
+}
+
+/// What the clones of an engine share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Held by every step while it runs, and alone by a sweep: it would end hooks that run.
+    steps: RwLock<()>,
     /// Hooks so far that may leave processes behind.
-    spared: RefCell<HashSet<String>>,
+    spared: Mutex<HashSet<String>>,
     /// The keeper, once a hook has run long enough.
-    kept: RefCell<Option<Keeper>>,
+    kept: Mutex<Option<Keeper>>,
     /// The keeper could not be started; it is not tried again.
-    has_no_keeper: Cell<bool>,
+    has_no_keeper: AtomicBool,
     /// The threads that start hooks in sandboxes.
-    policies: RefCell<Policies>,
+    policies: Mutex<Policies>,
     /// How many control groups were made, for their names.
-    cgroups_made: Cell<u64>,
+    cgroups_made: AtomicU64,
+    /// The threads in which functions run.
+    workers: Workers,
+    #[cfg(feature = "tokio")]
+    runtime: tasks::OwnRuntime,
+}
+
+/// What `mutex` guards. That a thread panicked while it held the lock does not matter: every
+/// change under one of ours is a single step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Engine {
@@ -159,16 +223,32 @@ impl Engine {
         Engine {
             jobs: None,
             abort,
-            grounds,
+            cancel: None,
+            grounds: grounds.map(Arc::new),
             program: None,
             pulse: None,
             desk: None,
-            spared: RefCell::default(),
-            kept: RefCell::default(),
-            has_no_keeper: Cell::new(false),
-            policies: RefCell::default(),
-            cgroups_made: Cell::new(0),
+            #[cfg(feature = "tokio")]
+            runtime: None,
+            shared: Arc::default(),
         }
+    }
+
+    /// One for hooks that nobody waits for: it shares the threads of this one, and does without
+    /// the guards that depend on the end of a decision.
+    #[must_use]
+    pub fn detached(&self) -> Engine {
+        Engine { grounds: None, program: None, pulse: None, ..self.clone() }
+    }
+
+    /// Whether it was told to stop.
+    pub fn is_aborted(&self) -> bool {
+        self.times_aborted() > 0
+    }
+
+    /// How often it was told to stop.
+    pub fn times_aborted(&self) -> u64 {
+        [&self.abort, &self.cancel].into_iter().flatten().map(Abort::times_raised).sum()
     }
 
     /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
@@ -180,9 +260,11 @@ impl Engine {
         settles: &dyn Fn(&Trace) -> bool,
     ) -> Vec<Trace> {
         for job in jobs.iter().filter(|job| job.may_leave_processes()) {
-            self.spared.borrow_mut().insert(job.hook.name.clone());
+            locked(&self.shared.spared).insert(job.hook.name.clone());
         }
+        let running = self.shared.steps.read().unwrap_or_else(PoisonError::into_inner);
         let (mut traces, groups) = Step::new(self, jobs, budget, settles).run();
+        drop(running);
         self.sweep(jobs, &mut traces, &groups);
         traces
     }
@@ -208,8 +290,10 @@ impl Engine {
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
         let Some(grounds) = &self.grounds else { return };
-        let keeper = self.kept.borrow().as_ref().map(Keeper::pid);
-        let swept = grounds.sweep(&self.spared.borrow(), keeper, groups);
+        // Where hooks still run in other threads, the last of them is followed by a sweep.
+        let Ok(_alone) = self.shared.steps.try_write() else { return };
+        let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
+        let swept = grounds.sweep(&locked(&self.shared.spared), keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

@@ -1,5 +1,6 @@
 //! A hook: one configured thing to run, and everything its author said about running it.
 
+mod function;
 pub mod limits;
 pub mod matcher;
 mod sandbox;
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 use crate::dialect::Binding;
 use crate::event::{EventSpec, OnFailure};
+pub(crate) use function::Called;
+pub use function::{Function, IntoVerdict, Returned};
 pub use limits::Limits;
 pub use matcher::{Matcher, Mismatch, Place};
 pub use sandbox::{Containment, Sandbox};
@@ -64,7 +67,7 @@ impl Hook {
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
         let file = match &handler {
             Handler::File(file) => file.clone(),
-            Handler::Words { .. } | Handler::Shell(_) => PathBuf::from(name),
+            Handler::Words { .. } | Handler::Shell(_) | Handler::Function(_) => PathBuf::from(name),
         };
         Hook {
             name: name.to_string(),
@@ -162,6 +165,15 @@ pub enum Handler {
     Words { words: Vec<String>, base: PathBuf },
     /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
     Shell(String),
+    /// A function of the program around us; no configuration can name one.
+    Function(Function),
+}
+
+impl Handler {
+    /// Whether it is a function, and no program.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Handler::Function(_))
+    }
 }
 
 /// What happens to processes that a hook leaves running after it has answered.

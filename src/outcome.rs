@@ -26,6 +26,43 @@ impl Verdict {
     pub fn new(decision: Decision, rule: Rule) -> Verdict {
         Verdict { decision, output: None, additional_context: None, update: Vec::new(), rule }
     }
+
+    /// No objection, from a function.
+    pub fn allow() -> Verdict {
+        Verdict::new(Decision::Allow, Rule::Returned)
+    }
+
+    /// A refusal, from a function.
+    pub fn block(reason: impl Into<String>) -> Verdict {
+        Verdict::new(Decision::Block { reason: reason.into() }, Rule::Returned)
+    }
+
+    /// A question for a person, from a function.
+    pub fn ask(question: impl Into<String>) -> Verdict {
+        Verdict::new(Decision::Ask { question: question.into() }, Rule::Returned)
+    }
+
+    /// Says this text beside.
+    #[must_use]
+    pub fn with_output(mut self, output: impl Into<String>) -> Verdict {
+        self.output = Some(output.into());
+        self
+    }
+
+    /// Gives the model this text.
+    #[must_use]
+    pub fn with_context(mut self, context: impl Into<String>) -> Verdict {
+        self.additional_context = Some(context.into());
+        self
+    }
+
+    /// Gives `field` of the context a new value. Only what the event lists, and only if the hook
+    /// may rewrite; the answer is malformed otherwise.
+    #[must_use]
+    pub fn with_update(mut self, field: impl Into<String>, value: Value) -> Verdict {
+        self.update.push((field.into(), value));
+        self
+    }
 }
 
 /// Whether the event may go on, as one hook sees it.
@@ -58,6 +95,8 @@ pub enum Rule {
     NonZeroExit,
     /// A JSON object in the words of the dialect that the hook was written for.
     Translated,
+    /// What a function of the program around us returned.
+    Returned,
 }
 
 /// A row of the table of answers.
@@ -122,6 +161,12 @@ pub const RULES: &[RuleRow] = &[
         name: "translated",
         answer: "prints a result of the dialect that it was written for",
         verdict: "what the table of that dialect says (`hookrun events --dialect NAME`)",
+    },
+    RuleRow {
+        rule: Rule::Returned,
+        name: "returned",
+        answer: "is a function of the program around it, and returns",
+        verdict: "what it returned: allow, ask or block",
     },
 ];
 
@@ -359,6 +404,7 @@ mod tests {
             Rule::RefusalInText,
             Rule::NonZeroExit,
             Rule::Translated,
+            Rule::Returned,
         ];
         for rule in all {
             assert_eq!(RULES.iter().filter(|row| row.rule == rule).count(), 1, "{rule:?}");

@@ -35,6 +35,8 @@ pub struct HookRun {
     pub wants: String,
     /// What a failure of it means here: its own choice or the event's.
     pub on_failure: OnFailure,
+    /// It is a function, and no program.
+    pub is_function: bool,
     /// What became of it.
     pub fate: Fate,
 }
@@ -47,6 +49,7 @@ impl HookRun {
             source: hook.source.clone(),
             wants: hook.matcher.to_string(),
             on_failure: hook.on_failure(event.spec()),
+            is_function: hook.handler.is_function(),
             fate,
         }
     }
@@ -169,6 +172,8 @@ pub enum Ending {
     NotStarted(StartError),
     /// Its exit status is not known: somebody else took it.
     Lost { problem: String },
+    /// It is a function, and returned an error or panicked.
+    Errored { problem: String },
 }
 
 /// Why a hook never started, and what to do about it.
@@ -236,6 +241,11 @@ pub const FAILURES: &[FailureRow] = &[
         what: "its exit status was taken by somebody else",
         reason: "its exit status is not known: …",
     },
+    FailureRow {
+        name: "errored",
+        what: "a function of the program around it returned an error, or panicked",
+        reason: "panicked: index out of bounds",
+    },
 ];
 
 impl Ending {
@@ -253,6 +263,7 @@ impl Ending {
             Ending::Voided => "voided",
             Ending::NotStarted(_) => "not-started",
             Ending::Lost { .. } => "lost",
+            Ending::Errored { .. } => "errored",
         }
     }
 
@@ -280,6 +291,7 @@ impl Ending {
             Ending::Aborted => Some("hookrun was told to stop".to_string()),
             Ending::NotStarted(error) => Some(error.to_string()),
             Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
+            Ending::Errored { problem } => Some(problem.clone()),
         }
     }
 
@@ -374,6 +386,7 @@ mod tests {
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,
             Ending::Lost { problem: "x".into() },
+            Ending::Errored { problem: "x".into() },
         ];
         let named: Vec<&str> = endings.iter().map(Ending::name).collect();
         let rows: Vec<&str> = FAILURES.iter().map(|row| row.name).collect();

@@ -1,13 +1,13 @@
 //! The front door: give it an event, get back what happened.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::chain::{self, Surroundings};
 use crate::config::{self, Config, Environment, Problem, Severity};
 use crate::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
-use crate::outcome::Outcome;
+use crate::outcome::{Notice, NoticeKind, Outcome};
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
 use crate::run::{Fate, HookRun, Run};
@@ -15,7 +15,10 @@ use crate::session::Session;
 use crate::ui::{Desk, Ui};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
-#[derive(Debug)]
+///
+/// It may be used from several threads at once. Clones share their hooks, so that a program may
+/// also give one to each of its tasks.
+#[derive(Debug, Clone)]
 pub struct Runner {
     registry: Registry,
     engine: Engine,
@@ -71,10 +74,11 @@ impl Runner {
     }
 
     /// Also ends what leaves a hook's process group. Only for a program that exists to run
-    /// hooks; see [`Grounds::take`].
+    /// hooks; see [`Grounds::take`]. It is looked for whenever no hook runs, so a program that
+    /// decides several events at once finds it later.
     #[must_use]
     pub fn grounds(mut self, grounds: Option<Grounds>) -> Runner {
-        self.engine.grounds = grounds;
+        self.engine.grounds = grounds.map(Arc::new);
         self
     }
 
@@ -89,7 +93,8 @@ impl Runner {
         self
     }
 
-    /// Tells a watchdog that it is alive.
+    /// Tells a watchdog that it is alive. Only for a program that decides one event at a time:
+    /// the promises of several would replace each other.
     #[must_use]
     pub fn pulse(mut self, pulse: Pulse) -> Runner {
         self.engine.pulse = Some(pulse);
@@ -118,6 +123,14 @@ impl Runner {
         self.engine.desk.clone().unwrap_or_else(|| Desk::new(&self.surroundings.state))
     }
 
+    /// Runs async functions in this runtime, where [`Runner::handle`] is called outside of one.
+    #[cfg(feature = "tokio")]
+    #[must_use]
+    pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
+        self.engine.runtime = Some(runtime);
+        self
+    }
+
     /// Says that the configuration has errors: events that can be refused are, with `reason`,
     /// because the hook that would refuse may be the one that could not be read.
     #[must_use]
@@ -126,7 +139,7 @@ impl Runner {
         self
     }
 
-    /// The hooks that it has.
+    /// The hooks that it has. They may be changed at any time.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -137,11 +150,25 @@ impl Runner {
         if bound.is_empty() {
             return Plan::default();
         }
-        Plan::build(bound, event, &self.surroundings.place(event))
+        Plan::build(&bound, event, &self.surroundings.place(event))
+    }
+
+    /// The run of an event to which no hook is bound, where nothing else refuses it either:
+    /// without an allocation and without a look at the clock.
+    fn idle(&self, event: &Event) -> Option<Run> {
+        let is_idle = !self.registry.has(&event.spec().name)
+            && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()));
+        is_idle.then(|| Run {
+            event: event.clone(),
+            hooks: Vec::new(),
+            outcome: Outcome::default(),
+            took: Duration::ZERO,
+        })
     }
 
     /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
-    /// supervises them to their timeouts, as long as this process lives.
+    /// supervises them to their timeouts, as long as this process lives. An event to which no
+    /// hook is bound costs a look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
         if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
             return self.detach(event);
@@ -149,12 +176,49 @@ impl Runner {
         self.handle_within(event, None)
     }
 
+    /// Decides `event` without blocking the executor: a thread of hookrun's does what waits.
+    /// Async functions are tasks of the runtime in which this is first polled.
+    ///
+    /// Dropping the future gives the decision up: as with [`Abort::raise`], functions are no
+    /// longer waited for, and processes are ended in the background, SIGTERM first. Hooks of a
+    /// detached event are not affected.
+    #[cfg(feature = "tokio")]
+    pub async fn handle_async(&self, event: &Event) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
+        let mut own = self.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            own.engine.runtime = Some(runtime);
+        }
+        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
+            return own.detach(event);
+        }
+        let abort = match Abort::new() {
+            Ok(abort) => abort,
+            Err(error) => return own_failure(event, format!("cannot open a pipe: {error}")),
+        };
+        own.engine.cancel = Some(abort.clone());
+        let (answer, decided) = tokio::sync::oneshot::channel();
+        let asked = event.clone();
+        // Nobody listens any more if the future was dropped.
+        let decide = move || drop(answer.send(own.handle_within(&asked, None)));
+        let mut given_up = RaiseOnDrop { abort: Some(abort) };
+        if let Err(error) = self.engine.beside(decide) {
+            return own_failure(event, format!("no thread to decide in: {error}"));
+        }
+        let run = decided.await;
+        given_up.abort = None;
+        run.unwrap_or_else(|_| own_failure(event, "the thread that decides has ended".to_string()))
+    }
+
     /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
         if let Some(reason) = self.closed(event.spec()) {
-            let outcome = Outcome::own_failure(reason);
-            let took = std::time::Duration::ZERO;
-            return Run { event: event.clone(), hooks: Vec::new(), outcome, took };
+            return own_failure(event, reason);
         }
         let plan = self.plan(event);
         chain::run(plan, event, &self.engine, &self.surroundings, budget)
@@ -195,17 +259,14 @@ impl Runner {
     }
 
     fn detach(&self, event: &Event) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
         let plan = self.plan(event);
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
-            let (jobs, abort) = (self.engine.jobs, self.engine.abort.clone());
-            let desk = self.engine.desk.clone();
-            let supervise = move || {
-                let mut engine = Engine::new(abort, None);
-                engine.jobs = jobs;
-                engine.desk = desk;
-                chain::run(plan, &own, &engine, &surroundings, None);
-            };
+            let engine = self.engine.detached();
+            let supervise = move || drop(chain::run(plan, &own, &engine, &surroundings, None));
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
             if let Err(error) = thread.spawn(supervise) {
                 tracing::warn!(%error, "no thread for detached hooks; they are waited for");
@@ -213,5 +274,31 @@ impl Runner {
             }
         }
         self.left_to_others(event)
+    }
+}
+
+/// A run in which hookrun itself could not decide: a refusal, where the event can be refused.
+fn own_failure(event: &Event, reason: String) -> Run {
+    let outcome = if event.spec().blocks {
+        Outcome::own_failure(reason)
+    } else {
+        let notice = Notice { hook: "hookrun".into(), kind: NoticeKind::Failure, text: reason };
+        Outcome { notices: vec![notice], ..Outcome::default() }
+    };
+    Run { event: event.clone(), hooks: Vec::new(), outcome, took: Duration::ZERO }
+}
+
+/// Ends a decision that nobody waits for any more.
+#[cfg(feature = "tokio")]
+struct RaiseOnDrop {
+    abort: Option<Abort>,
+}
+
+#[cfg(feature = "tokio")]
+impl Drop for RaiseOnDrop {
+    fn drop(&mut self) {
+        if let Some(abort) = &self.abort {
+            abort.raise();
+        }
     }
 }

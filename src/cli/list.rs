@@ -40,7 +40,8 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     match args.format {
         TextFormat::Human => human(&config, &registry, &paths, out)?,
         TextFormat::Json => {
-            let hooks: Vec<Value> = registry.iter().map(|hook| hook_json(hook, &paths)).collect();
+            let hooks: Vec<Value> =
+                registry.hooks().iter().map(|hook| hook_json(hook, &paths)).collect();
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
@@ -48,7 +49,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 fn human(config: &Config, registry: &Registry, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    if registry.iter().next().is_none() {
+    if registry.hooks().is_empty() {
         writeln!(out, "No hooks found.")?;
         for layer in &config.layers {
             writeln!(
@@ -63,7 +64,7 @@ fn human(config: &Config, registry: &Registry, paths: &Paths, out: &mut dyn Writ
             "An executable file in hooks.d/EVENT/ is a hook; `hookrun man hookrun-hook` tells more."
         )?;
     }
-    for spec in config.catalog.iter().filter(|spec| !registry.bound(&spec.name).is_empty()) {
+    for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
         event(spec, registry, paths, out)?;
     }
     Ok(())
@@ -78,7 +79,7 @@ fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Wri
         spec.summary,
         spec.schedule.name()
     )?;
-    let plan = Plan::in_order(registry.bound(&spec.name), spec);
+    let plan = Plan::in_order(&registry.bound(&spec.name), spec);
     let widest =
         plan.hooks().map(|planned| plain(&planned.hook.name).chars().count()).max().unwrap_or(0);
     for (number, step) in (1..).zip(&plan.steps) {

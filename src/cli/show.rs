@@ -27,10 +27,10 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
     let config = config.for_host(dialect::find(&args.dialect));
     let paths = Paths::from(&env.cwd);
-    let registry = Registry::new(config.hooks.clone());
-    let found: Vec<&Arc<Hook>> = registry.iter().filter(|hook| hook.name == args.name).collect();
+    let hooks = Registry::new(config.hooks.clone()).hooks();
+    let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
     if found.is_empty() {
-        let names = registry.iter().map(|hook| hook.name.as_str());
+        let names = hooks.iter().map(|hook| hook.name.as_str());
         let help = match spelling::nearest(&args.name, names) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`hookrun list` shows what is configured".to_string(),
@@ -85,6 +85,7 @@ fn human(
         Handler::File(file) => paths.show(file),
         Handler::Words { words, .. } => shell_words::join(words),
         Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
+        Handler::Function(_) => "a function".to_string(),
     };
     let program = match command::resolve(&hook.handler, env.search.as_deref()) {
         Ok(program) => program.path.display().to_string(),

@@ -102,6 +102,15 @@ pub fn judge(
     }
 }
 
+/// How the call of a function has ended that returned, or failed in these words.
+pub(super) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
+    let verdict = match returned {
+        Ok(verdict) => verdict,
+        Err(problem) => return Ending::Errored { problem },
+    };
+    structured::returned(verdict, permit).map_or_else(malformed, Ending::Answered)
+}
+
 /// The text without the escape sequences that colour it; `None` if it has none.
 fn without_colours(text: &str) -> Option<String> {
     if !text.contains('\u{1b}') {

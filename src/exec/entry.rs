@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::cgroup::Cgroup;
 use super::command::{self, Program};
 use super::confine::Bounds;
 use super::policy::{Policy, PolicyError};
 use super::walls;
-use super::{Engine, Job};
+use super::{Engine, Job, locked};
 use crate::hook::Containment;
 use crate::run::{Level, StartError};
 
@@ -78,7 +79,7 @@ impl Engine {
         if needs_own {
             self.confine(job, program, &mut entry)?;
         } else if let Some(walls) = &job.walls {
-            let policy = self.policies.borrow_mut().behind(walls);
+            let policy = locked(&self.shared.policies).behind(walls);
             entry.policy = Some(policy.map_err(|error| match error {
                 PolicyError::NoThread(error) => command::explain(program, None, &error),
                 PolicyError::NoWalls(problem) => StartError {
@@ -103,8 +104,7 @@ impl Engine {
             });
         };
         if entry.level == Level::Cgroup {
-            let number = self.cgroups_made.get();
-            self.cgroups_made.set(number + 1);
+            let number = self.shared.cgroups_made.fetch_add(1, Ordering::Relaxed);
             let group = Cgroup::make(&format!("hookrun-{}-{number}", own.mark));
             entry.cgroup = Some(group.map_err(|problem| StartError {
                 problem,

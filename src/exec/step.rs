@@ -4,18 +4,21 @@
 //! a moment), or because it was stopped (SIGTERM, a grace, SIGKILL). Every state has a time at
 //! which it ends, so the loop ends.
 
+mod calling;
 mod starting;
 
 use std::os::fd::AsFd;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
 
+use super::call::{Answers, Begun};
 use super::child::Status;
 use super::keeper::Keeper;
 use super::live::{Live, Phase, not_run};
-use super::{Budget, Engine, JUDGING, Job, TICK, tree};
+use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
 use crate::run::{Ending, Trace};
 
 /// How much is read at once.
@@ -32,6 +35,8 @@ pub(super) struct Step<'e> {
     /// The groups of hooks that were ended, not of those that exited by themselves.
     ended_groups: Vec<Pid>,
     buffer: Vec<u8>,
+    /// Where functions answer, once there is one.
+    answers: Option<Answers>,
 }
 
 struct Slot<'e> {
@@ -44,6 +49,8 @@ enum State {
     Waiting { attempt: u32, not_before: Option<Instant> },
     /// Started.
     Live(Box<Live>),
+    /// A function that was called.
+    Called(Box<Begun>),
     /// Over.
     Done(Box<Trace>),
 }
@@ -52,6 +59,7 @@ enum State {
 #[derive(Clone, Copy)]
 enum Watched {
     Abort,
+    Answers,
     Exit(usize),
     Stdin(usize),
     Stdout(usize),
@@ -75,6 +83,7 @@ impl<'e> Step<'e> {
             times_aborted: 0,
             ended_groups: Vec::new(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
+            answers: None,
         }
     }
 
@@ -86,11 +95,13 @@ impl<'e> Step<'e> {
                 break;
             }
             self.wait_and_serve();
+            self.hear_functions();
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
                 self.look(place);
                 self.advance(place);
+                self.look_at_call(place);
             }
         }
         let traces = self
@@ -98,7 +109,9 @@ impl<'e> Step<'e> {
             .into_iter()
             .map(|slot| match slot.state {
                 State::Done(trace) => *trace,
-                State::Waiting { .. } | State::Live(_) => not_run(Ending::Aborted),
+                State::Waiting { .. } | State::Live(_) | State::Called(_) => {
+                    not_run(Ending::Aborted)
+                }
             })
             .collect();
         (traces, self.ended_groups)
@@ -128,9 +141,14 @@ impl<'e> Step<'e> {
         let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
         let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
         // Once raised it stays readable: from then on it is looked at every tick instead.
-        if let Some(abort) = self.engine.abort.as_ref().filter(|_| self.times_aborted == 0) {
+        let aborts = [&self.engine.abort, &self.engine.cancel].into_iter().flatten();
+        for abort in aborts.filter(|_| self.times_aborted == 0) {
             watched.push(Watched::Abort);
             fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
+        }
+        if let Some(answers) = &self.answers {
+            watched.push(Watched::Answers);
+            fds.push(PollFd::from_borrowed_fd(answers.fd(), PollFlags::IN));
         }
         for (place, slot) in self.slots.iter().enumerate() {
             let State::Live(live) = &slot.state else {
@@ -161,8 +179,8 @@ impl<'e> Step<'e> {
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
         let may_have_keeper = self.may_have_keeper();
-        let live = self.slots.iter().filter(|slot| slot.live().is_some()).count();
-        let has_room = live < self.at_once;
+        let running = self.slots.iter().filter(|slot| slot.is_running()).count();
+        let has_room = running < self.at_once;
         let mut next: Option<Instant> = None;
         let mut due =
             |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
@@ -184,6 +202,7 @@ impl<'e> Step<'e> {
                         due(now + TICK);
                     }
                 }
+                State::Called(begun) => due(begun.deadline),
                 State::Done(_) => {}
             }
         }
@@ -193,7 +212,7 @@ impl<'e> Step<'e> {
     fn serve(&mut self, what: Watched) {
         let buffer = &mut self.buffer;
         let place = match what {
-            Watched::Abort => return,
+            Watched::Abort | Watched::Answers => return,
             Watched::Exit(place)
             | Watched::Stdin(place)
             | Watched::Stdout(place)
@@ -215,13 +234,13 @@ impl<'e> Step<'e> {
                 live.check_output(&slot.job.hook.limits);
             }
             Watched::Exit(_) => live.has_news = true,
-            Watched::Abort => {}
+            Watched::Abort | Watched::Answers => {}
         }
     }
 
     /// Whether there is a keeper, or one can still be started.
     fn may_have_keeper(&self) -> bool {
-        self.engine.program.is_some() && !self.engine.has_no_keeper.get()
+        self.engine.program.is_some() && !self.engine.shared.has_no_keeper.load(Ordering::Relaxed)
     }
 
     /// Tells the keeper of hooks that have run for long enough, and starts it for the first.
@@ -235,20 +254,20 @@ impl<'e> Step<'e> {
             if live.keeper_due().is_none_or(|due| due > now) {
                 continue;
             }
-            let mut kept = self.engine.kept.borrow_mut();
+            let mut kept = locked(&self.engine.shared.kept);
             if kept.is_none() {
                 *kept = self.engine.program.as_ref().and_then(Keeper::start);
             }
             match kept.as_ref() {
                 Some(keeper) => live.tell(keeper),
-                None => return self.engine.has_no_keeper.set(true),
+                None => return self.engine.shared.has_no_keeper.store(true, Ordering::Relaxed),
             }
         }
     }
 
     /// Looks whether we were told to stop, once or again.
     fn note_abort(&mut self) {
-        let times = self.engine.abort.as_ref().map_or(0, super::Abort::times_raised);
+        let times = self.engine.times_aborted();
         if times == self.times_aborted {
             return;
         }
@@ -260,6 +279,10 @@ impl<'e> Step<'e> {
                 }
                 State::Live(live) if times > 1 => live.kill(Ending::Aborted),
                 State::Live(live) => live.stop(Ending::Aborted),
+                State::Called(begun) => {
+                    let trace = begun.left(Ending::Aborted, Instant::now());
+                    slot.state = State::Done(Box::new(trace));
+                }
                 State::Done(_) => {}
             }
         }
@@ -332,14 +355,17 @@ impl<'e> Step<'e> {
                 self.ended_groups.push(live.child.pid());
             }
             // Before it is reaped, while the number is still its own.
-            if let Some(keeper) = self.engine.kept.borrow().as_ref().filter(|_| live.is_told) {
+            let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
+            if let Some(Some(keeper)) = kept.as_deref() {
                 keeper.forget(live.child.pid());
             }
+            drop(kept);
             self.engine.promise(JUDGING);
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);
-            if let (Some(keeper), Some(group)) = (self.engine.kept.borrow().as_ref(), cgroup) {
+            let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
+            if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
                 keeper.forget_cgroup(&group);
             }
             self.done(place, trace);
@@ -364,6 +390,10 @@ impl<'e> Step<'e> {
                     slot.state = State::Done(Box::new(not_run(Ending::Voided)));
                 }
                 State::Live(live) => live.stop(Ending::Voided),
+                State::Called(begun) => {
+                    let trace = begun.left(Ending::Voided, Instant::now());
+                    slot.state = State::Done(Box::new(trace));
+                }
                 State::Done(_) => {}
             }
         }
@@ -374,7 +404,14 @@ impl Slot<'_> {
     fn live(&self) -> Option<&Live> {
         match &self.state {
             State::Live(live) => Some(live),
-            State::Waiting { .. } | State::Done(_) => None,
+            State::Waiting { .. } | State::Called(_) | State::Done(_) => None,
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        match &self.state {
+            State::Live(_) | State::Called(_) => true,
+            State::Waiting { .. } | State::Done(_) => false,
         }
     }
 }

@@ -4,9 +4,10 @@
 //! re-parented to it was started by a hook. On other systems, and inside programs that have
 //! children of their own, a hook's children that leave its process group can escape.
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -24,9 +25,9 @@ pub struct Grounds {
     /// Children that were there before the first hook; they are left alone.
     strangers: HashSet<i32>,
     /// How often there was a sweep.
-    sweeps: Cell<u64>,
+    sweeps: AtomicU64,
     /// The list of the main thread's children, once there was more than one sweep.
-    children: RefCell<Option<File>>,
+    children: Mutex<Option<File>>,
 }
 
 impl Grounds {
@@ -41,7 +42,7 @@ impl Grounds {
         // A shell may have left children to us by `exec`.
         let strangers =
             if has_children() { children().into_iter().collect() } else { HashSet::new() };
-        Some(Grounds { strangers, sweeps: Cell::new(0), children: RefCell::new(None) })
+        Some(Grounds { strangers, sweeps: AtomicU64::new(0), children: Mutex::new(None) })
     }
 
     /// `None`: this system has no subreapers.
@@ -63,9 +64,8 @@ impl Grounds {
     ) -> Swept {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
-        self.sweeps.set(self.sweeps.get() + 1);
-        if self.sweeps.get() == 2 {
-            *self.children.borrow_mut() = open_children();
+        if self.sweeps.fetch_add(1, Ordering::Relaxed) == 1 {
+            *self.children.lock().unwrap_or_else(PoisonError::into_inner) = open_children();
         }
         if !has_children() {
             return swept;
@@ -114,7 +114,7 @@ impl Grounds {
     /// A program that runs more than one step keeps the list open: then it costs one system call,
     /// and can be read when there are no descriptors left.
     fn adopted(&self) -> Option<Vec<i32>> {
-        let kept = self.children.borrow();
+        let kept = self.children.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = if kept.is_none() { open_children() } else { None };
         let list = kept.as_ref().or(opened.as_ref())?;
         let mut text = Vec::new();

@@ -89,9 +89,13 @@ fn head(run: &Run, origin: Origin, out: &mut dyn Write) -> io::Result<()> {
 fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let (style, word) = hook_word(hook);
     writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.hook))?;
-    let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let file = plain(&paths.show(&hook.source.file));
-    label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
+    if hook.is_function {
+        label(out, "runs", "a function of the program around it")?;
+    } else {
+        let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let file = plain(&paths.show(&hook.source.file));
+        label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
+    }
     match &hook.fate {
         Fate::Disabled => label(out, "why", "its spec says enabled = false")?,
         Fate::Idle(why) => label(out, "why", &plain(why))?,
@@ -134,6 +138,7 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
         Some(Exit::Signal(signal)) => {
             label(out, "exit", &format!("killed by {} after {took}", signal_name(signal)))?;
         }
+        None if hook.is_function => label(out, "took", &took)?,
         None => label(out, "exit", "none")?,
     }
     stream(out, "stdout", &trace.stdout)?;

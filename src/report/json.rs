@@ -89,6 +89,9 @@ struct HookReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
     layer: &'static str,
+    /// It is a function of the program around us, and `file` its name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    function: bool,
     wants: String,
     on_failure: &'static str,
     /// `disabled`, `unwanted`, `unreached`, `detached` or `ran`.
@@ -266,6 +269,7 @@ fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         file: paths.show(&run.source.file),
         line: run.source.line,
         layer: run.source.layer.name(),
+        function: run.is_function,
         wants: run.wants.clone(),
         on_failure: run.on_failure.name(),
         fate,

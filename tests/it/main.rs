@@ -11,6 +11,7 @@ mod commands_of_hooks;
 mod config;
 mod corpus;
 mod generated;
+mod library;
 mod loom;
 mod nasty;
 mod run;

@@ -10,7 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("event", &["spelling"]),
     ("outcome", &["event"]),
     ("reminder", &["outcome"]),
-    ("hook", &["dialect", "event"]),
+    ("hook", &["dialect", "outcome", "event"]),
     ("config", &["hook", "dialect", "event", "spelling"]),
     ("registry", &["hook", "event"]),
     ("plan", &["registry", "hook", "event"]),

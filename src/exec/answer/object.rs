@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use crate::event::context::string_text;
 use crate::outcome::{Decision, RESULT_KEYS};
 
+/// The reason of a refusal that gives none.
+pub(super) const NO_REASON: &str = "refused without a reason";
+
 /// Reads text that is one JSON object and nothing else.
 pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
     serde_json::from_str::<Object>(text).map(|object| object.0)
@@ -243,6 +246,6 @@ impl Line {
 pub(super) fn reason_of(entries: &[(String, Value)]) -> String {
     match last(entries, "reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => reason.clone(),
-        _ => "refused without a reason".to_string(),
+        _ => NO_REASON.to_string(),
     }
 }

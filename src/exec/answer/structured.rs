@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Permit;
+use super::object::NO_REASON;
 use crate::event::Merge;
 use crate::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
 use crate::spelling;
@@ -47,6 +48,23 @@ pub(super) fn structured(
         permitted(field, value, permit)?;
     }
     Ok((answer.verdict(), notes))
+}
+
+/// What a function returned, or why it cannot be used: as for a structured result, but that an
+/// empty reason is no reason.
+pub(super) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
+    match &mut verdict.decision {
+        Decision::Ask { question } if question.trim().is_empty() => {
+            return Err("`ask` is empty; write the question".to_string());
+        }
+        Decision::Block { reason } if reason.trim().is_empty() => *reason = NO_REASON.to_string(),
+        Decision::Allow | Decision::Ask { .. } | Decision::Block { .. } => {}
+    }
+    for (field, value) in &verdict.update {
+        permitted(field, value, permit)?;
+    }
+    verdict.rule = Rule::Returned;
+    Ok(verdict)
 }
 
 /// The note for a key that is not ours.
@@ -128,10 +146,9 @@ impl Answer {
             (Some(false), _) if has_reason => {
                 (Decision::Block { reason: self.reason.unwrap_or_default() }, Rule::ContinueFalse)
             }
-            (Some(false), _) => (
-                Decision::Block { reason: "refused without a reason".to_string() },
-                Rule::ContinueFalse,
-            ),
+            (Some(false), _) => {
+                (Decision::Block { reason: NO_REASON.to_string() }, Rule::ContinueFalse)
+            }
             (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
             (_, None) => (Decision::Allow, Rule::Structured),
         };

@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::{Slot, State, Step};
+use super::{State, Step};
 use crate::exec::child::{Child, Spawn};
+use crate::exec::command::{self, Program};
 use crate::exec::entry::Entry;
 use crate::exec::live::{Live, Look, Phase, not_run};
-use crate::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, command};
+use crate::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, Runs};
 use crate::run::Ending;
 
 impl Step<'_> {
     /// Starts as many waiting hooks as there is room for.
     pub(super) fn start_what_may(&mut self) {
-        let live = |slot: &&Slot<'_>| matches!(slot.state, State::Live(_));
-        let mut room = self.at_once.saturating_sub(self.slots.iter().filter(live).count());
+        let running = self.slots.iter().filter(|slot| slot.is_running()).count();
+        let mut room = self.at_once.saturating_sub(running);
         for place in 0..self.slots.len() {
             let State::Waiting { attempt, not_before } = self.slots[place].state else {
                 continue;
@@ -29,7 +30,7 @@ impl Step<'_> {
                 continue;
             }
             self.start(place, attempt);
-            if matches!(self.slots[place].state, State::Live(_)) {
+            if self.slots[place].is_running() {
                 room -= 1;
             }
         }
@@ -38,14 +39,15 @@ impl Step<'_> {
     fn start(&mut self, place: usize, attempt: u32) {
         let job = self.slots[place].job;
         let now = Instant::now();
-        if self.engine.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0) {
+        if self.engine.is_aborted() {
             return self.done(place, not_run(Ending::Aborted));
         }
         if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
             return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
         }
-        let program = match &job.program {
-            Ok(program) => program,
+        let program = match &job.runs {
+            Ok(Runs::Program(program)) => program,
+            Ok(Runs::Call(call)) => return self.call(place, call, now),
             Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
         };
         let entry = match self.engine.enter(job, program) {
@@ -64,7 +66,7 @@ impl Step<'_> {
         self.engine.promise(job.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
-                let live = self.started(job, child, entry, now);
+                let live = self.started((job, program), child, entry, now);
                 self.slots[place].state = State::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
@@ -80,7 +82,13 @@ impl Step<'_> {
     }
 
     /// A hook whose process was started at `now`, or has at last been.
-    fn started(&self, job: &Job<'_>, child: Child, entry: Entry, now: Instant) -> Live {
+    fn started(
+        &self,
+        (job, program): (&Job<'_>, &Program),
+        child: Child,
+        entry: Entry,
+        now: Instant,
+    ) -> Live {
         let pid = child.pid();
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
@@ -89,10 +97,7 @@ impl Step<'_> {
         } else {
             // Only the watchdog can have ended this.
             child.kill();
-            let why = match &job.program {
-                Ok(program) => Ending::NotStarted(command::hung(program, hung)),
-                Err(error) => Ending::NotStarted(error.clone()),
-            };
+            let why = Ending::NotStarted(command::hung(program, hung));
             Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
         };
         Live {
@@ -113,13 +118,16 @@ impl Step<'_> {
 
     /// A hook's own timeout, or the end of the budget where that comes first.
     fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
+        let (deadline, why) = self.ends(timeout, now);
+        Phase::Running { deadline, why }
+    }
+
+    /// When that comes, and what it means.
+    pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
         let own = deadline_of(timeout, now);
         match self.budget.filter(|budget| budget.until < own) {
-            Some(budget) => Phase::Running {
-                deadline: budget.until,
-                why: Ending::OutOfBudget { budget: budget.whole },
-            },
-            None => Phase::Running { deadline: own, why: Ending::TimedOut { after: timeout } },
+            Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
+            None => (own, Ending::TimedOut { after: timeout }),
         }
     }
 }

@@ -125,6 +125,7 @@ impl Case<'_> {
                     assert!(!words.is_empty() && base == self.folder, "{hook:?}");
                 }
                 Handler::Shell(line) => assert!(!line.trim().is_empty(), "{hook:?}"),
+                Handler::Function(_) => panic!("no configuration names a function"),
             }
         }
     }
@@ -325,7 +326,7 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
             assert_eq!(flag("shell"), Some(false));
             assert!(words.iter().all(|word| word.len() <= command.len()), "{words:?}");
         }
-        Handler::File(_) => panic!("no file stands in a manifest"),
+        Handler::File(_) | Handler::Function(_) => panic!("neither stands in a manifest"),
     }
     let wants = hook.matcher.to_string();
     let Some(matcher) = table.get("match") else {

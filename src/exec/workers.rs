@@ -1,0 +1,129 @@
+//! Threads for what may take long, kept for the next call.
+//!
+//! A thread cannot be ended from outside, so a function that never returns keeps its own. How
+//! many functions may run at once is bounded for that reason.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+
+/// How many threads are kept when they have nothing to do.
+const KEPT_THREADS: usize = 16;
+
+/// How many functions may run at once, those included that are past their timeouts.
+pub const MOST_FUNCTIONS: usize = 256;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+type Idle = Mutex<Vec<SyncSender<Task>>>;
+
+/// Threads that wait for work. They end when this is dropped, each when it is done.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    idle: Arc<Idle>,
+    functions: Arc<AtomicUsize>,
+}
+
+struct Task {
+    work: Work,
+    /// By which the thread is found again.
+    home: SyncSender<Task>,
+}
+
+/// One of [`MOST_FUNCTIONS`].
+#[derive(Debug)]
+pub(super) struct Permit {
+    functions: Arc<AtomicUsize>,
+}
+
+impl Workers {
+    /// Leave to run one more function; `None` if too many are running.
+    pub(super) fn permit(&self) -> Option<Permit> {
+        let permit = Permit { functions: Arc::clone(&self.functions) };
+        let running = self.functions.fetch_add(1, Ordering::Relaxed);
+        (running < MOST_FUNCTIONS).then_some(permit)
+    }
+
+    /// Has `work` done by a thread. If it panics, nobody else is harmed.
+    ///
+    /// # Errors
+    /// When the system has no thread to give; `work` is dropped.
+    pub(super) fn give(&self, work: Work) -> io::Result<()> {
+        let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let thread = match waiting {
+            Some(thread) => thread,
+            None => {
+                let (thread, tasks) = sync_channel(1);
+                let idle = Arc::downgrade(&self.idle);
+                let builder = thread::Builder::new().name("hookrun-worker".to_string());
+                builder.spawn(move || live(&tasks, &idle))?;
+                thread
+            }
+        };
+        let home = thread.clone();
+        let gone = |_| io::Error::other("a thread of hookrun's has ended");
+        thread.send(Task { work, home }).map_err(gone)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.functions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The life of a thread.
+fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
+    while let Ok(Task { work, home }) = tasks.recv() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            // Its drop may panic as well.
+            std::mem::forget(panic);
+        }
+        let Some(idle) = idle.upgrade() else { return };
+        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() >= KEPT_THREADS {
+            return;
+        }
+        idle.push(home);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_is_kept_for_the_next_call_even_after_a_panic() {
+        let workers = Workers::default();
+        let (sender, ids) = channel();
+        let work = |sender: std::sync::mpsc::Sender<_>, fails: bool| -> Work {
+            Box::new(move || {
+                sender.send(thread::current().id()).unwrap();
+                assert!(!fails, "a panic on purpose");
+            })
+        };
+        workers.give(work(sender.clone(), true)).unwrap();
+        let first = ids.recv().unwrap();
+        // It is home again a moment after it has answered.
+        while workers.idle.lock().unwrap().is_empty() {
+            thread::yield_now();
+        }
+        workers.give(work(sender, false)).unwrap();
+        assert_eq!(ids.recv().unwrap(), first);
+    }
+
+    #[test]
+    fn functions_that_never_return_do_not_take_all_threads() {
+        let workers = Workers::default();
+        let permits: Vec<Permit> = (0..MOST_FUNCTIONS).filter_map(|_| workers.permit()).collect();
+        assert_eq!(permits.len(), MOST_FUNCTIONS);
+        assert!(workers.permit().is_none());
+        drop(permits);
+        assert!(workers.permit().is_some());
+    }
+}

@@ -1,0 +1,55 @@
+//! What an event costs to which no hook is bound: no allocation.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+
+use hookrun::chain::Surroundings;
+use hookrun::event::catalog::Catalog;
+use hookrun::event::{Context, Event};
+use hookrun::exec::Abort;
+use hookrun::hook::Hook;
+use hookrun::registry::Registry;
+use hookrun::runner::Runner;
+
+fn surroundings() -> Surroundings {
+    Surroundings {
+        cwd: PathBuf::from("/"),
+        project: PathBuf::from("/"),
+        search: None,
+        home: None,
+        state: PathBuf::from("/nonexistent"),
+        inherited: Vec::new(),
+        run_id: "idle".into(),
+    }
+}
+
+fn event(name: &str) -> Event {
+    let spec = Catalog::default().find(name).unwrap();
+    let context = Context::parse(r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#).unwrap();
+    Event::new(spec, "native", context).unwrap()
+}
+
+#[test]
+fn an_event_without_hooks_allocates_nothing() {
+    let registry = Registry::new([Hook::function("end", "session.end", |_| ())]);
+    let abort = Abort::new().unwrap();
+    let runner = Runner::new(registry.clone(), surroundings()).abort(abort.clone());
+    for name in ["tool.pre", "tool.post", "message.sent"] {
+        let event = event(name);
+        let counted = allocation_counter::measure(|| {
+            let run = runner.handle(&event);
+            assert!(run.outcome.is_allowed() && run.hooks.is_empty());
+        });
+        assert_eq!((counted.count_total, counted.bytes_total), (0, 0), "{name}");
+    }
+
+    // It is the missing hook that makes it free, and an abort refuses all the same.
+    registry.register(Hook::function("guard", "tool.pre", |_| ()));
+    let bound = event("tool.pre");
+    let counted = allocation_counter::measure(|| drop(runner.handle(&bound)));
+    assert!(counted.count_total > 0);
+    registry.remove("guard");
+    abort.raise();
+    assert!(runner.handle(&bound).outcome.refusal().is_some());
+}
