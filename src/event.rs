@@ -4,6 +4,7 @@
 //! speaks only the names in [`catalog`]. No I/O here, and no host's JSON.
 
 pub mod action;
+mod builder;
 pub mod catalog;
 pub mod context;
 pub mod framing;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use action::{Action, ActionKind};
+pub use builder::{BuildError, EventBuilder};
 pub use context::{Context, ContextError};
 
 /// The rules of one event: a row of the catalog, or an event that a team declared itself.
