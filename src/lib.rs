@@ -24,8 +24,9 @@
 //!
 //! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
-//! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and send meanwhile), [`run`] (what happened), [`dialect`], [`report`]
-//! and [`reminder`] (how it is told).
+//! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
+//! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
+//! told). [`interceptor`] stands apart: code around single tools.
 //!
 //! [`Runner`]: runner::Runner
 //! [`Event`]: event::Event
@@ -40,6 +41,7 @@ pub mod dialect;
 pub mod event;
 pub mod exec;
 pub mod hook;
+pub mod interceptor;
 pub mod outcome;
 pub mod plan;
 pub mod registry;

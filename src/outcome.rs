@@ -321,6 +321,11 @@ impl Outcome {
         self.settled == Settled::Allowed
     }
 
+    /// Whether it is allowed and nothing was said beside.
+    pub fn is_silent(&self) -> bool {
+        self.is_allowed() && self.said.is_empty() && self.notices.is_empty()
+    }
+
     /// The refusal, if there is one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.settled {

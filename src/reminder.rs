@@ -3,7 +3,10 @@
 //! The three forms and their exact words are loom's (`HookRuntime` and its reminder injector,
 //! version 0.3.0), which models have been instructed with.
 
-use crate::outcome::{NoticeKind, Outcome};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::outcome::{NoticeKind, Outcome, Settled};
 
 /// A text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub struct Reminder {
 }
 
 /// The three forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReminderKind {
     /// A hook said something to show.
     Output,
@@ -36,6 +39,109 @@ impl ReminderKind {
             ReminderKind::Context => "context",
         }
     }
+
+    /// By which it can be suppressed, in loom's words; `None` for a refusal, which cannot: a
+    /// model that does not know of it tries again.
+    pub fn id(self) -> Option<&'static str> {
+        match self {
+            ReminderKind::Output => Some("reminders.hook.success"),
+            ReminderKind::Context => Some("reminders.hook.context"),
+            ReminderKind::Blocked => None,
+        }
+    }
+}
+
+/// Reminders of several runs, until the next request to the model takes them. Clones belong
+/// together: what one collects another drains.
+///
+/// ```
+/// use hookrun::outcome::{Outcome, Said};
+/// use hookrun::reminder::Reminders;
+///
+/// let reminders = Reminders::default();
+/// reminders.suppress("reminders.hook.success")?;
+/// let said = Said {
+///     hook: "branch".into(),
+///     output: Some("looked".into()),
+///     additional_context: Some("on main".into()),
+/// };
+/// reminders.collect(&Outcome { said: vec![said], ..Outcome::default() });
+///
+/// // Once for each request.
+/// let texts: Vec<String> = reminders.drain().into_iter().map(|one| one.text).collect();
+/// assert_eq!(
+///     texts,
+///     ["<system-reminder>\nAdditional context from hook \"branch\":\n\non main\n</system-reminder>"]
+/// );
+/// assert!(reminders.drain().is_empty());
+/// # Ok::<(), hookrun::reminder::NotSuppressible>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Reminders {
+    shared: Arc<Mutex<Collected>>,
+}
+
+#[derive(Debug, Default)]
+struct Collected {
+    waiting: Vec<Reminder>,
+    suppressed: HashSet<ReminderKind>,
+}
+
+/// No reminder with this id can be suppressed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no reminder `{id}` can be suppressed; write `reminders.hook.success` or \
+     `reminders.hook.context`"
+)]
+pub struct NotSuppressible {
+    /// What was asked for.
+    pub id: String,
+}
+
+impl Reminders {
+    /// Adds the reminders of an outcome. One that still asks a person has none yet: collect what
+    /// [`Outcome::answered`] makes of it.
+    pub fn collect(&self, outcome: &Outcome) {
+        if matches!(outcome.settled, Settled::Asked { .. }) || outcome.is_silent() {
+            return;
+        }
+        let new = reminders(outcome);
+        let mut collected = self.lock();
+        let wanted = new.into_iter().filter(|one| !collected.suppressed.contains(&one.kind));
+        let wanted: Vec<Reminder> = wanted.collect();
+        collected.waiting.extend(wanted);
+    }
+
+    /// Takes all that was collected since the last time, in order.
+    pub fn drain(&self) -> Vec<Reminder> {
+        std::mem::take(&mut self.lock().waiting)
+    }
+
+    /// Collects no more reminders with this id, which is `reminders.hook.success` or
+    /// `reminders.hook.context`.
+    ///
+    /// # Errors
+    /// For any other id: that a hook refused cannot be kept from the model.
+    pub fn suppress(&self, id: &str) -> Result<(), NotSuppressible> {
+        let kinds = [ReminderKind::Output, ReminderKind::Context];
+        let kind = kinds.into_iter().find(|kind| kind.id() == Some(id));
+        let kind = kind.ok_or_else(|| NotSuppressible { id: id.to_string() })?;
+        self.lock().suppressed.insert(kind);
+        Ok(())
+    }
+
+    // Nothing in here panics while it holds the lock.
+    fn lock(&self) -> MutexGuard<'_, Collected> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the model gets in place of the result of a tool that a hook refused, in loom's words.
+pub fn refused_result(reason: &str) -> String {
+    format!(
+        "Permission denied by hook: {reason}. Do not retry; the host environment has rejected \
+         this action. Surface the block to the user with the hook's reason verbatim."
+    )
 }
 
 /// The reminders of an outcome: outputs and contexts in plan order, then what hooks objected to,
@@ -123,5 +229,67 @@ mod tests {
                 "<system-reminder>\nHook \"b\" completed.\n</system-reminder>",
             ]
         );
+    }
+
+    fn refused(hook: &str) -> Outcome {
+        let settled = Settled::Refused(Refusal {
+            hook: Some(hook.into()),
+            reason: "no".into(),
+            cause: Cause::Policy,
+        });
+        Outcome { settled, ..Outcome::default() }
+    }
+
+    fn said(hook: &str) -> Outcome {
+        let (output, context) = (Some(String::new()), Some("ctx".to_string()));
+        let said = Said { hook: hook.into(), output, additional_context: context };
+        Outcome { said: vec![said], ..Outcome::default() }
+    }
+
+    fn drained(reminders: &Reminders) -> Vec<(ReminderKind, String)> {
+        reminders.drain().into_iter().map(|one| (one.kind, one.hook)).collect()
+    }
+
+    #[test]
+    fn reminders_of_several_runs_are_drained_once_in_order() {
+        let reminders = Reminders::default();
+        reminders.collect(&said("a"));
+        reminders.clone().collect(&refused("b"));
+        reminders.collect(&Outcome::default());
+        assert_eq!(
+            drained(&reminders),
+            [
+                (ReminderKind::Output, "a".to_string()),
+                (ReminderKind::Context, "a".to_string()),
+                (ReminderKind::Blocked, "b".to_string()),
+            ]
+        );
+        assert!(reminders.drain().is_empty());
+    }
+
+    #[test]
+    fn what_may_be_suppressed_is_and_a_refusal_never() {
+        let reminders = Reminders::default();
+        reminders.suppress("reminders.hook.success").unwrap();
+        reminders.collect(&said("a"));
+        assert_eq!(drained(&reminders), [(ReminderKind::Context, "a".to_string())]);
+        reminders.suppress("reminders.hook.context").unwrap();
+        assert!(reminders.suppress("reminders.hook.blocked").is_err());
+        reminders.collect(&said("a"));
+        reminders.collect(&refused("b"));
+        assert_eq!(drained(&reminders), [(ReminderKind::Blocked, "b".to_string())]);
+    }
+
+    #[test]
+    fn an_outcome_that_still_asks_reminds_of_nothing_until_it_is_answered() {
+        let reminders = Reminders::default();
+        let questions = vec![crate::outcome::Question { hook: "q".into(), question: "ok?".into() }];
+        let asked = Outcome { settled: Settled::Asked { questions }, ..said("a") };
+        reminders.collect(&asked);
+        assert!(reminders.drain().is_empty());
+        reminders.collect(&asked.clone().answered(false, ""));
+        assert_eq!(drained(&reminders), [(ReminderKind::Blocked, "q".to_string())]);
+        reminders.collect(&asked.answered(true, ""));
+        assert_eq!(reminders.drain().len(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! The front door: give it an event, get back what happened.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
 use crate::outcome::{Notice, NoticeKind, Outcome};
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
+use crate::reminder::Reminders;
 use crate::run::{Fate, HookRun, Run};
 use crate::session::Session;
 use crate::ui::{Desk, Ui};
@@ -26,6 +28,7 @@ pub struct Runner {
     broken: Option<String>,
     /// What is wrong with the configuration, where that is known.
     mistakes: Vec<Problem>,
+    reminders: Option<Reminders>,
 }
 
 impl Runner {
@@ -37,6 +40,7 @@ impl Runner {
             surroundings: Arc::new(surroundings),
             broken: None,
             mistakes: Vec::new(),
+            reminders: None,
         }
     }
 
@@ -46,17 +50,15 @@ impl Runner {
         let broken = config.refusal();
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         let mistakes = config.problems.into_iter().filter(is_error).collect();
-        let surroundings = Surroundings {
-            cwd: env.cwd.clone(),
-            project: config.project,
-            search: env.search.clone(),
-            home: env.home.clone(),
-            state: env.state_root(),
-            inherited: env.inherited.clone(),
-            run_id: env.run_id.clone(),
-        };
+        let surroundings = surroundings(env, config.project);
         let runner = Runner::new(Registry::new(config.hooks), surroundings).broken(broken);
         Runner { mistakes, ..runner }
+    }
+
+    /// A runner for hooks that a program registers by itself, in the surroundings that `env`
+    /// tells of; the project is its working directory. No configuration is read.
+    pub fn embedded(registry: Registry, env: &Environment) -> Runner {
+        Runner::new(registry, surroundings(env, env.cwd.clone()))
     }
 
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
@@ -66,7 +68,44 @@ impl Runner {
         self
     }
 
-    /// Ends what is running when `abort` is raised.
+    /// Collects the reminders of every run that it decides, for the model. Those of an outcome
+    /// that asks a person are left to whoever puts the question; see [`Reminders::collect`].
+    #[must_use]
+    pub fn reminders(mut self, reminders: Reminders) -> Runner {
+        self.reminders = Some(reminders);
+        self
+    }
+
+    /// Ends what is running when `abort` is raised, by whichever thread, once and for all: what
+    /// this runner is asked afterwards is refused, if it can be. No signal handler is installed.
+    ///
+    /// ```
+    /// use hookrun::config::Environment;
+    /// use hookrun::event::Event;
+    /// use hookrun::exec::Abort;
+    /// use hookrun::hook::Hook;
+    /// use hookrun::registry::Registry;
+    /// use hookrun::runner::Runner;
+    /// use serde_json::json;
+    ///
+    /// let (started, has_started) = std::sync::mpsc::channel();
+    /// let slow = Hook::function("slow", "tool.pre", move |_| {
+    ///     let _ = started.send(());
+    ///     std::thread::sleep(std::time::Duration::from_secs(2));
+    /// });
+    /// let abort = Abort::new()?;
+    /// let runner = Runner::embedded(Registry::new([slow]), &Environment::capture())
+    ///     .abort(abort.clone());
+    /// let user = std::thread::spawn(move || {
+    ///     // The user has pressed Escape.
+    ///     has_started.recv().unwrap_or_default();
+    ///     abort.raise();
+    /// });
+    /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// assert!(run.outcome.refusal().is_some_and(|refusal| refusal.reason.contains("stop")));
+    /// # user.join().ok();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn abort(mut self, abort: Abort) -> Runner {
         self.engine.abort = Some(abort);
@@ -170,10 +209,22 @@ impl Runner {
     /// supervises them to their timeouts, as long as this process lives. An event to which no
     /// hook is bound costs a look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
+        self.collected(self.decide(event))
+    }
+
+    fn decide(&self, event: &Event) -> Run {
         if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
             return self.detach(event);
         }
-        self.handle_within(event, None)
+        self.decide_within(event, None)
+    }
+
+    /// A run whose reminders the model will get.
+    fn collected(&self, run: Run) -> Run {
+        if let Some(reminders) = &self.reminders {
+            reminders.collect(&run.outcome);
+        }
+        run
     }
 
     /// Decides `event` without blocking the executor: a thread of hookrun's does what waits.
@@ -202,18 +253,23 @@ impl Runner {
         let (answer, decided) = tokio::sync::oneshot::channel();
         let asked = event.clone();
         // Nobody listens any more if the future was dropped.
-        let decide = move || drop(answer.send(own.handle_within(&asked, None)));
+        let decide = move || drop(answer.send(own.decide_within(&asked, None)));
         let mut given_up = RaiseOnDrop { abort: Some(abort) };
         if let Err(error) = self.engine.beside(decide) {
             return own_failure(event, format!("no thread to decide in: {error}"));
         }
         let run = decided.await;
         given_up.abort = None;
-        run.unwrap_or_else(|_| own_failure(event, "the thread that decides has ended".to_string()))
+        let gone = |_| own_failure(event, "the thread that decides has ended".to_string());
+        self.collected(run.unwrap_or_else(gone))
     }
 
     /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        self.collected(self.decide_within(event, budget))
+    }
+
+    fn decide_within(&self, event: &Event, budget: Option<Budget>) -> Run {
         if let Some(run) = self.idle(event) {
             return run;
         }
@@ -270,10 +326,23 @@ impl Runner {
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
             if let Err(error) = thread.spawn(supervise) {
                 tracing::warn!(%error, "no thread for detached hooks; they are waited for");
-                return self.handle_within(event, None);
+                return self.decide_within(event, None);
             }
         }
         self.left_to_others(event)
+    }
+}
+
+/// What `env` tells of, around this project.
+fn surroundings(env: &Environment, project: PathBuf) -> Surroundings {
+    Surroundings {
+        cwd: env.cwd.clone(),
+        project,
+        search: env.search.clone(),
+        home: env.home.clone(),
+        state: env.state_root(),
+        inherited: env.inherited.clone(),
+        run_id: env.run_id.clone(),
     }
 }
 

@@ -22,10 +22,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "chain", "exec", "ui", "session", "plan", "registry", "config", "run", "outcome",
-            "event",
+            "chain", "exec", "ui", "session", "plan", "registry", "config", "reminder", "run",
+            "outcome", "event",
         ],
     ),
+    ("interceptor", &[]),
     ("dialect", &["outcome", "event", "spelling"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
 ];

@@ -1,0 +1,304 @@
+//! Interceptors: code of the program around us that stands between the model and one tool.
+//!
+//! Unlike hooks they may change what a tool does without a word to the model, so only code can
+//! register them; no configuration file knows of them. Let `before` run first and ask the hooks
+//! of `tool.pre` about what it made of the call: a guard must see what will run.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::Value;
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The tool's name, as the host has it.
+    pub tool: String,
+    /// What it is called with.
+    pub input: Value,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// What the model gets.
+    pub value: Value,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+/// What an interceptor makes of a call before it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Before {
+    /// It stays as it is.
+    Pass,
+    /// It gets this input.
+    Rewrite(Value),
+    /// It does not run, for this reason.
+    Veto(String),
+}
+
+/// What an interceptor makes of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum After {
+    /// It stays as it is.
+    Pass,
+    /// It becomes this.
+    Rewrite(ToolResult),
+}
+
+/// What all interceptors made of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intercepted {
+    /// It runs.
+    Runs {
+        /// The call, as the last of them left it.
+        call: ToolCall,
+        /// The names of those that rewrote its input, in order.
+        rewritten_by: Vec<String>,
+    },
+    /// It does not run.
+    Vetoed {
+        /// The name of the interceptor.
+        by: String,
+        /// Why: its own reason; or that it panicked, which vetoes as well.
+        reason: String,
+    },
+}
+
+/// What all interceptors made of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The result, as the last of them left it.
+    pub result: ToolResult,
+    /// The names of those that rewrote it, in order.
+    pub rewritten_by: Vec<String>,
+    /// Which of them panicked, in words. The result went on as it was before them.
+    pub notices: Vec<String>,
+}
+
+/// Which tools an interceptor stands before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tools {
+    /// Every tool.
+    All,
+    /// The tool of exactly this name.
+    Named(String),
+}
+
+impl Tools {
+    fn has(&self, tool: &str) -> bool {
+        match self {
+            Tools::All => true,
+            Tools::Named(name) => name == tool,
+        }
+    }
+}
+
+impl From<&str> for Tools {
+    fn from(name: &str) -> Tools {
+        Tools::Named(name.to_string())
+    }
+}
+
+/// The interceptors of a program, in the order in which they were registered.
+///
+/// ```
+/// use hookrun::interceptor::{Before, Intercepted, Interceptors, ToolCall, Tools};
+/// use serde_json::json;
+///
+/// let mut interceptors = Interceptors::default();
+/// interceptors.before("tenant", Tools::All, |call| {
+///     let mut input = call.input.clone();
+///     input["tenant"] = json!("acme");
+///     Before::Rewrite(input)
+/// });
+/// interceptors.before("no-shell", "bash", |_| Before::Veto("there is no shell here".into()));
+///
+/// let read = ToolCall { tool: "read".into(), input: json!({ "path": "a.txt" }) };
+/// let Intercepted::Runs { call, .. } = interceptors.run_before(read) else { panic!() };
+/// assert_eq!(call.input, json!({ "path": "a.txt", "tenant": "acme" }));
+///
+/// let bash = ToolCall { tool: "bash".into(), input: json!({}) };
+/// assert!(matches!(interceptors.run_before(bash), Intercepted::Vetoed { .. }));
+/// ```
+#[derive(Default)]
+pub struct Interceptors {
+    before: Vec<Interceptor<BeforeFn>>,
+    after: Vec<Interceptor<AfterFn>>,
+}
+
+type BeforeFn = dyn Fn(&ToolCall) -> Before + Send + Sync;
+type AfterFn = dyn Fn(&ToolCall, &ToolResult) -> After + Send + Sync;
+
+struct Interceptor<F: ?Sized> {
+    name: String,
+    tools: Tools,
+    function: Box<F>,
+}
+
+impl Interceptors {
+    /// Adds one that sees calls before they run, as the earlier ones left them.
+    pub fn before(
+        &mut self,
+        name: &str,
+        tools: impl Into<Tools>,
+        function: impl Fn(&ToolCall) -> Before + Send + Sync + 'static,
+    ) {
+        let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
+        self.before.push(Interceptor { name, tools, function });
+    }
+
+    /// Adds one that sees results, as the earlier ones left them, and the calls they belong to.
+    pub fn after(
+        &mut self,
+        name: &str,
+        tools: impl Into<Tools>,
+        function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
+    ) {
+        let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
+        self.after.push(Interceptor { name, tools, function });
+    }
+
+    /// Takes out every interceptor of this name, and says how many there were.
+    pub fn remove(&mut self, name: &str) -> usize {
+        let count = self.before.len() + self.after.len();
+        self.before.retain(|one| one.name != name);
+        self.after.retain(|one| one.name != name);
+        count - self.before.len() - self.after.len()
+    }
+
+    /// What becomes of a call. The first veto ends it. One that panics vetoes: what it would have
+    /// kept out must not run.
+    pub fn run_before(&self, mut call: ToolCall) -> Intercepted {
+        let mut rewritten_by = Vec::new();
+        for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
+            let made = catch_unwind(AssertUnwindSafe(|| (one.function)(&call)));
+            let by = || one.name.clone();
+            match made {
+                Ok(Before::Pass) => {}
+                Ok(Before::Rewrite(input)) => {
+                    call.input = input;
+                    rewritten_by.push(by());
+                }
+                Ok(Before::Veto(reason)) => return Intercepted::Vetoed { by: by(), reason },
+                Err(panic) => {
+                    let reason = format!("{} (fail closed)", failed(&one.name, panic));
+                    return Intercepted::Vetoed { by: by(), reason };
+                }
+            }
+        }
+        Intercepted::Runs { call, rewritten_by }
+    }
+
+    /// What becomes of a result. One that panics changes nothing: the tool has run, and its
+    /// result goes on, with a notice.
+    pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> Finished {
+        let mut finished = Finished { result, rewritten_by: Vec::new(), notices: Vec::new() };
+        for one in self.after.iter().filter(|one| one.tools.has(&call.tool)) {
+            match catch_unwind(AssertUnwindSafe(|| (one.function)(call, &finished.result))) {
+                Ok(After::Pass) => {}
+                Ok(After::Rewrite(result)) => {
+                    finished.result = result;
+                    finished.rewritten_by.push(one.name.clone());
+                }
+                Err(panic) => finished.notices.push(failed(&one.name, panic)),
+            }
+        }
+        finished
+    }
+}
+
+impl fmt::Debug for Interceptors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before: Vec<&str> = self.before.iter().map(|one| one.name.as_str()).collect();
+        let after: Vec<&str> = self.after.iter().map(|one| one.name.as_str()).collect();
+        f.debug_struct("Interceptors").field("before", &before).field("after", &after).finish()
+    }
+}
+
+/// The words for an interceptor that panicked.
+fn failed(name: &str, panic: Box<dyn Any + Send>) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    // Its drop may panic as well.
+    std::mem::forget(panic);
+    match text {
+        Some(text) => format!("interceptor `{name}` failed: panicked: {text}"),
+        None => format!("interceptor `{name}` failed: panicked"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(tool: &str) -> ToolCall {
+        ToolCall { tool: tool.into(), input: json!({ "path": "a" }) }
+    }
+
+    fn appends(text: &'static str) -> impl Fn(&ToolCall) -> Before + Send + Sync {
+        move |call| {
+            let path = call.input["path"].as_str().unwrap_or_default();
+            Before::Rewrite(json!({ "path": format!("{path}{text}") }))
+        }
+    }
+
+    #[test]
+    fn each_sees_what_the_earlier_ones_made_and_a_veto_ends_it() {
+        let mut all = Interceptors::default();
+        all.before("b", Tools::All, appends("b"));
+        all.before("only-write", "write", appends("w"));
+        all.before("pass", "read", |call| {
+            assert_eq!(call.input["path"], "ab");
+            Before::Pass
+        });
+        all.before("c", "read", appends("c"));
+        let rewritten_by = vec!["b".to_string(), "c".to_string()];
+        let rewritten = ToolCall { input: json!({ "path": "abc" }), ..call("read") };
+        assert_eq!(
+            all.run_before(call("read")),
+            Intercepted::Runs { call: rewritten, rewritten_by }
+        );
+
+        all.before("no", "read", |_| Before::Veto("no".into()));
+        all.before("never", "read", |_| panic!("a veto came before"));
+        let vetoed = Intercepted::Vetoed { by: "no".into(), reason: "no".into() };
+        assert_eq!(all.run_before(call("read")), vetoed);
+        assert_eq!((all.remove("no"), all.remove("no")), (1, 0));
+    }
+
+    #[test]
+    fn a_panic_before_a_call_vetoes_it() {
+        let mut all = Interceptors::default();
+        all.before("guard", Tools::All, |_| panic!("broken"));
+        let reason = "interceptor `guard` failed: panicked: broken (fail closed)".to_string();
+        assert_eq!(
+            all.run_before(call("read")),
+            Intercepted::Vetoed { by: "guard".into(), reason }
+        );
+    }
+
+    #[test]
+    fn a_panic_after_a_call_leaves_the_result_and_a_notice() {
+        let mut all = Interceptors::default();
+        let result = |text: &str| ToolResult { value: json!(text), is_error: false };
+        let strips = |_: &ToolCall, result: &ToolResult| {
+            let text = result.value.as_str().unwrap_or_default().replace("secret", "***");
+            After::Rewrite(ToolResult { value: json!(text), ..result.clone() })
+        };
+        all.after("strips", "read", strips);
+        all.after("broken", Tools::All, |_, _| panic!("broken"));
+        all.after("counts", Tools::All, |_, result| {
+            assert_eq!(result.value, "a ***");
+            After::Pass
+        });
+        let finished = all.run_after(&call("read"), result("a secret"));
+        assert_eq!(finished.result, result("a ***"));
+        assert_eq!(finished.rewritten_by, ["strips"]);
+        assert_eq!(finished.notices, ["interceptor `broken` failed: panicked: broken"]);
+    }
+}
