@@ -10,6 +10,7 @@ mod commands;
 mod commands_of_hooks;
 mod config;
 mod corpus;
+mod examples;
 mod generated;
 mod library;
 mod loom;

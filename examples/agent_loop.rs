@@ -1,0 +1,151 @@
+//! A small agent loop with hooks: `cargo run --example agent_loop`.
+//!
+//! The model is a script. What matters is where the loop asks: at the session's start, before
+//! and after the model, before and after each tool, and at the end on every way out.
+
+use std::io::{self, Write};
+
+use hookrun::config::Environment;
+use hookrun::event::{BuildError, Event};
+use hookrun::hook::Hook;
+use hookrun::outcome::Verdict;
+use hookrun::registry::Registry;
+use hookrun::reminder::{Reminders, refused_result};
+use hookrun::runner::Runner;
+use serde_json::{Value, json};
+
+const SESSION: &str = "s-1";
+const MODEL: &str = "scripted";
+
+/// What the model wants next.
+enum Turn {
+    Calls(&'static str, Value),
+    Says(&'static str),
+}
+
+/// Stands for a model: it asks for production, is refused, and does something else.
+fn model(turn: u64) -> Result<Turn, &'static str> {
+    match turn {
+        0 => Ok(Turn::Calls("read", json!({ "path": "/srv/prod/users.csv" }))),
+        1 => Ok(Turn::Calls("read", json!({ "path": "notes.txt" }))),
+        2 => Ok(Turn::Says("The notes say hello.")),
+        _ => Err("nobody is there"),
+    }
+}
+
+/// The hooks of this program. Those of a person would come from `Config::load`.
+fn hooks() -> Registry {
+    let registry = Registry::default();
+    registry.register(Hook::function("no-prod", "tool.pre", |event| {
+        let paths = event.action().map(|action| action.paths.as_slice()).unwrap_or_default();
+        match paths.iter().find(|path| path.starts_with("/srv/prod")) {
+            Some(path) => Verdict::block(format!("{path} is production")),
+            None => Verdict::allow(),
+        }
+    }));
+    registry.register(Hook::function("branch", "session.start", |_| {
+        Verdict::allow().with_context("The branch is main.")
+    }));
+    registry
+}
+
+struct Agent<'o> {
+    runner: Runner,
+    reminders: Reminders,
+    messages: Vec<String>,
+    out: &'o mut dyn Write,
+}
+
+impl Agent<'_> {
+    /// Asks the hooks of an event; the reason of a refusal. Without hooks this costs nothing.
+    fn asks(&mut self, event: &Event) -> io::Result<Option<String>> {
+        let run = self.runner.handle(event);
+        let reason = run.outcome.refusal().map(|refusal| refusal.reason.clone());
+        let verdict = if reason.is_some() { "refused" } else { "allowed" };
+        writeln!(self.out, "{:<13} {verdict}", event.spec().name)?;
+        Ok(reason)
+    }
+
+    /// One request: the hooks may say something to the model, which is then drained.
+    fn request(&mut self, turn: u64) -> Result<Turn, Box<dyn std::error::Error>> {
+        let count = self.messages.len();
+        self.asks(&Event::model_pre(MODEL, count).session(SESSION).turn(turn).build()?)?;
+        for reminder in self.reminders.drain() {
+            writeln!(self.out, "  to the model: {}", reminder.text.replace('\n', " "))?;
+            self.messages.push(reminder.text);
+        }
+        let answer = model(turn)?;
+        let stop = if matches!(answer, Turn::Says(_)) { "end_turn" } else { "tool_use" };
+        self.asks(&Event::model_post(MODEL, stop).session(SESSION).turn(turn).build()?)?;
+        Ok(answer)
+    }
+
+    /// One call of a tool: what the model gets.
+    fn tool(&mut self, turn: u64, name: &str, input: Value) -> Result<String, io::Error> {
+        let before = Event::tool_pre(name, input.clone()).session(SESSION).turn(turn).build();
+        // A call that cannot be judged does not run.
+        let refused = match before {
+            Ok(event) => self.asks(&event)?,
+            Err(problem) => Some(problem.to_string()),
+        };
+        if let Some(reason) = refused {
+            return Ok(refused_result(&reason));
+        }
+        let result = "hello".to_string();
+        let after = Event::tool_post(name, input, result.as_str()).session(SESSION).turn(turn);
+        self.asks(&after.build().map_err(io::Error::other)?)?;
+        Ok(result)
+    }
+
+    fn turns(&mut self, first: u64) -> Result<&'static str, Box<dyn std::error::Error>> {
+        for turn in first.. {
+            match self.request(turn)? {
+                Turn::Says(text) => {
+                    writeln!(self.out, "  the model says: {text}")?;
+                    return Ok("completed");
+                }
+                Turn::Calls(name, input) => {
+                    let result = self.tool(turn, name, input)?;
+                    writeln!(self.out, "  the tool gives: {result}")?;
+                    self.messages.push(result);
+                }
+            }
+        }
+        Ok("out of turns")
+    }
+
+    /// A session. However it ends, its end is told.
+    fn session(&mut self, first: u64) -> Result<(), Box<dyn std::error::Error>> {
+        self.asks(&Event::session_start(SESSION, MODEL).build()?)?;
+        let reason = match self.turns(first) {
+            Ok(reason) => reason,
+            Err(problem) => {
+                self.asks(&error(&problem.to_string())?)?;
+                "error"
+            }
+        };
+        self.asks(&Event::session_end(SESSION, reason).build()?)?;
+        writeln!(self.out, "  ended: {reason}")?;
+        Ok(())
+    }
+}
+
+fn error(message: &str) -> Result<Event, BuildError> {
+    Event::error("model", message).session(SESSION).build()
+}
+
+/// Two sessions: one that completes, and one whose model fails.
+pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
+    let reminders = Reminders::default();
+    let runner = Runner::embedded(hooks(), &Environment::capture()).reminders(reminders.clone());
+    for first in [0, 3] {
+        let messages = vec!["Read the notes.".to_string()];
+        let (runner, reminders) = (runner.clone(), reminders.clone());
+        Agent { runner, reminders, messages, out }.session(first)?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    run(&mut io::stdout())
+}

@@ -1,0 +1,230 @@
+//! Async functions as hooks, and decisions that are awaited.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::future::{pending, poll_fn};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use hookrun::chain::Surroundings;
+use hookrun::event::Event;
+use hookrun::hook::{Handler, Hook};
+use hookrun::outcome::{Settled, Verdict};
+use hookrun::registry::Registry;
+use hookrun::reminder::Reminders;
+use hookrun::run::Run;
+use hookrun::runner::Runner;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Barrier;
+
+/// Longer than any test takes.
+const LONG: Duration = Duration::from_secs(60);
+
+fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
+    let surroundings = Surroundings {
+        cwd: folder.into(),
+        project: folder.into(),
+        search: Some("/usr/local/bin:/usr/bin:/bin".into()),
+        home: None,
+        state: folder.join("state"),
+        inherited: Vec::new(),
+        run_id: "async".into(),
+    };
+    Runner::new(Registry::new(hooks), surroundings)
+}
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    (folder, path)
+}
+
+fn call(folder: &Path) -> Event {
+    let builder = Event::tool_pre("bash", json!({ "command": "ls" }));
+    builder.cwd(folder.to_str().unwrap()).build().unwrap()
+}
+
+/// One thread: whoever blocks it stops everything else.
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn shell(line: &str) -> Hook {
+    let mut hook = Hook::new("command", "tool.pre", Handler::Shell(line.into()));
+    hook.limits.timeout = Some(LONG);
+    hook
+}
+
+fn reason(run: &Run) -> &str {
+    run.outcome.refusal().map_or("", |refusal| refusal.reason.as_str())
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < LONG / 2, "it does not come");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Raises its flag when it is dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// An async hook that never returns, and whether its future was begun and dropped.
+fn never() -> (Hook, Arc<AtomicBool>, Arc<AtomicBool>) {
+    let (begun, dropped) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+    let (begins, drops) = (Arc::clone(&begun), Arc::clone(&dropped));
+    let hook = Hook::async_function("never", "tool.pre", move |_| {
+        let (begins, guard) = (Arc::clone(&begins), Dropped(Arc::clone(&drops)));
+        async move {
+            let _guard = guard;
+            begins.store(true, Ordering::SeqCst);
+            pending::<()>().await;
+        }
+    });
+    (hook, begun, dropped)
+}
+
+#[test]
+fn async_functions_decide_together_in_one_thread() {
+    let (_kept, folder) = folder();
+    let together = Arc::new(Barrier::new(3));
+    let mut meets = Hook::async_function("meets", "tool.pre", move |event: Event| {
+        let together = Arc::clone(&together);
+        async move {
+            together.wait().await;
+            let command = event.action().and_then(|action| action.command.clone());
+            Verdict::block(format!("no {}", command.unwrap_or_default()))
+        }
+    });
+    meets.limits.timeout = Some(LONG);
+    let reminders = Reminders::default();
+    let runner = runner(&folder, [meets]).reminders(reminders.clone());
+    one_thread().block_on(async {
+        let tasks: Vec<_> = (0..3)
+            .map(|_| {
+                let (runner, event) = (runner.clone(), call(&folder));
+                tokio::spawn(async move { runner.handle_async(&event).await })
+            })
+            .collect();
+        for task in tasks {
+            assert_eq!(reason(&task.await.unwrap()), "no ls");
+        }
+    });
+    assert_eq!(reminders.drain().len(), 3);
+}
+
+#[test]
+fn the_executor_goes_on_while_a_command_runs() {
+    let (_kept, folder) = folder();
+    let runner = runner(&folder, [shell("while ! test -e go; do sleep 0.01; done; echo went")]);
+    let run = one_thread().block_on(async {
+        let file = folder.join("go");
+        let other = tokio::spawn(async move { std::fs::write(file, "").unwrap() });
+        let run = runner.handle_async(&call(&folder)).await;
+        other.await.unwrap();
+        run
+    });
+    assert_eq!(run.outcome.output().as_deref(), Some("went"));
+}
+
+#[test]
+fn dropping_the_decision_ends_its_hooks() {
+    let (_kept, folder) = folder();
+    let (mut never, begun, dropped) = never();
+    never.limits.timeout = Some(LONG);
+    let mut command = shell("echo $$ > pid.new; mv pid.new pid; exec sleep 60");
+    for hook in [&mut never, &mut command] {
+        hook.parallel = true;
+    }
+    let reminders = Reminders::default();
+    let runner = runner(&folder, [never, command]).reminders(reminders.clone());
+    one_thread().block_on(async {
+        let (decides, event) = (runner.clone(), call(&folder));
+        let decision = tokio::spawn(async move { decides.handle_async(&event).await });
+        let file = folder.join("pid");
+        until(|| begun.load(Ordering::SeqCst) && file.exists()).await;
+        let pid = std::fs::read_to_string(file).unwrap();
+        decision.abort();
+        assert!(decision.await.unwrap_err().is_cancelled());
+        until(|| dropped.load(Ordering::SeqCst)).await;
+        let alive = |pid: &str| {
+            let status = std::process::Command::new("kill").args(["-0", pid]).output().unwrap();
+            status.status.success()
+        };
+        until(|| !alive(pid.trim())).await;
+        // Nobody else is told to stop.
+        runner.registry().retain(|_| false);
+        assert!(runner.handle_async(&call(&folder)).await.outcome.is_allowed());
+    });
+    assert!(reminders.drain().is_empty(), "a decision that was given up tells nobody anything");
+}
+
+#[test]
+fn an_async_function_that_never_returns_fails_closed_and_is_dropped() {
+    let (_kept, folder) = folder();
+    let (mut never, _, dropped) = never();
+    never.limits.timeout = Some(Duration::from_millis(20));
+    let runner = runner(&folder, [never]);
+    one_thread().block_on(async {
+        let run = runner.handle_async(&call(&folder)).await;
+        assert_eq!(reason(&run), "hook `never` failed: timed out after 20ms (fail closed)");
+        until(|| dropped.load(Ordering::SeqCst)).await;
+    });
+}
+
+#[test]
+fn panics_of_async_functions_are_failures() {
+    let (_kept, folder) = folder();
+    let early = Hook::async_function("early", "tool.pre", |event: Event| {
+        assert!(event.action().is_none(), "too early");
+        async {}
+    });
+    let late = Hook::async_function("late", "tool.pre", |_| async {
+        tokio::task::yield_now().await;
+        poll_fn(|_| -> Poll<()> { panic!("too late") }).await;
+    });
+    let runtime = one_thread();
+    for (hook, text) in [(early, "too early"), (late, "too late")] {
+        let name = hook.name.clone();
+        let run = runtime.block_on(runner(&folder, [hook]).handle_async(&call(&folder)));
+        assert_eq!(reason(&run), format!("hook `{name}` failed: panicked: {text} (fail closed)"));
+    }
+}
+
+#[test]
+fn async_functions_run_without_a_runtime_too() {
+    let (_kept, folder) = folder();
+    let sleeps = Hook::async_function("sleeps", "tool.pre", |_| async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Err::<(), _>("no")
+    });
+    let runner = runner(&folder, [sleeps]);
+    let run = runner.handle(&call(&folder));
+    assert_eq!(reason(&run), "hook `sleeps` failed: returned an error: no (fail closed)");
+    // Inside of one they do not wait for the thread that waits for them.
+    let run = one_thread().block_on(async { runner.handle(&call(&folder)) });
+    assert_ne!(run.outcome.settled, Settled::Allowed);
+    // And the last runner may go inside of one.
+    one_thread().block_on(async { drop(runner) });
+}
+
+#[test]
+fn a_runtime_that_is_gone_is_a_failure() {
+    let (_kept, folder) = folder();
+    let gone = one_thread().handle().clone();
+    let hook = Hook::async_function("hook", "tool.pre", |_| async {});
+    let run = runner(&folder, [hook]).runtime(gone).handle(&call(&folder));
+    assert!(reason(&run).contains("its runtime is gone"), "{}", reason(&run));
+}
