@@ -116,6 +116,18 @@ fn no_hook_bound(bencher: Bencher<'_, '_>) {
     handle(bencher, Vec::new());
 }
 
+/// A closure that says nothing: what a thread, an answer and the merge cost.
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn one_function(bencher: Bencher<'_, '_>) {
+    handle(bencher, vec![Hook::function("function", "tool.pre", |_| ())]);
+}
+
+#[divan::bench(min_time = Duration::from_secs(1))]
+fn ten_functions_in_sequence(bencher: Bencher<'_, '_>) {
+    let hook = |number: usize| Hook::function(&number.to_string(), "tool.pre", |_| ());
+    handle(bencher.counter(ItemsCount::new(10_usize)), (0..10).map(hook).collect());
+}
+
 /// One in four hooks wants the event; the others are kept out by a tool, a path, a command or
 /// a field.
 #[divan::bench]

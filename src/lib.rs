@@ -6,21 +6,23 @@
 //!
 //! ```no_run
 //! use hookrun::config::{Choice, Config, Environment, Scope};
-//! use hookrun::event::{Context, Event};
+//! use hookrun::event::Event;
 //! use hookrun::runner::Runner;
+//! use serde_json::json;
 //!
 //! let env = Environment::capture();
-//! let config = Config::load(&Choice::default(), &env, Scope::All);
-//! let spec = config.catalog.find("tool.pre")?;
-//! let runner = Runner::from_config(config, &env);
+//! let runner = Runner::from_config(Config::load(&Choice::default(), &env, Scope::All), &env);
 //!
-//! let context = Context::parse(r#"{"toolName":"bash","toolInput":{"command":"rm -rf /"}}"#)?;
-//! let run = runner.handle(&Event::new(spec, "native", context)?);
+//! let event = Event::tool_pre("bash", json!({ "command": "rm -rf /" })).session("s-1").build()?;
+//! let run = runner.handle(&event);
 //! if let Some(refusal) = run.outcome.refusal() {
 //!     eprintln!("refused: {}", refusal.reason);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A program's own functions are hooks as well ([`Hook::function`]), and with the feature `tokio`
+//! async ones; a runner may be shared by threads and tasks.
 //!
 //! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
@@ -28,6 +30,7 @@
 //! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
 //! told). [`interceptor`] stands apart: code around single tools.
 //!
+//! [`Hook::function`]: hook::Hook::function
 //! [`Runner`]: runner::Runner
 //! [`Event`]: event::Event
 //! [`Run`]: run::Run

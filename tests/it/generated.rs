@@ -462,8 +462,12 @@ fn the_example_of_the_library_decides() {
     let state_home = Some(sandbox.at("state"));
     let env =
         hookrun::config::Environment { state_home, ..hookrun::config::Environment::capture() };
-    let reason = example::refusal(sandbox.path(), &env, "rm -rf /").unwrap();
-    assert_eq!(reason.as_deref(), Some("no shell here"));
+    let runner = example::runner(sandbox.path(), &env);
+    let refusal = |command: &str| example::refusal(&runner, command).unwrap();
+    assert_eq!(refusal("rm -rf /").as_deref(), Some("no shell here"));
+    runner.registry().remove("10-no.sh");
+    assert_eq!(refusal("deploy prod").as_deref(), Some("production is off limits"));
+    assert_eq!(refusal("deploy test"), None);
 }
 
 mod example {
@@ -471,27 +475,32 @@ mod example {
     use std::path::Path;
 
     use hookrun::config::{Choice, Config, Environment, Scope};
-    use hookrun::event::{Context, Event};
+    use hookrun::event::{BuildError, Event};
+    use hookrun::hook::Hook;
+    use hookrun::outcome::Verdict;
     use hookrun::runner::Runner;
     use serde_json::json;
 
-    /// Why the hooks in `folder` refuse to run `command`; `None` if they do not.
+    /// Once: the hooks in `folder`, and one that is a function of this program.
     /// `env` is mostly `Environment::capture()`.
-    pub(super) fn refusal(
-        folder: &Path,
-        env: &Environment,
-        command: &str,
-    ) -> Result<Option<String>, Box<dyn std::error::Error>> {
-        // Once.
+    pub(super) fn runner(folder: &Path, env: &Environment) -> Runner {
         let choice = Choice { explicit: vec![folder.into()], ..Choice::default() };
-        let config = Config::load(&choice, env, Scope::All);
-        let catalog = config.catalog.clone();
-        let runner = Runner::from_config(config, env);
+        let runner = Runner::from_config(Config::load(&choice, env, Scope::All), env);
+        runner.registry().register(Hook::function("no-prod", "tool.pre", |event| {
+            match event.action().and_then(|action| action.command.as_deref()) {
+                Some(command) if command.contains("prod") => {
+                    Verdict::block("production is off limits")
+                }
+                _ => Verdict::allow(),
+            }
+        }));
+        runner
+    }
 
-        // For each event.
-        let context = json!({ "toolName": "bash", "toolInput": { "command": command } });
-        let context = Context::parse(context.to_string())?;
-        let event = Event::new(catalog.find("tool.pre")?, "native", context)?;
+    /// For each event: why `command` is refused; `None` if it is not.
+    pub(super) fn refusal(runner: &Runner, command: &str) -> Result<Option<String>, BuildError> {
+        let event =
+            Event::tool_pre("bash", json!({ "command": command })).session("s-1").build()?;
         let run = runner.handle(&event);
         Ok(run.outcome.refusal().map(|refusal| refusal.reason.clone()))
     }

@@ -8,12 +8,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hookrun::chain::Surroundings;
+use hookrun::dialect::native;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event, OnFailure};
 use hookrun::exec::{Abort, Budget};
 use hookrun::hook::{Handler, Hook, Matcher};
 use hookrun::outcome::{Cause, Settled, Verdict};
 use hookrun::registry::Registry;
+use hookrun::report::{Paths, human, json as report_json};
 use hookrun::run::{Ending, Fate, Run};
 use hookrun::runner::Runner;
 use serde_json::{Value, json};
@@ -306,4 +308,62 @@ fn a_function_may_ask_the_runner_itself() {
     }));
     let run = runner.handle(&event("prompt.submit", &json!({ "prompt": "hi" })));
     assert_eq!(reason(&run), "no");
+}
+
+#[test]
+fn a_function_of_a_detached_event_is_called_though_nobody_waits() {
+    let sandbox = Sandbox::new();
+    let (told, hears) = channel();
+    let hook = Hook::function("tells", "message.sent", move |event: &Event| {
+        let _ = told.send(event.context().string("content"));
+    });
+    let runner = runner(&sandbox, [hook]);
+    let run = runner.handle(&event("message.sent", &json!({ "content": "hi" })));
+    assert!(matches!(run.hooks[0].fate, Fate::Detached));
+    assert_eq!(hears.recv_timeout(LONG).unwrap().as_deref(), Some("hi"));
+}
+
+#[test]
+fn reports_show_functions_as_what_they_are() {
+    let sandbox = Sandbox::new();
+    let no = Hook::function("no", "tool.pre", |_| Verdict::block("no"));
+    let run = runner(&sandbox, [no]).handle(&call("ls"));
+    let (reply, paths) = (native::encode(&run.outcome), Paths::from(sandbox.path()));
+    let report = serde_json::to_value(report_json::run_report(&run, &reply, &paths)).unwrap();
+    let hook = &report["hooks"][0];
+    assert_eq!((&hook["function"], &hook["ending"]), (&json!(true), &json!("answered")));
+    assert_eq!(hook["verdict"]["rule"], "returned");
+    assert!(hook.get("status").is_none() && hook.get("containment").is_none(), "{hook}");
+
+    let mut out = Vec::new();
+    human::run(&run, &reply, human::Origin::Sample, &paths, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("a function of the program around it"), "{text}");
+    assert!(text.contains("what it returned"), "{text}");
+    assert!(!text.contains("explicit layer"), "{text}");
+}
+
+#[test]
+fn a_function_sees_the_session_and_two_decisions_at_once_start_processes_of_their_own() {
+    let sandbox = Sandbox::new();
+    // Each command waits for the other's file, so both decisions are under way at once.
+    let line = "touch $HOOKRUN_SESSION_ID; while ! test -e a -a -e b; do sleep 0.01; done; \
+                echo $HOOKRUN_SESSION_ID";
+    let mut waits = shell("waits", line);
+    waits.limits.timeout = Some(LONG);
+    let names = Hook::function("names", "tool.pre", |event: &Event| {
+        Verdict::allow().with_context(event.context().string("sessionId").unwrap_or_default())
+    });
+    let runner = runner(&sandbox, [waits, names]);
+    let decide = &|session: &str| {
+        let builder = Event::tool_pre("bash", json!({ "command": "ls" })).session(session);
+        let event = builder.cwd(sandbox.path().to_str().unwrap()).build().unwrap();
+        let outcome = runner.handle(&event).outcome;
+        (outcome.output().unwrap(), outcome.additional_context().unwrap())
+    };
+    let said = thread::scope(|scope| {
+        let decisions = ["a", "b"].map(|session| scope.spawn(move || decide(session)));
+        decisions.map(|decision| decision.join().unwrap())
+    });
+    assert_eq!(said, ["a", "b"].map(|name| (name.to_string(), name.to_string())));
 }
