@@ -1,8 +1,9 @@
 //! Interceptors: code of the program around us that stands between the model and one tool.
 //!
-//! Unlike hooks they may change what a tool does without a word to the model, so only code can
-//! register them; no configuration file knows of them. Let `before` run first and ask the hooks
-//! of `tool.pre` about what it made of the call: a guard must see what will run.
+//! They run in the thread that asks, without a timeout. Unlike hooks they may change what a tool
+//! does without a word to the model, so only code can register them; no configuration file knows
+//! of them. Let `before` run first and ask the hooks of `tool.pre` about what it made of the
+//! call: a guard must see what will run.
 
 use std::any::Any;
 use std::fmt;

@@ -126,13 +126,15 @@ impl PartialEq for Function {
 impl Eq for Function {}
 
 impl Hook {
-    /// A hook that is a function, with the settings of one that says nothing: five seconds of
-    /// time, the event's own `on_failure`, no leave to rewrite.
+    /// A hook that is a function, with the settings of one that says nothing: the event's own
+    /// timeout (5 s for most) and `on_failure`, no leave to rewrite.
     ///
     /// The function runs in a thread of hookrun's. It may return a [`Verdict`], `()` for no
     /// opinion, or a `Result` of these, of which an error is a failure of the hook; so is a
-    /// panic, which goes no further. Nothing can end a thread from outside: a function that is
-    /// still running at its timeout has failed, and is left to its thread until it returns.
+    /// panic, which goes no further (where panics unwind; the program's panic hook sees it first).
+    /// Nothing can end a thread from outside: a function that is still running at its timeout has
+    /// failed, and is left to its thread until it returns. When [`MOST_FUNCTIONS`] are running,
+    /// one more is not called, which is a failure too.
     ///
     /// ```
     /// use hookrun::hook::Hook;
@@ -147,6 +149,8 @@ impl Hook {
     /// });
     /// assert_eq!(hook.name, "no-prod");
     /// ```
+    ///
+    /// [`MOST_FUNCTIONS`]: crate::exec::MOST_FUNCTIONS
     pub fn function<V: IntoVerdict>(
         name: &str,
         event: &str,
