@@ -172,6 +172,8 @@ fn stopped(timeout: &str) -> (Sandbox, Running, i32) {
     let sandbox = Sandbox::new().hook("hook", &body);
     let running = started(&sandbox);
     wait_until("the hook has started", || sandbox.at("pid").exists());
+    // Starting it is over for hookrun as well, or the time would be that of a start that hangs.
+    wait_until("the keeper has started", || running.keepers() == 1);
     end(running.pid(), "STOP");
     wait_until("hookrun is stopped", || state_of(running.pid()) == Some('T'));
     let hook = sandbox.read("pid").trim().parse().unwrap();
