@@ -1,7 +1,7 @@
 //! Answers for `run` when the thread that decides hangs in the system.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hookrun::dialect::native;
 use hookrun::exec::{Pulse, tree};
@@ -11,6 +11,9 @@ const STACK_BYTES: usize = 64 * 1024;
 
 /// Between the first and the second look at a broken promise.
 const SECOND_LOOK: Duration = Duration::from_millis(250);
+
+/// The same, when the watchdog itself was late.
+const AFTER_A_PAUSE: Duration = Duration::from_secs(2);
 
 /// How long the deciding thread has to answer after what it waits for was killed.
 const LAST_CHANCE: Duration = Duration::ZERO;
@@ -44,13 +47,18 @@ fn watch(pulse: &Pulse) {
 }
 
 /// Sleeps until a promise is broken, and stays broken when looked at again: after a pause of the
-/// whole machine the deciding thread needs a moment to renew it.
+/// whole machine, or of hookrun alone, the deciding thread needs some time to renew it.
 fn wait(pulse: &Pulse) {
     loop {
+        let mut again = SECOND_LOOK;
         while let Some(left) = pulse.left() {
+            let asleep = Instant::now();
             thread::sleep(left);
+            if asleep.elapsed() > left + SECOND_LOOK {
+                again = AFTER_A_PAUSE;
+            }
         }
-        thread::sleep(SECOND_LOOK);
+        thread::sleep(again);
         if pulse.left().is_none() {
             return;
         }
