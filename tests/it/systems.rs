@@ -1,6 +1,7 @@
 //! Hooks and hosts of other systems: every dialect from both sides.
 
 mod examples;
+mod examples_of_pi;
 mod folders;
 mod loom;
 mod omp;
