@@ -24,6 +24,10 @@ use crate::run::{Ending, Trace};
 /// How much is read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// How long nothing is looked at. A wait that is interrupted by SIGSTOP goes on after SIGCONT for
+/// what was left of it, however late it is by then.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
 /// The hooks of one step and how far they are.
 pub(super) struct Step<'e> {
     engine: &'e Engine,
@@ -121,7 +125,8 @@ impl<'e> Step<'e> {
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
         self.engine.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
-        let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
+        let timeout = timeout.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT));
+        let timeout = Timespec::try_from(timeout).ok();
         let (watched, mut fds) = self.poll_set();
         let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {
