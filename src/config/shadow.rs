@@ -54,3 +54,43 @@ pub(super) fn warning(hook: &Hook, cure: &str) -> Problem {
     let problem = fault.in_file(&hook.source.file, place);
     Problem { severity: Severity::Warning, events: vec![hook.event.clone()], ..problem }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hook::{Handler, LayerKind};
+
+    const LAYERS: [LayerKind; 4] =
+        [LayerKind::System, LayerKind::User, LayerKind::Project, LayerKind::Explicit];
+
+    proptest! {
+        #[test]
+        fn of_each_key_the_first_that_can_run_does_and_no_other(
+            given in proptest::collection::vec((0..4usize, 0..3u8, any::<bool>()), 0..12),
+        ) {
+            let hook = |(layer, key, enabled): &(usize, u8, bool)| {
+                let handler = Handler::Shell("true".to_string());
+                let mut hook = Hook::new(&key.to_string(), "turn.start", handler);
+                hook.source.layer = LAYERS[*layer];
+                hook.enabled = *enabled;
+                hook
+            };
+            let mut hooks: Vec<Hook> = given.iter().map(hook).collect();
+            let shadowed = shadow(&mut hooks, |hook| Some(hook.name.clone()));
+            for key in ["0", "1", "2"] {
+                let of_key = || hooks.iter().filter(|hook| hook.name == key && hook.enabled);
+                let running: Vec<&Hook> = of_key().filter(|hook| hook.idle.is_none()).collect();
+                prop_assert_eq!(running.len(), usize::from(of_key().next().is_some()));
+                let nearest = of_key().map(|hook| hook.source.layer).max();
+                prop_assert_eq!(running.first().map(|hook| hook.source.layer), nearest);
+            }
+            for Shadowed { hook, by } in shadowed {
+                prop_assert!(hooks[hook].enabled && hooks[by].idle.is_none());
+                let (own, other) = (hooks[hook].source.layer, hooks[by].source.layer);
+                prop_assert!(own < other || own == other && by < hook);
+            }
+        }
+    }
+}
