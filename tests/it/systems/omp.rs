@@ -410,6 +410,18 @@ fn hooks_of_oh_my_pi_decide_in_other_hosts() {
 }
 
 #[test]
+fn a_patch_of_a_hook_of_wolli_that_cannot_be_made_here_refuses() {
+    let patch = says(json!({ "input": { "command": "ls -l" } }));
+    let sandbox = Sandbox::new().hook_of("wolli", "tool_call", "patch", &patch);
+    let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
+    ran.exits(2).says("its new `toolInput` cannot be given to `tool.pre` here");
+    // One that throws fails open, as at home, and what it left cannot stay.
+    let sandbox =
+        Sandbox::new().hook_of("wolli", "tool_call", "patch", &format!("{patch}; exit 1"));
+    sandbox.ask("omp", "tool_call", &tool_call("ls")).allows().says("(fail open)");
+}
+
+#[test]
 fn a_hook_of_oh_my_pi_that_throws_refuses_a_tool_call_everywhere() {
     let sandbox = hooks(&[("tool_call", "guard", "exit 1")]);
     sandbox.run_shell("ls").blocks("hook `guard` failed: exited with status 1 (fail closed)");
