@@ -1,5 +1,6 @@
 //! Hooks and hosts of other systems: every dialect from both sides.
 
+mod chains;
 mod examples;
 mod examples_of_pi;
 mod folders;
