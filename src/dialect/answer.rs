@@ -97,8 +97,9 @@ impl Binding {
             words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
         });
         let by_other = REFUSALS.iter().any(|(name, refuses)| {
-            let is_own = own.iter().any(|key| key.name == *name && key.says != Says::Refusal);
-            !is_own && of(name).is_some_and(|value| refuses.is(value))
+            let said = of(name).filter(|value| refuses.is(value));
+            let is_own = |key: &Key| key.name == *name && key.says.knows(said);
+            said.is_some() && !own.iter().any(is_own)
         });
         if !(by_key.any(|name| says_no(&name)) || by_word || by_other) {
             return None;
@@ -108,6 +109,25 @@ impl Binding {
             of(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
         });
         Some(reason.unwrap_or("refused without a reason").to_string())
+    }
+}
+
+impl Says {
+    /// Whether a value means something of its own here, and not what it means in other systems.
+    fn knows(self, value: Option<&Value>) -> bool {
+        match self {
+            Says::Refusal => false,
+            Says::Action(words) => {
+                let said = value.and_then(Value::as_str);
+                words.iter().any(|(word, _)| said == Some(*word))
+            }
+            Says::Reason
+            | Says::Field(_)
+            | Says::Entry { .. }
+            | Says::Question(_)
+            | Says::Context
+            | Says::Output => true,
+        }
     }
 }
 

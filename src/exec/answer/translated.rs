@@ -192,6 +192,18 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_another_system_refuses_also_where_the_key_has_words_of_its_own() {
+        let binding =
+            crate::dialect::find("openclaw").unwrap().called("skill_proposal_evaluate")[0];
+        let spec = catalog::find("skill.propose").unwrap();
+        for word in ["deny", "denied", "block"] {
+            let said = format!(r#"{{"decision":"{word}","summary":"no"}}"#);
+            assert!(refuses(&judged(binding, spec, 0, &said)), "{word}");
+        }
+        assert!(!refuses(&judged(binding, spec, 0, r#"{"decision":"revise"}"#)));
+    }
+
+    #[test]
     fn a_question_in_our_own_words_is_asked() {
         let binding = crate::dialect::find("omp").unwrap().called("tool_call")[0];
         let spec = catalog::find("tool.pre").unwrap();
