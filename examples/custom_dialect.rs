@@ -8,7 +8,9 @@ use std::error::Error;
 use std::io::Write;
 
 use hookrun::config::{Config, Environment};
-use hookrun::dialect::{Binding, Dialect, DialectEvent, Discovery, Results, Says, key, rewrite};
+use hookrun::dialect::{
+    Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
+};
 use hookrun::event::{Context, Event, Merge, OnFailure};
 use hookrun::hook::{Handler, Hook};
 use hookrun::runner::Runner;
@@ -19,6 +21,7 @@ static MAIL: Dialect = Dialect {
     summary: "letters, before they go",
     names_event_by: "about",
     discovery: Discovery::All,
+    spelling: KeySpelling::Camel,
     events: &[DialectEvent {
         name: "letter_out",
         event: "message.out",

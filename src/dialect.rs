@@ -7,8 +7,12 @@
 //! a set of hooks is itself a hook.
 
 mod answer;
+mod claude;
+mod codex;
 mod context;
 pub mod folders;
+mod form;
+mod gemini;
 mod loom;
 pub mod native;
 mod omp;
@@ -25,6 +29,7 @@ use crate::spelling;
 
 pub use answer::Answer;
 pub use context::DecodeError;
+pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +55,8 @@ pub struct Dialect {
     pub names_event_by: &'static str,
     /// Which of the hooks that are found run.
     pub discovery: Discovery,
+    /// How it spells the keys that a row does not list.
+    pub spelling: KeySpelling,
     /// Its events.
     pub events: &'static [DialectEvent],
 }
@@ -75,6 +82,16 @@ impl Discovery {
             ),
         }
     }
+}
+
+/// How a system spells the keys of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeySpelling {
+    /// As we do: `toolName`. Keys that we do not know stay in the context.
+    Camel,
+    /// `tool_name`. The whole event as it came stands under `raw`, and keys that we do not know
+    /// stand only there.
+    Snake,
 }
 
 /// One event of a dialect: a row over a row of the catalog.
@@ -131,6 +148,8 @@ pub enum Results {
     Keys(&'static [Key]),
     /// An object that as a whole is the new value of this field of ours.
     Whole(&'static str),
+    /// A host's own form for each thing that can be said.
+    Form(&'static Form),
 }
 
 /// One key of a result.
@@ -219,9 +238,17 @@ pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
     Rewrite { field: Cow::Borrowed(field), merge }
 }
 
-/// Every dialect that comes with hookrun.
-pub const DIALECTS: &[&Dialect] =
-    &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
+/// Every dialect that comes with hookrun: the hook systems, then the hosts.
+pub const DIALECTS: &[&Dialect] = &[
+    &loom::LOOM,
+    &wolli::WOLLI,
+    &omp::OMP,
+    &pi::PI,
+    &openclaw::OPENCLAW,
+    &claude::CLAUDE,
+    &codex::CODEX,
+    &gemini::GEMINI,
+];
 
 /// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
 pub fn find(name: &str) -> Option<&'static Dialect> {
@@ -368,6 +395,9 @@ mod tests {
                 let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
                 assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
                 for (theirs, ours) in row.keys {
+                    // A host's rows are over all keys of the catalog; a typing slip is found here.
+                    let is_known = spec.carries(ours) || dialect.spelling == KeySpelling::Camel;
+                    assert!(is_known, "{}: {}: {ours}", dialect.name, row.name);
                     assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
                 }
                 for one in row.stand_ins {
@@ -408,7 +438,7 @@ mod tests {
     impl DialectEvent {
         fn can_refuse(&self) -> bool {
             match self.results {
-                Results::Native => true,
+                Results::Native | Results::Form(_) => true,
                 Results::Whole(_) => false,
                 Results::Keys(keys) => keys.iter().any(|key| match key.says {
                     Says::Refusal => true,
@@ -441,6 +471,7 @@ mod tests {
             };
             match self.results {
                 Results::Native => Vec::new(),
+                Results::Form(form) => form.fields(),
                 Results::Whole(field) => vec![field],
                 Results::Keys(keys) => keys.iter().flat_map(of_key).collect(),
             }

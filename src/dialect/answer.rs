@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Act, Binding, Key, Results, Says};
+use super::{Act, Binding, Key, Results, Says, form};
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::spelling;
 
@@ -42,6 +42,13 @@ impl Binding {
         let keys = match self.row.results {
             Results::Keys(keys) => keys,
             Results::Native => &[],
+            Results::Form(form) => {
+                if let Some(reason) = self.refusal(answer) {
+                    let refused = Verdict::new(Decision::Block { reason }, Rule::Translated);
+                    return Ok((refused, Vec::new()));
+                }
+                return form::verdict(form, answer);
+            }
             Results::Whole(field) => return Ok((whole(field, answer), Vec::new())),
         };
         let mut reading = Reading::default();
@@ -88,6 +95,10 @@ impl Binding {
         let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
         let (own, words) = match self.row.results {
             Results::Keys(keys) => (keys, action_of(keys)),
+            Results::Form(form) => match form::refusal(form, answer) {
+                Some(reason) => return Some(reason),
+                None => (&[][..], None),
+            },
             Results::Native | Results::Whole(_) => (&[][..], None),
         };
         let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));

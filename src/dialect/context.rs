@@ -1,9 +1,11 @@
 //! Events in and out: a dialect's names and keys become ours, and ours become theirs.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::{Binding, Dialect};
-use crate::event::{Context, Event};
+use super::{Binding, Dialect, KeySpelling};
+use crate::event::{Context, ContextKey, Event, catalog};
 
 /// Why an event of a dialect cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +76,7 @@ impl Binding {
     /// # Errors
     /// When it names another event, or a fact stands in it under both names.
     pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
+        let whole = (self.dialect.spelling == KeySpelling::Snake).then(|| context.to_json());
         for key in [self.dialect.names_event_by, "event"] {
             let Some(found) = context.string(key) else { continue };
             if !self.row.is_called(&found) && found != self.row.event {
@@ -81,6 +84,9 @@ impl Binding {
                 return Err(DecodeError::OtherEvent { asked, found });
             }
             context.remove(key);
+        }
+        if self.dialect.spelling == KeySpelling::Snake {
+            return Ok(self.in_our_spelling(&context, whole));
         }
         for one in self.row.stand_ins {
             let fact = context.string(one.theirs).filter(|text| !text.is_empty());
@@ -100,8 +106,71 @@ impl Binding {
         Ok(context)
     }
 
+    /// A context under our keys; what it was stands under `raw`.
+    fn in_our_spelling(self, theirs: &Context, whole: Option<Vec<u8>>) -> Context {
+        let mut ours = Context::empty();
+        for key in theirs.keys() {
+            if let (Some(our_key), Some(json)) = (self.ours(key), theirs.raw(key)) {
+                ours.set_raw(our_key, json.to_string());
+            }
+        }
+        let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
+        if let Some(whole) = whole {
+            ours.set_raw("raw", whole);
+        }
+        ours
+    }
+
+    /// Our key for one of theirs.
+    fn ours(self, theirs: &str) -> Option<&'static str> {
+        let listed = self.row.keys.iter().find(|(name, _)| *name == theirs);
+        if let Some((_, ours)) = listed {
+            return Some(ours);
+        }
+        let spec = catalog::find(self.row.event)?;
+        let keys: &'static [ContextKey] = match &spec.context {
+            Cow::Borrowed(keys) => keys,
+            Cow::Owned(_) => return None,
+        };
+        let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
+        let mut names = keys.iter().filter_map(|key| match &key.name {
+            Cow::Borrowed(name) => Some(*name),
+            Cow::Owned(_) => None,
+        });
+        names.find(|name| snake(name) == theirs && !is_taken(name))
+    }
+
+    /// Their key for one of ours.
+    fn theirs(self, ours: &str) -> String {
+        let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
+        listed.map_or_else(|| snake(ours), |(theirs, _)| (*theirs).to_string())
+    }
+
+    /// The event in their spelling: as it came where it came from them, with what has been
+    /// rewritten since.
+    fn in_their_spelling(self, event: &Event) -> Context {
+        let context = event.context();
+        let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
+        let came = came.and_then(|raw| Context::parse(raw).ok());
+        let mut theirs = came.clone().unwrap_or_else(Context::empty);
+        for key in context.keys().filter(|key| !OURS.contains(key)) {
+            let name = self.theirs(key);
+            let Some(json) = context.raw(key) else { continue };
+            if theirs.raw(&name) != Some(json) {
+                theirs.set_raw(&name, json.to_string());
+            }
+        }
+        if came.is_none() {
+            theirs.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
+        }
+        theirs
+    }
+
     /// The context that a hook written for this dialect gets.
     pub fn encode(self, event: &Event) -> Context {
+        if self.dialect.spelling == KeySpelling::Snake {
+            return self.in_their_spelling(event);
+        }
         let mut context = event.context().clone();
         for key in OURS {
             context.remove(key);
@@ -127,4 +196,16 @@ impl Binding {
         context.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
         context
     }
+}
+
+/// A key of ours as `tool_name`.
+fn snake(key: &str) -> String {
+    let mut name = String::with_capacity(key.len() + 4);
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Dialect, DialectEvent, Discovery, Results};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results};
 use crate::event::{Conduct, OnFailure};
 
 /// Is told, and a refusal is only recorded: time-outs and errors are refusals too.
@@ -34,6 +34,7 @@ pub(super) static LOOM: Dialect = Dialect {
     summary: "loom's lifecycle hooks: only tool.pre gates",
     names_event_by: "event",
     discovery: Discovery::All,
+    spelling: KeySpelling::Camel,
     events: &[
         told("session.start"),
         // loom declares it and never asks it. A host that does is one that can refuse a prompt.

@@ -68,6 +68,11 @@ fn shortened(text: &str) -> String {
     format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
+/// A line for a text that a host has no place for.
+pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
+    format!("hook `{hook}`: {name}, which this host has no place for: {text}\n")
+}
+
 /// What was said without deciding anything, a line for each.
 pub(super) fn notices(outcome: &Outcome) -> String {
     let line = |notice: &crate::outcome::Notice| {

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Discovery, Key, Results, Says, key, rewrite};
+use super::{Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
@@ -57,6 +57,7 @@ pub(super) static OMP: Dialect = Dialect {
     summary: "oh-my-pi's hooks: the last result counts, tool calls fail closed",
     names_event_by: "type",
     discovery: Discovery::FirstWins,
+    spelling: KeySpelling::Camel,
     events: &[
         told("session_start", "session.start"),
         DialectEvent {

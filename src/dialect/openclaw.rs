@@ -9,7 +9,9 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Discovery, Key, Results, Says, StandIn, key, rewrite};
+use super::{
+    Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
+};
 use crate::event::{Conduct, Merge, OnFailure, Rewrite, Schedule};
 
 /// On the event as it came, within so many seconds.
@@ -142,6 +144,7 @@ pub(super) static OPENCLAW: Dialect = Dialect {
     summary: "openclaw's plugin hooks: in parallel, by priority, mostly not waited for",
     names_event_by: "event",
     discovery: Discovery::All,
+    spelling: KeySpelling::Camel,
     events: &[
         // The thirteen of the document.
         DialectEvent { aliases: &["gateway_start"], ..forgotten("gateway-start", "gateway.start") },

@@ -7,7 +7,9 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Discovery, Key, Results, Says, StandIn, key, rewrite};
+use super::{
+    Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
+};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// Its `hookTimeout`.
@@ -71,6 +73,7 @@ pub(super) static PI: Dialect = Dialect {
     summary: "pi's hooks: one session event with ten reasons, tool calls without a time limit",
     names_event_by: "type",
     discovery: Discovery::All,
+    spelling: KeySpelling::Camel,
     events: &[
         session("start", "session.start"),
         session_before("before_switch", "session.switch.pre"),

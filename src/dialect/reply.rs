@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Act, Binding, Key, Reply, Results, Says, native};
+use super::{Act, Binding, Key, Reply, Results, Says, form, native};
 use crate::event::Merge;
 use crate::outcome::{Outcome, Question, Settled, joined};
 
@@ -14,6 +14,7 @@ impl Binding {
     pub fn can_ask(self) -> bool {
         match self.row.results {
             Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Question(_))),
+            Results::Form(form) => form.can_ask(),
             Results::Native | Results::Whole(_) => false,
         }
     }
@@ -22,6 +23,7 @@ impl Binding {
     pub fn reply(self, outcome: &Outcome) -> Reply {
         let keys = match self.row.results {
             Results::Native => return native::encode(outcome),
+            Results::Form(form) => return form::reply(self, form, outcome),
             Results::Keys(keys) => keys,
             Results::Whole(field) => return whole(field, outcome),
         };
@@ -71,6 +73,7 @@ impl Binding {
         let native = native::refuse(reason);
         let keys = match self.row.results {
             Results::Native => return native,
+            Results::Form(form) => return form::refuse(self, form, reason),
             Results::Keys(keys) => keys,
             Results::Whole(_) => &[],
         };
@@ -185,10 +188,7 @@ fn unsaid(keys: &[Key], outcome: &Outcome) -> String {
         ];
         for (says, name, text) in texts {
             if let Some(text) = text.as_ref().filter(|text| !has(says) && !text.trim().is_empty()) {
-                let hook = &said.hook;
-                lines.push_str(&format!(
-                    "hook `{hook}`: {name}, which this host has no place for: {text}\n"
-                ));
+                lines.push_str(&native::unsaid(&said.hook, name, text));
             }
         }
     }

@@ -6,7 +6,7 @@
 //! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
 //! hookrun keeps its own.
 
-use super::{Act, Dialect, DialectEvent, Discovery, Results, Says, key, rewrite};
+use super::{Act, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite};
 use crate::event::Merge;
 
 const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };
@@ -18,6 +18,7 @@ pub(super) static WOLLI: Dialect = Dialect {
     summary: "wolli's eight `before:` hooks: chained patches, fails open",
     names_event_by: "type",
     discovery: Discovery::All,
+    spelling: KeySpelling::Camel,
     events: &[
         DialectEvent {
             name: "tool_call",

@@ -197,6 +197,20 @@ impl Context {
         self.fields.insert(0, Field { key: key.to_string(), value });
     }
 
+    /// A context without any fields.
+    pub(crate) fn empty() -> Context {
+        Context { text: Arc::default(), fields: Vec::new() }
+    }
+
+    /// Sets a field to a JSON text.
+    pub(crate) fn set_raw(&mut self, key: &str, json: String) {
+        let value = Slot::Set(json.into());
+        match self.fields.iter_mut().find(|field| field.key == key) {
+            Some(field) => field.value = value,
+            None => self.fields.push(Field { key: key.to_string(), value }),
+        }
+    }
+
     /// Gives a field another name, in its place. Nothing happens if it is not there.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {

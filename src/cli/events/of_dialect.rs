@@ -84,6 +84,16 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     match row.results {
         Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
         Results::Whole(field) => line(out, "result", &format!("as a whole the new `{field}`"))?,
+        Results::Form(form) => {
+            for say in form.writes {
+                let places = say.put.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
+                let how = match (places.as_str(), say.status) {
+                    ("", status) => format!("exit status {status}, the text on stderr"),
+                    (places, _) => places.to_string(),
+                };
+                line(out, "says", &format!("{}: {how}", say.on.about()))?;
+            }
+        }
         Results::Keys([]) => line(out, "result", "none")?,
         Results::Keys(keys) => {
             for key in keys {
@@ -105,6 +115,13 @@ fn event_json(binding: Binding) -> Value {
     let results = match row.results {
         Results::Native => json!("native"),
         Results::Whole(field) => json!({ "whole": field }),
+        Results::Form(form) => {
+            let says = form.writes.iter().map(|say| {
+                let places: Vec<&str> = say.put.iter().map(|(path, _)| *path).collect();
+                json!({ "on": say.on.about(), "places": places, "status": say.status })
+            });
+            Value::Array(says.collect())
+        }
         Results::Keys(keys) => {
             let all = keys.iter().map(|key| json!({ "name": key.name, "about": key.says.about() }));
             Value::Array(all.collect())

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::object::{every_object, read_object};
 use super::{Permit, malformed, refused_by_status, syntax};
-use crate::dialect::Binding;
+use crate::dialect::{Binding, Refuses, Results};
 use crate::event::EventSpec;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending};
@@ -34,10 +34,36 @@ pub(super) fn judge(
     if let Some(reason) = refusal.filter(|_| status != 2) {
         return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
     }
+    if let Results::Form(form) = binding.row.results {
+        return by_form(status, (text, is_cut), stderr, (form.refuses, binding, permit));
+    }
     match status {
         0 => result(text, binding, permit),
         2 => refused_by_status(status, text, &stderr.text(), is_cut),
         _ => threw(thrown(status, &stderr.text(), text), text, (binding, permit)),
+    }
+}
+
+/// A hook of an agent host, whose own rule says which statuses refuse. 126 and 127 are a shell's
+/// words for a hook that never ran.
+fn by_form(
+    status: i32,
+    (text, is_cut): (&str, bool),
+    stderr: &Captured,
+    (refuses, binding, permit): (Refuses, Binding, Permit<'_>),
+) -> (Ending, Vec<String>) {
+    match status {
+        0 => result(text, binding, permit),
+        126 | 127 => (
+            Ending::Threw { problem: thrown(status, &stderr.text(), text), left: Vec::new() },
+            Vec::new(),
+        ),
+        _ if refuses.by(status) => refused_by_status(status, text, &stderr.text(), is_cut),
+        _ => {
+            let host = binding.dialect.name;
+            let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
+            answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note])
+        }
     }
 }
 

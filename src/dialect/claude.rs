@@ -1,0 +1,276 @@
+//! Claude Code: thirty-three events, PascalCase names, snake_case keys.
+//!
+//! Sources: its "Hooks reference" of 22 August 2026, and what version 2.1.329 did when measured.
+//! Exit status 2 with the reason on stderr refuses in every event that can be refused and cannot
+//! be undone by anything on stdout, so it is the way to refuse wherever it works; JSON stands
+//! alone, with status 0.
+
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
+use crate::event::{Merge, OnFailure, Schedule};
+
+const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
+
+/// Exit status 2, and the reason on stderr.
+const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
+
+const CONTEXT: Say = Say {
+    on: On::Context,
+    put: &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)],
+    status: 0,
+};
+
+const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
+
+/// What any hook may say: `continue: false` ends the whole run there.
+const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
+const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
+const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
+const DECISION: Hear =
+    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &[] } };
+const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
+const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+
+/// Is told, and its context reaches nobody.
+static TOLD: Form = Form {
+    writes: &[SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+/// Is told, and its context reaches the model.
+static TEACHES: Form = Form {
+    writes: &[CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+/// May refuse by exit status 2.
+static GATES: Form = Form {
+    writes: &[REFUSE, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+/// May refuse, and its context reaches the model.
+static GATES_AND_TEACHES: Form = Form {
+    writes: &[REFUSE, CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+static PRE_TOOL_USE: Form = Form {
+    writes: &[
+        REFUSE,
+        Say {
+            on: On::Question,
+            put: &[
+                NAMED,
+                ("hookSpecificOutput.permissionDecision", Put::Word("ask")),
+                ("hookSpecificOutput.permissionDecisionReason", Put::Text),
+            ],
+            status: 0,
+        },
+        Say {
+            on: On::New("toolInput"),
+            put: &[NAMED, ("hookSpecificOutput.updatedInput", Put::Value)],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[
+        Hear {
+            path: "hookSpecificOutput.permissionDecision",
+            says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"] },
+        },
+        Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason },
+        Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
+        HALT,
+        STOP_REASON,
+        DECISION,
+        REASON,
+        ADDED,
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+/// It ignores the exit status.
+static PERMISSION_REQUEST: Form = Form {
+    writes: &[
+        Say {
+            on: On::Refusal,
+            put: &[
+                NAMED,
+                ("hookSpecificOutput.decision.behavior", Put::Word("deny")),
+                ("hookSpecificOutput.decision.message", Put::Text),
+            ],
+            status: 0,
+        },
+        SHOW,
+    ],
+    reads: &[
+        Hear {
+            path: "hookSpecificOutput.decision.behavior",
+            says: Heard::Words { refuse: &["deny"], ask: &[] },
+        },
+        Hear { path: "hookSpecificOutput.decision.message", says: Heard::Reason },
+        HALT,
+        STOP_REASON,
+        DECISION,
+        REASON,
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+/// The tool has run; an objection is put beside its result.
+static POST_TOOL_USE: Form = Form {
+    writes: &[
+        Say {
+            on: On::Objection,
+            put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
+            status: 0,
+        },
+        Say {
+            on: On::New("result"),
+            put: &[NAMED, ("hookSpecificOutput.updatedToolOutput", Put::Value)],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[
+        Hear { path: "hookSpecificOutput.updatedToolOutput", says: Heard::New("result") },
+        Hear { path: "hookSpecificOutput.updatedMCPToolOutput", says: Heard::New("result") },
+        HALT,
+        STOP_REASON,
+        DECISION,
+        REASON,
+        ADDED,
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+static MESSAGE_DISPLAY: Form = Form {
+    writes: &[
+        Say {
+            on: On::New("delta"),
+            put: &[NAMED, ("hookSpecificOutput.displayContent", Put::Value)],
+            status: 0,
+        },
+        SHOW,
+    ],
+    reads: &[
+        Hear { path: "hookSpecificOutput.displayContent", says: Heard::New("delta") },
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+/// Is told.
+const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        name,
+        event,
+        results: Results::Form(form),
+        schedule: Schedule::Parallel,
+        ..DialectEvent::OBSERVER
+    }
+}
+
+/// May refuse.
+const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        blocks: true,
+        on_failure: OnFailure::Block,
+        schedule: Schedule::Sequential,
+        ..told(name, event, form)
+    }
+}
+
+/// May refuse; if it fails, the event goes on.
+const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
+}
+
+/// Claude Code.
+pub(super) static CLAUDE: Dialect = Dialect {
+    name: "claude",
+    aliases: &["claude-code"],
+    summary: "Claude Code: exit status 2 refuses, JSON rewrites and teaches",
+    names_event_by: "hook_event_name",
+    discovery: Discovery::All,
+    spelling: KeySpelling::Snake,
+    events: &[
+        told("SessionStart", "session.start", &TEACHES),
+        told("Setup", "setup", &TEACHES),
+        DialectEvent {
+            keys: &[("load_reason", "reason")],
+            ..told("InstructionsLoaded", "instructions.load", &TOLD)
+        },
+        gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES),
+        DialectEvent {
+            rewrites: &[rewrite("delta", Merge::Chain)],
+            schedule: Schedule::Sequential,
+            ..told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
+        },
+        DialectEvent {
+            rewrites: &[rewrite("toolInput", Merge::Chain)],
+            ..gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+        },
+        gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        told("PermissionDenied", "permission.denied", &TOLD),
+        DialectEvent {
+            keys: &[("tool_response", "result")],
+            rewrites: &[rewrite("result", Merge::Chain)],
+            schedule: Schedule::Sequential,
+            ..told("PostToolUse", "tool.post", &POST_TOOL_USE)
+        },
+        told("PostToolUseFailure", "tool.error", &TEACHES),
+        open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
+        DialectEvent {
+            keys: &[("notification_type", "kind")],
+            ..told("Notification", "notification", &TOLD)
+        },
+        told("SubagentStart", "subagent.start", &TEACHES),
+        open_gate("SubagentStop", "subagent.stop", &GATES),
+        gate("TaskCreated", "task.created", &GATES),
+        open_gate("TaskCompleted", "task.completed", &GATES),
+        open_gate("Stop", "agent.stop", &GATES),
+        DialectEvent {
+            keys: &[("error", "code"), ("error_details", "message")],
+            ..told("StopFailure", "error", &TOLD)
+        },
+        open_gate("TeammateIdle", "teammate.idle", &GATES),
+        gate("ConfigChange", "config.change", &GATES),
+        told("CwdChanged", "cwd.change", &TOLD),
+        told("DirectoryAdded", "dir.add", &TOLD),
+        // Its `event` says what has become of the file.
+        DialectEvent { keys: &[("event", "change")], ..told("FileChanged", "file.change", &TOLD) },
+        gate("WorktreeCreate", "worktree.create", &GATES),
+        told("WorktreeRemove", "worktree.remove", &TOLD),
+        open_gate("PreCompact", "compact.pre", &GATES),
+        told("PostCompact", "compact.post", &TOLD),
+        DialectEvent {
+            keys: &[("to_model", "model"), ("from_model", "previousModel")],
+            ..gate("PreModelSwitch", "model.select", &GATES)
+        },
+        DialectEvent {
+            keys: &[("to_model", "model"), ("from_model", "previousModel")],
+            ..told("PostModelSwitch", "model.selected", &TEACHES)
+        },
+        DialectEvent {
+            keys: &[("mcp_server_name", "mcpServer")],
+            ..gate("Elicitation", "elicitation", &GATES)
+        },
+        DialectEvent {
+            keys: &[("mcp_server_name", "mcpServer"), ("content", "answer")],
+            ..gate("ElicitationResult", "elicitation.result", &GATES)
+        },
+        told("SessionEnd", "session.end", &TOLD),
+    ],
+};

@@ -1,0 +1,192 @@
+//! Codex CLI: Claude's names and keys, a strict reader, and fewer answers.
+//!
+//! Sources: `codex-rs/hooks` as of 8 August 2026, and what version 0.169.0 did when measured. A
+//! result with an unknown key, a bare `allow`, a question or `continue: false` before a tool is
+//! invalid there, and the tool runs; so a refusal is exit status 2 with words on stderr and
+//! nothing on stdout, and a question is one too.
+
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
+use crate::event::{Merge, OnFailure, Schedule};
+
+const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
+
+const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
+
+const CONTEXT: Say = Say {
+    on: On::Context,
+    put: &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)],
+    status: 0,
+};
+
+const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
+
+const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
+const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
+const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
+const DECISION: Hear =
+    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &[] } };
+const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
+const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+
+static TOLD: Form = Form {
+    writes: &[SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+static TEACHES: Form = Form {
+    writes: &[CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+static GATES: Form = Form {
+    writes: &[REFUSE, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+static GATES_AND_TEACHES: Form = Form {
+    writes: &[REFUSE, CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+static PRE_TOOL_USE: Form = Form {
+    writes: &[
+        REFUSE,
+        Say {
+            on: On::New("toolInput"),
+            put: &[
+                NAMED,
+                ("hookSpecificOutput.permissionDecision", Put::Word("allow")),
+                ("hookSpecificOutput.updatedInput", Put::Value),
+            ],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[
+        Hear {
+            path: "hookSpecificOutput.permissionDecision",
+            says: Heard::Words { refuse: &["deny"], ask: &["ask"] },
+        },
+        Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason },
+        Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
+        HALT,
+        STOP_REASON,
+        DECISION,
+        REASON,
+        ADDED,
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+static PERMISSION_REQUEST: Form = Form {
+    writes: &[
+        Say {
+            on: On::Refusal,
+            put: &[
+                NAMED,
+                ("hookSpecificOutput.decision.behavior", Put::Word("deny")),
+                ("hookSpecificOutput.decision.message", Put::Text),
+            ],
+            status: 0,
+        },
+        SHOW,
+    ],
+    reads: &[
+        Hear {
+            path: "hookSpecificOutput.decision.behavior",
+            says: Heard::Words { refuse: &["deny"], ask: &[] },
+        },
+        Hear { path: "hookSpecificOutput.decision.message", says: Heard::Reason },
+        MESSAGE,
+    ],
+    refuses: Refuses::Two,
+};
+
+/// A result cannot be rewritten; an objection stands in its place, and so does what a hook has
+/// made of it.
+static POST_TOOL_USE: Form = Form {
+    writes: &[
+        Say {
+            on: On::Objection,
+            put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
+            status: 0,
+        },
+        Say {
+            on: On::New("result"),
+            put: &[("decision", Put::Word("block")), ("reason", Put::Plain)],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::Two,
+};
+
+const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        name,
+        event,
+        results: Results::Form(form),
+        schedule: Schedule::Parallel,
+        ..DialectEvent::OBSERVER
+    }
+}
+
+const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        blocks: true,
+        on_failure: OnFailure::Block,
+        schedule: Schedule::Sequential,
+        ..told(name, event, form)
+    }
+}
+
+const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
+}
+
+/// Codex CLI.
+pub(super) static CODEX: Dialect = Dialect {
+    name: "codex",
+    aliases: &["codex-cli"],
+    summary: "Codex CLI: exit status 2 with words on stderr refuses, nothing asks",
+    names_event_by: "hook_event_name",
+    discovery: Discovery::All,
+    spelling: KeySpelling::Snake,
+    events: &[
+        told("SessionStart", "session.start", &TEACHES),
+        gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        DialectEvent {
+            rewrites: &[rewrite("toolInput", Merge::Chain)],
+            ..gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
+        },
+        gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        DialectEvent {
+            keys: &[("tool_response", "result")],
+            rewrites: &[rewrite("result", Merge::Chain)],
+            schedule: Schedule::Sequential,
+            ..told("PostToolUse", "tool.post", &POST_TOOL_USE)
+        },
+        // It can only be watched: exit status 2, text and context have no effect.
+        told("PreModelRequest", "model.pre", &TOLD),
+        told("SubagentStart", "subagent.start", &TEACHES),
+        open_gate("SubagentStop", "subagent.stop", &GATES),
+        open_gate("Stop", "agent.stop", &GATES),
+        DialectEvent {
+            keys: &[("error", "code"), ("error_details", "message")],
+            ..told("StopFailure", "error", &TOLD)
+        },
+        told("Interrupt", "agent.end", &TOLD),
+        open_gate("PreCompact", "compact.pre", &GATES),
+        told("PostCompact", "compact.post", &TOLD),
+        told("SessionEnd", "session.end", &TOLD),
+    ],
+};

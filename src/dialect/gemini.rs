@@ -1,0 +1,156 @@
+//! Gemini CLI: its own names, and a reader that lets JSON beat the exit status.
+//!
+//! Sources: its hooks reference and `packages/core/src/hooks` of 21 August 2026, and what version
+//! 0.61.0 did when measured. JSON is read for any exit status and wins over it, so a refusal is
+//! exit status 2 with words on stderr and nothing on stdout. `ask` waits for a person even where
+//! there is none, but that is what asking means there.
+
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
+use crate::event::{Merge, OnFailure, Schedule};
+
+const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
+
+const CONTEXT: Say =
+    Say { on: On::Context, put: &[("hookSpecificOutput.additionalContext", Put::Text)], status: 0 };
+
+const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
+
+const DECISION: Hear =
+    Hear { path: "decision", says: Heard::Words { refuse: &["deny", "block"], ask: &["ask"] } };
+const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
+const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
+const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
+const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
+const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+
+static TOLD: Form = Form {
+    writes: &[SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::FromTwo,
+};
+
+static TEACHES: Form = Form {
+    writes: &[CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::FromTwo,
+};
+
+static GATES: Form = Form {
+    writes: &[REFUSE, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
+    refuses: Refuses::FromTwo,
+};
+
+static GATES_AND_TEACHES: Form = Form {
+    writes: &[REFUSE, CONTEXT, SHOW],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::FromTwo,
+};
+
+static BEFORE_TOOL: Form = Form {
+    writes: &[
+        REFUSE,
+        Say {
+            on: On::Question,
+            put: &[("decision", Put::Word("ask")), ("reason", Put::Text)],
+            status: 0,
+        },
+        // It replaces the input; that it merges is what its document says, and not what it does.
+        Say {
+            on: On::New("toolInput"),
+            put: &[("hookSpecificOutput.tool_input", Put::Value)],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[
+        HALT,
+        STOP_REASON,
+        DECISION,
+        REASON,
+        Hear { path: "hookSpecificOutput.tool_input", says: Heard::New("toolInput") },
+        ADDED,
+        MESSAGE,
+    ],
+    refuses: Refuses::FromTwo,
+};
+
+/// The text of a result is replaced by a refusal of it.
+static AFTER_TOOL: Form = Form {
+    writes: &[
+        Say {
+            on: On::Objection,
+            put: &[("decision", Put::Word("deny")), ("reason", Put::Text)],
+            status: 0,
+        },
+        Say {
+            on: On::New("result"),
+            put: &[("decision", Put::Word("deny")), ("reason", Put::Plain)],
+            status: 0,
+        },
+        CONTEXT,
+        SHOW,
+    ],
+    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
+    refuses: Refuses::FromTwo,
+};
+
+const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        name,
+        event,
+        results: Results::Form(form),
+        schedule: Schedule::Parallel,
+        ..DialectEvent::OBSERVER
+    }
+}
+
+const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent {
+        blocks: true,
+        on_failure: OnFailure::Block,
+        schedule: Schedule::Sequential,
+        ..told(name, event, form)
+    }
+}
+
+/// Gemini CLI.
+pub(super) static GEMINI: Dialect = Dialect {
+    name: "gemini",
+    aliases: &["gemini-cli"],
+    summary: "Gemini CLI: JSON beats the exit status, so a refusal is words on stderr alone",
+    names_event_by: "hook_event_name",
+    discovery: Discovery::All,
+    spelling: KeySpelling::Snake,
+    events: &[
+        told("SessionStart", "session.start", &TEACHES),
+        told("SessionEnd", "session.end", &TOLD),
+        gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
+        DialectEvent {
+            keys: &[("prompt_response", "lastAssistantMessage")],
+            on_failure: OnFailure::Allow,
+            ..gate("AfterAgent", "agent.stop", &GATES)
+        },
+        // A refusal of the model's request is an empty answer.
+        gate("BeforeModel", "model.pre", &GATES),
+        told("AfterModel", "model.post", &TOLD),
+        told("BeforeToolSelection", "model.tools", &TOLD),
+        DialectEvent {
+            rewrites: &[rewrite("toolInput", Merge::Chain)],
+            ..gate("BeforeTool", "tool.pre", &BEFORE_TOOL)
+        },
+        DialectEvent {
+            keys: &[("tool_response", "result")],
+            rewrites: &[rewrite("result", Merge::Chain)],
+            schedule: Schedule::Sequential,
+            ..told("AfterTool", "tool.post", &AFTER_TOOL)
+        },
+        DialectEvent {
+            keys: &[("notification_type", "kind")],
+            ..told("Notification", "notification", &TOLD)
+        },
+        told("PreCompress", "compact.pre", &TOLD),
+    ],
+};
