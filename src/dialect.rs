@@ -238,6 +238,10 @@ pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
     Rewrite { field: Cow::Borrowed(field), merge }
 }
 
+/// The hook systems, whose hooks are functions of a program.
+pub const SYSTEMS: &[&Dialect] =
+    &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
+
 /// Every dialect that comes with hookrun: the hook systems, then the hosts.
 pub const DIALECTS: &[&Dialect] = &[
     &loom::LOOM,

@@ -97,15 +97,13 @@ impl Loader<'_> {
                 self.fault(fault, &folder.path, None);
                 continue;
             }
-            let meant = match self.any_meant(&folder.name) {
-                Ok(meant) => meant,
+            match self.may_be_in_scope(&folder.name) {
+                Ok(true) => {}
+                Ok(false) => continue,
                 Err(unknown) => {
                     self.unknown(&unknown, &folder.path, None);
                     continue;
                 }
-            };
-            if !meant.iter().any(|bound| self.is_in_scope(&bound.spec)) {
-                continue;
             }
             self.check_writers(&folder.path);
             match discover::entries(&folder.path) {
@@ -125,20 +123,19 @@ impl Loader<'_> {
         }
     }
 
-    /// The events that `name` can mean to hooks of any dialect, at least one.
+    /// Whether `name` means an event in scope to hooks of any dialect.
     ///
     /// # Errors
     /// When it means nothing to any.
-    fn any_meant(&self, name: &str) -> Result<Vec<Bound>, UnknownEvent> {
+    fn may_be_in_scope(&self, name: &str) -> Result<bool, UnknownEvent> {
         let of_catalog = self.catalog.find(name);
-        let of_dialects = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
-        let mut meant: Vec<Bound> = of_dialects.map(|binding| self.bound(binding)).collect();
+        let rows = DIALECTS.iter().flat_map(|dialect| dialect.events);
+        let mut rows = rows.filter(|row| row.is_called(name)).peekable();
         match of_catalog {
-            Ok(spec) => meant.push(Bound { spec, binding: None }),
-            Err(unknown) if meant.is_empty() => return Err(unknown),
-            Err(_) => {}
+            Ok(spec) if self.is_in_scope(&spec) => Ok(true),
+            Err(unknown) if rows.peek().is_none() => Err(unknown),
+            Ok(_) | Err(_) => Ok(rows.any(|row| self.is_named(row.event))),
         }
-        Ok(meant)
     }
 
     fn bound(&self, binding: Binding) -> Bound {

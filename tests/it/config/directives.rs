@@ -114,7 +114,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
          # hookrun: timout=10s\n\
          # hookrun: timeout=10\n\
          # hookrun: priority=high timeout=9s\n\
-         # hookrun: parallel=yes on_failure=open background=kil dialect=claude\n\
+         # hookrun: parallel=yes on_failure=open background=kil dialect=clyde\n\
          # hookrun: tool=a||b command=( path=[ where.x=)\n\
          # hookrun: event=tool.pre colour=red\n\
          # hookrun: 'a\n\
@@ -149,7 +149,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             56,
-            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", not \"claude\" [correct the value]",
+            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", not \"clyde\" [correct the value]",
         ),
         at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
         at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),

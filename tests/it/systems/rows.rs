@@ -1,7 +1,7 @@
 //! Every row of every dialect does what it says, for a host that asks in that system's words
 //! and for a hook that was written for it.
 
-use hookrun::dialect::{Act, Binding, DIALECTS, DialectEvent, Results, Says};
+use hookrun::dialect::{Act, Binding, SYSTEMS, DialectEvent, Results, Says};
 use hookrun::event::{Context, Event, Kind, OnFailure, Rewrite, Schedule, catalog};
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ fn event(binding: Binding) -> Event {
 /// Calls `check` with every row; its panics name the row.
 fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
     let mut wrong = Vec::new();
-    for dialect in DIALECTS {
+    for dialect in SYSTEMS {
         for row in dialect.events {
             let binding = Binding { dialect, row };
             if std::panic::catch_unwind(|| check(binding)).is_err() {
@@ -61,7 +61,7 @@ fn reason_key(row: &DialectEvent) -> Option<&'static str> {
     match row.results {
         Results::Keys(keys) => keys.iter().find(|key| key.says == Says::Reason).map(|key| key.name),
         Results::Native => Some("reason"),
-        Results::Whole(_) => None,
+        Results::Whole(_) | Results::Form(_) => None,
     }
 }
 
@@ -125,7 +125,7 @@ fn new_value(kind: Kind, rewrite: &Rewrite) -> Value {
 fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
     let keys = match row.results {
         Results::Whole(_) => return value.clone(),
-        Results::Native => return json!({ "update": { field: value } }),
+        Results::Native | Results::Form(_) => return json!({ "update": { field: value } }),
         Results::Keys(keys) => keys,
     };
     let mut result = Map::new();
