@@ -144,11 +144,12 @@ pub(crate) struct SourceArgs {
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
-    /// The event, by its name or a host's name for it
-    pub(crate) event: String,
+    /// The event, by its name or a host's name for it; may be left out where the host's context
+    /// names it
+    pub(crate) event: Option<String>,
 
-    /// Whose words the event and the reply are in: the hook system that the host speaks
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    /// Whose words the event and the reply are in: a host or a hook system
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -184,8 +185,8 @@ pub(crate) struct TestArgs {
     /// The event, by its name or a host's name for it
     pub(crate) event: String,
 
-    /// Whose words the event and the reply are in: the hook system that the host speaks
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    /// Whose words the event and the reply are in: a host or a hook system
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]

@@ -28,11 +28,21 @@ pub(crate) struct Host {
 
 impl<'a> Asked<'a> {
     /// An event by its name, in `dialect`, or natively.
-    pub(crate) fn new(name: &'a str, dialect: Option<&str>) -> Asked<'a> {
-        let dialect = dialect.and_then(dialect::find);
+    pub(crate) fn new(name: &'a str, dialect: &str) -> Asked<'a> {
+        let dialect = dialect::find(dialect);
         let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
         let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
         Asked { name, dialect, bindings, canonical }
+    }
+
+    /// Whether the host's dialect has no such event.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.dialect.is_some() && self.bindings.is_empty()
+    }
+
+    /// The name as it was asked for.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
     }
 
     /// The configuration that it needs, as the host has it.

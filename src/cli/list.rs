@@ -24,7 +24,7 @@ const DIM: Style = Style::new().dimmed();
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
-    let asked = args.event.as_deref().map(|name| Asked::new(name, Some(&args.dialect)));
+    let asked = args.event.as_deref().map(|name| Asked::new(name, &args.dialect));
     let config = match &asked {
         Some(asked) => asked.load(&choice, env),
         None => Config::load(&choice, env, Scope::All).for_host(dialect::find(&args.dialect)),

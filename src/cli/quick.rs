@@ -54,7 +54,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         return None;
     }
     Some(RunArgs {
-        event: event?,
+        event: Some(event?),
         dialect: once.dialect.unwrap_or_else(|| "native".to_string()),
         source,
         budget: once.budget,

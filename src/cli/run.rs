@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hookrun::config::{Choice, Config, Environment};
 use hookrun::dialect::{self, Reply, folders, native};
 use hookrun::event::catalog::command;
-use hookrun::event::{Event, EventSpec, Schedule};
+use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, json};
@@ -31,16 +31,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);
     watchdog::start(&pulse);
-    let asked = Asked::new(&args.event, Some(&args.dialect));
-    let decided = decide((args, &asked), env, (started, patience), &pulse);
-    let (reply, report) = match decided {
-        Ok(decided) => decided,
-        Err(failure) => {
-            let reply = asked.refuse(&failure.line());
-            let report = json::refusal_report(&args.event, asked.host(), &failure.line(), &reply);
-            (reply, Some(report))
+    let decided = match &args.event {
+        Some(name) => {
+            decide(&Asked::new(name, &args.dialect), None, (args, env), (started, &pulse))
         }
+        None => decide_what_comes((args, env), (started, &pulse)),
     };
+    let (reply, report) = decided;
     if !pulse.claim() {
         watchdog::leave_it_to_it();
     }
@@ -56,24 +53,104 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
 }
 
+/// What had to be done to learn which event it is.
+struct Early {
+    ground: (Abort, Option<Grounds>),
+    context: Context,
+}
+
+/// What the host gets, and the report.
+type Decided = (Reply, Option<json::RunReport>);
+
+/// Decides an event that the host's own context names.
+fn decide_what_comes(
+    (args, env): (&RunArgs, &Environment),
+    (started, pulse): (Instant, &Pulse),
+) -> Decided {
+    let named = || {
+        let ground = start_up()?;
+        let context = read_event(args, started, &ground)?;
+        Ok((named_in(&context, &args.dialect)?, Early { ground, context }))
+    };
+    let (name, early) = match named() {
+        Ok(named) => named,
+        Err(failure) => return refuse(&Asked::new("", &args.dialect), &failure),
+    };
+    let asked = Asked::new(&name, &args.dialect);
+    if asked.is_unknown() {
+        // A new event of a host must not stop the whole host.
+        let host = asked.host();
+        let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
+        return (Reply { stdout: String::new(), stderr, status: native::ALLOWED }, None);
+    }
+    decide(&asked, Some(early), (args, env), (started, pulse))
+}
+
+/// The name of the event in a context of this dialect.
+fn named_in(context: &Context, dialect: &str) -> Result<String> {
+    let key = dialect::find(dialect).map_or("event", |dialect| dialect.names_event_by);
+    let named = context.string(key).filter(|name| !name.is_empty());
+    named.ok_or_else(|| {
+        Failure::with_help(
+            format!("no event is named, and the context has no `{key}`"),
+            "name the event: `hookrun run EVENT`",
+        )
+    })
+}
+
+/// A failure of our own, as a refusal.
+fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
+    let reply = asked.refuse(&failure.line());
+    let report = json::refusal_report(asked.name(), asked.host(), &failure.line(), &reply);
+    (reply, Some(report))
+}
+
+/// The event on stdin.
+fn read_event(
+    args: &RunArgs,
+    started: Instant,
+    (abort, _): &(Abort, Option<Grounds>),
+) -> Result<Context> {
+    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
+    match input::read(Deadline::after(started, patience), Some(abort))? {
+        Input::Event { context, .. } => Ok(context),
+        Input::Nothing => Err(Failure::with_help(
+            "no event on stdin",
+            "pipe in its context as one JSON object, `{}` at the least",
+        )),
+    }
+}
+
+/// Decides; a failure of our own refuses.
 fn decide(
-    (args, asked): (&RunArgs, &Asked<'_>),
-    env: &Environment,
-    (started, patience): (Instant, Duration),
-    pulse: &Pulse,
-) -> Result<(Reply, Option<json::RunReport>)> {
-    let (abort, grounds) = start_up()?;
+    asked: &Asked<'_>,
+    early: Option<Early>,
+    (args, env): (&RunArgs, &Environment),
+    (started, pulse): (Instant, &Pulse),
+) -> Decided {
+    let decided = try_to_decide(asked, early, (args, env), (started, pulse));
+    decided.unwrap_or_else(|failure| refuse(asked, &failure))
+}
+
+fn try_to_decide(
+    asked: &Asked<'_>,
+    early: Option<Early>,
+    (args, env): (&RunArgs, &Environment),
+    (started, pulse): (Instant, &Pulse),
+) -> Result<Decided> {
     let budget = args.budget.map(|whole| Budget::from(started, whole));
+    let (ground, context) = match early {
+        Some(Early { ground, context }) => (ground, Some(context)),
+        None => (start_up()?, None),
+    };
     // Before stdin is read: the host writes the event meanwhile.
     let config = asked.load(&choice(&args.source, env, &args.dialect), env);
     asked.check(&config)?;
-    let input = input::read(Deadline::after(started, patience), Some(&abort))?;
-    let Input::Event { context, .. } = input else {
-        return Err(Failure::with_help(
-            "no event on stdin",
-            "pipe in its context as one JSON object, `{}` at the least",
-        ));
+    let context = match context {
+        Some(context) => context,
+        None => read_event(args, started, &ground)?,
     };
+    let (abort, grounds) = ground;
     pulse.promise(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
@@ -154,7 +231,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
         return Err(Failure::new("no event on stdin"));
     };
-    let asked = Asked::new(&args.event, Some(&args.dialect));
+    let asked = Asked::new(&args.event, &args.dialect);
     let config = asked.load(&choice(&args.source, env, &args.dialect), env);
     let (event, _) = asked.event(&config, context)?;
     let mut runner = runner(config, env).abort(abort).grounds(grounds);

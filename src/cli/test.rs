@@ -27,7 +27,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let started = Instant::now();
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
-    let asked = Asked::new(&args.event, Some(&args.dialect));
+    let asked = Asked::new(&args.event, &args.dialect);
     let mut config = asked.load(&choice(&args.source, env, &args.dialect), env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);

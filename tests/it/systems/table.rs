@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use hookrun::dialect::{DIALECTS, Dialect, DialectEvent};
+use hookrun::dialect::{Dialect, DialectEvent, SYSTEMS};
 use hookrun::event::OnFailure;
 
 /// The test, of the file of its system, that holds a row to a sentence of the system's document.
@@ -86,7 +86,7 @@ const HELD: &[(&str, &str, &str)] = &[
 
 /// One table for each system.
 pub(crate) fn tables() -> String {
-    DIALECTS.iter().map(|dialect| table(dialect)).collect::<Vec<_>>().join("\n")
+    SYSTEMS.iter().map(|dialect| table(dialect)).collect::<Vec<_>>().join("\n")
 }
 
 fn table(dialect: &Dialect) -> String {
@@ -145,7 +145,7 @@ fn is_there(system: &str, test: &str) -> bool {
 #[test]
 fn every_row_that_a_test_is_named_for_exists() {
     for (system, name, _) in HELD {
-        let dialect = DIALECTS.iter().find(|dialect| dialect.name == *system).unwrap();
+        let dialect = SYSTEMS.iter().find(|dialect| dialect.name == *system).unwrap();
         assert!(dialect.events.iter().any(|row| row.name == *name), "{system}: {name}");
     }
 }
