@@ -348,7 +348,7 @@ impl DialectEvent {
         }
         let has_fields = match self.results {
             Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Field(_))),
-            Results::Native | Results::Whole(_) => false,
+            Results::Native | Results::Whole(_) | Results::Form(_) => false,
         };
         if self.keeps_thrown && has_fields {
             rules.push("what one changes before it throws stays".to_string());

@@ -29,6 +29,7 @@ pub(super) fn events(system: &str) -> String {
 pub(super) fn results(system: &str) -> String {
     let row = |row: &DialectEvent| {
         let said: Vec<String> = match row.results {
+            Results::Form(form) => form.writes.iter().map(|say| say.on.about()).collect(),
             Results::Native => vec!["hookrun's own".to_string()],
             Results::Whole(field) => vec![format!("as a whole the new `{field}`")],
             Results::Keys(keys) => {
