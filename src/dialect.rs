@@ -10,6 +10,8 @@ mod answer;
 mod claude;
 mod codex;
 mod context;
+mod copilot;
+mod cursor;
 pub mod folders;
 mod form;
 mod gemini;
@@ -111,6 +113,8 @@ pub struct DialectEvent {
     pub keys: &'static [(&'static str, &'static str)],
     /// Keys of theirs that tell a fact of ours too.
     pub stand_ins: &'static [StandIn],
+    /// The tool that it tells of, where it tells of one alone.
+    pub gather: Option<Gather>,
     /// What its results say.
     pub results: Results,
     /// Whether a hook may refuse it.
@@ -137,6 +141,15 @@ pub struct StandIn {
     pub ours: &'static str,
     /// Whether hooks of that system get it, made from ours, where the event lacks it.
     pub is_made: bool,
+}
+
+/// A tool that has an event of its own: what is the tool's input elsewhere stands in the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gather {
+    /// What the host calls the tool where it calls it anything.
+    pub tool: &'static str,
+    /// The keys of the event that are the tool's input.
+    pub keys: &'static [&'static str],
 }
 
 /// The shape of an event's results.
@@ -252,6 +265,8 @@ pub const DIALECTS: &[&Dialect] = &[
     &claude::CLAUDE,
     &codex::CODEX,
     &gemini::GEMINI,
+    &cursor::CURSOR,
+    &copilot::COPILOT,
 ];
 
 /// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
@@ -307,6 +322,7 @@ impl DialectEvent {
         when: None,
         keys: &[],
         stand_ins: &[],
+        gather: None,
         results: Results::Keys(&[]),
         blocks: false,
         rewrites: &[],

@@ -114,6 +114,14 @@ impl Binding {
                 ours.set_raw(our_key, json.to_string());
             }
         }
+        if let Some(gather) = self.row.gather {
+            let facts = gather.keys.iter().filter_map(|key| {
+                let value = theirs.value(key).ok().flatten()?;
+                Some(((*key).to_string(), value))
+            });
+            ours.set("toolName", &Value::from(gather.tool));
+            ours.set("toolInput", &Value::Object(facts.collect()));
+        }
         let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
         if let Some(whole) = whole {
             ours.set_raw("raw", whole);
@@ -156,8 +164,15 @@ impl Binding {
         for key in context.keys().filter(|key| !OURS.contains(key)) {
             let name = self.theirs(key);
             let Some(json) = context.raw(key) else { continue };
-            if theirs.raw(&name) != Some(json) {
+            let is_gathered = self.row.gather.is_some() && matches!(key, "toolName" | "toolInput");
+            if !is_gathered && theirs.raw(&name) != Some(json) {
                 theirs.set_raw(&name, json.to_string());
+            }
+        }
+        let input = context.value("toolInput").ok().flatten();
+        for key in self.row.gather.iter().flat_map(|gather| gather.keys) {
+            if let Some(value) = input.as_ref().and_then(|input| input.get(key)) {
+                theirs.set(key, value);
             }
         }
         if came.is_none() {

@@ -149,7 +149,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             56,
-            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", not \"clyde\" [correct the value]",
+            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [correct the value]",
         ),
         at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
         at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),
