@@ -1,5 +1,6 @@
 //! What was written on the command line. Nothing is looked at and nothing is done here.
 
+mod hosts;
 mod inside;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use hookrun::dialect::DIALECTS;
 
+pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
@@ -83,6 +85,19 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept\nfor each session and hook, with --shared for each session."
     )]
     State(StateArgs),
+    /// Make a host ask hookrun, by its own settings
+    #[command(
+        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks are\nwritten for `hookrun`, or for the whole path of this program where PATH has another\none or none. `uninstall` puts back what was there."
+    )]
+    Install(InstallArgs),
+    /// Take hookrun out of a host's settings again
+    #[command(after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done.")]
+    Uninstall(UninstallArgs),
+    /// Check that hosts really reach hookrun, and hooks really their events
+    #[command(
+        after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
+    )]
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print a manual page
@@ -107,6 +122,9 @@ impl Command {
             Command::Show(args) => args.format == TextFormat::Human,
             Command::Events(args) => args.format == TextFormat::Human,
             Command::Validate(args) => args.format == "human",
+            Command::Doctor(args) => args.format == "human",
+            Command::Install(args) => !args.place.dry_run,
+            Command::Uninstall(args) => !args.place.dry_run,
             Command::Run(_)
             | Command::Schema(_)
             | Command::Field(_)

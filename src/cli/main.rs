@@ -5,10 +5,12 @@ mod args;
 mod ask;
 mod asked;
 mod completions;
+mod doctor;
 mod events;
 mod exit;
 mod field;
 mod input;
+mod install;
 mod list;
 mod log;
 mod man;
@@ -101,6 +103,9 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Ui(args) => ui::ui(args, env, out),
         Command::Send(args) => send::send(args, env, out),
         Command::State(args) => state::state(args, out),
+        Command::Install(args) => install::install(args, env, out),
+        Command::Uninstall(args) => install::uninstall(args, env, out),
+        Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions(args) => completions::completions(args, out),
         Command::Man(args) => man::man(args, out),
         Command::Supervise(args) => run::supervise(args, env),

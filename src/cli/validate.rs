@@ -107,18 +107,23 @@ fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         }
         Ok(_) => {}
     }
-    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
-    for tool in hook.matcher.literal_tools() {
-        if let Some(nearest) = spelling::nearest(tool, known()) {
-            let cause = format!("no host has a tool `{tool}`, as far as is known");
-            found.push(problem(
-                Severity::Warning,
-                cause,
-                Some(format!("did you mean `{nearest}`?")),
-            ));
-        }
-    }
+    found.extend(tool_problems(hook));
     found
+}
+
+/// The words of a hook's tool matcher that are probably misspelt, and then match nothing.
+pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
+    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
+    let near = |tool| Some((tool, spelling::nearest(tool, known())?));
+    let problem = |(tool, nearest): (&str, &str)| Problem {
+        severity: Severity::Warning,
+        file: hook.source.file.clone(),
+        at: hook.source.line.map(|line| Position { line, column: 1 }),
+        cause: format!("no host has a tool `{tool}`, as far as is known"),
+        cure: Some(format!("did you mean `{nearest}`?")),
+        events: vec![hook.event.clone()],
+    };
+    hook.matcher.literal_tools().filter_map(near).map(problem).collect()
 }
 
 /// What is wrong with a script: its first line, or its syntax.

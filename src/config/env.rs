@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::dialect::settings::{SHAPES, Switch};
+use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
 
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,8 @@ pub struct Environment {
     pub log: Option<String>,
     /// The variables by which an operator decides about settings files, of those that are set.
     pub switches: Vec<(&'static str, String)>,
+    /// Where hosts have a user's settings, by the variables of those that are moved.
+    pub host_folders: Vec<(&'static str, PathBuf)>,
     /// The system's folder for temporary files.
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
@@ -74,6 +76,7 @@ impl Environment {
             home,
             log: text("HOOKRUN_LOG"),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
+            host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),
             temporary: std::env::temp_dir(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             inherited: inherited(),

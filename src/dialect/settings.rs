@@ -27,6 +27,10 @@ pub struct Listing {
     pub timeout: &'static str,
 }
 
+/// Variables that move the folder of a user's settings of a host (documents of Claude Code and
+/// Codex).
+pub const FOLDERS: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
+
 /// A kind of settings file: buckets, one for each moment, that hold lists of actions.
 #[derive(Debug)]
 pub struct Shape {

@@ -17,6 +17,9 @@ const COMMANDS: &[&str] = &[
     "ui",
     "send",
     "state",
+    "install",
+    "uninstall",
+    "doctor",
     "completions",
     "man",
 ];

@@ -14,6 +14,9 @@ const COMMANDS: &[&str] = &[
     "ui",
     "send",
     "state",
+    "install",
+    "uninstall",
+    "doctor",
     "completions",
     "man",
 ];

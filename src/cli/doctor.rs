@@ -1,0 +1,235 @@
+//! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
+
+mod look;
+mod programs;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use hookrun::report::Paths;
+use hookrun::report::problems::{Check, FORMATS};
+
+use crate::args::{DoctorArgs, SettingsScope};
+use crate::exit::{Exit, Failure, Result};
+use crate::install::hosts::{self, HOSTS, Host, Row};
+use crate::install::path_of;
+use crate::install::wanted::{Wanted, quoted};
+use crate::validate::tool_problems;
+use look::Installed;
+
+/// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
+pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&Choice::default(), env, Scope::All);
+    let mut findings = Findings::default();
+    about_hooks(&config, &mut findings);
+    let wanted = Wanted::by(&config);
+    let mut lines = Vec::new();
+    for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
+    {
+        let installed = look_into(host, &config, env, &mut findings);
+        lines.push(summary(host, &installed));
+        if installed.is_empty() {
+            if args.host.is_some() && !findings.has_error() {
+                let file = config.project.join(host.project);
+                let cause = format!("{} does not ask hookrun", host.title);
+                findings.add(&file, error(cause, format!("`hookrun install {}`", host.name)));
+            }
+            continue;
+        }
+        about_events(host, &installed, &wanted, &mut findings);
+        about_doubles(host, &installed, &config, env, &mut findings);
+    }
+    let paths = Paths::from(&env.cwd);
+    if args.format == "human" {
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+    }
+    let checks: Vec<Check> = findings.checks.into_values().collect();
+    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
+    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    write(&checks, &paths, out)?;
+    Ok(if checks.iter().all(Check::passes) { Exit::Yes } else { Exit::No })
+}
+
+/// What was found, file by file.
+#[derive(Debug, Default)]
+struct Findings {
+    checks: BTreeMap<PathBuf, Check>,
+}
+
+/// A problem without its file.
+#[derive(Debug)]
+struct Finding {
+    severity: Severity,
+    cause: String,
+    cure: String,
+}
+
+impl Finding {
+    fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
+        let Finding { severity, cause, cure } = self;
+        let (file, cure) = (file.to_path_buf(), Some(cure));
+        Problem { severity, file, at, cause, cure, events: Vec::new() }
+    }
+}
+
+fn error(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Error, cause: cause.into(), cure: cure.into() }
+}
+
+fn warning(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Warning, cause: cause.into(), cure: cure.into() }
+}
+
+impl Findings {
+    fn check(&mut self, file: &Path) -> &mut Check {
+        let empty = || Check { file: file.to_path_buf(), hooks: 0, problems: Vec::new() };
+        self.checks.entry(file.to_path_buf()).or_insert_with(empty)
+    }
+
+    fn add(&mut self, file: &Path, finding: Finding) {
+        self.put(finding.in_file(file, None));
+    }
+
+    fn put(&mut self, problem: Problem) {
+        let problems = &mut self.check(&problem.file).problems;
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+
+    fn has_error(&self) -> bool {
+        self.checks.values().any(|check| !check.passes())
+    }
+}
+
+/// Hooks that cannot be read, that never run, and that match nothing.
+fn about_hooks(config: &Config, findings: &mut Findings) {
+    for hook in &config.hooks {
+        findings.check(&hook.source.file).hooks += 1;
+        if let Some(why) = hook.idle.as_ref().filter(|_| hook.enabled) {
+            let cause = format!("`{}` never runs: {why}", hook.name);
+            findings.add(&hook.source.file, warning(cause, "rename or remove one of them"));
+        }
+        for problem in tool_problems(hook) {
+            findings.put(problem);
+        }
+    }
+    for problem in &config.problems {
+        findings.put(problem.clone());
+    }
+}
+
+/// Where hookrun is installed into a host; what is wrong there is found on the way.
+fn look_into(
+    host: &'static Host,
+    config: &Config,
+    env: &Environment,
+    findings: &mut Findings,
+) -> Vec<Installed> {
+    let mut all = Vec::new();
+    for scope in SettingsScope::ALL {
+        let Some(path) = path_of(host, scope, &config.project, env) else { continue };
+        let (installed, found) = look::into(host, scope, &path, env);
+        for problem in found {
+            findings.put(problem);
+        }
+        let Some(installed) = installed else { continue };
+        findings.check(&path).hooks += installed.events.len();
+        for program in &installed.programs {
+            if let Some(problem) = programs::problem_of(program, host, &config.project, env) {
+                findings.add(&path, problem);
+            }
+        }
+        all.push(installed);
+    }
+    all
+}
+
+/// One line on a host, for people.
+fn summary(host: &Host, installed: &[Installed]) -> String {
+    if installed.is_empty() {
+        return format!("{}: does not ask hookrun", host.title);
+    }
+    let each = installed.iter().map(|one| {
+        let events = one.events.len();
+        let noun = if events == 1 { "event" } else { "events" };
+        format!("{events} {noun} in {} scope", one.scope.name())
+    });
+    format!("{}: asks hookrun for {}", host.title, each.collect::<Vec<_>>().join(", "))
+}
+
+/// Events that a hook wants and the host does not tell, and hooks that take longer than it waits.
+fn about_events(
+    host: &'static Host,
+    installed: &[Installed],
+    wanted: &Wanted,
+    findings: &mut Findings,
+) {
+    let Some(first) = installed.first() else { return };
+    let asked = |row: &Row| installed.iter().any(|one| one.events.iter().any(|it| it.is(row)));
+    for row in wanted.rows(host, false) {
+        let Some(bound) = wanted.bound(row.event) else { continue };
+        let names = quoted(&bound.hooks);
+        if !asked(row) {
+            let cause = format!("there is no hook for {}: {names} is not asked", row.name);
+            let again = format!("`hookrun install {} --scope {}`", host.name, first.scope.name());
+            findings.add(&first.path, error(cause, again));
+        }
+        for one in installed {
+            let event = one.events.iter().find(|event| event.is(row));
+            let Some(limit) = event.and_then(|event| event.limit) else { continue };
+            if bound.longest > limit {
+                let cause = format!(
+                    "{} waits {limit:?} for {}, and {names} may take {:?}",
+                    host.title, row.name, bound.longest
+                );
+                findings.add(&one.path, warning(cause, "give the hooks shorter timeouts"));
+            }
+        }
+    }
+    for lack in wanted.lacks(host) {
+        findings.add(&first.path, warning(lack, "let another event of the host decide"));
+    }
+}
+
+/// Hooks that are asked twice about one event.
+fn about_doubles(
+    host: &'static Host,
+    installed: &[Installed],
+    config: &Config,
+    env: &Environment,
+    findings: &mut Findings,
+) {
+    if let [project, user] = installed
+        && project.events.iter().any(|one| user.events.iter().any(|two| two.name == one.name))
+    {
+        let cause = format!(
+            "{} asks hookrun twice about an event: here and by `{}`",
+            host.title,
+            user.path.display()
+        );
+        let cure = format!("`hookrun uninstall {} --scope user`, or project", host.name);
+        findings.add(&project.path, warning(cause, cure));
+    }
+    let Some(other) = host.also_reads.and_then(hosts::find) else { return };
+    for scope in SettingsScope::ALL {
+        let Some(path) = path_of(other, scope, &config.project, env) else { continue };
+        if look::into(other, scope, &path, env).0.is_none() {
+            continue;
+        }
+        for one in installed {
+            let cause = format!(
+                "{} also runs the hooks of {} in `{}`: hookrun is asked twice",
+                host.title,
+                other.title,
+                path.display()
+            );
+            let cure = format!("`hookrun uninstall {} --scope {}`", host.name, one.scope.name());
+            findings.add(&one.path, warning(cause, cure));
+        }
+    }
+}

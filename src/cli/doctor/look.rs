@@ -1,0 +1,151 @@
+//! What one settings file of a host says about hookrun, and what is wrong with it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookrun::config::{Environment, Problem, Severity};
+use serde_json::Value;
+use toml::de::DeTable;
+
+use super::{Finding, error, warning};
+use crate::args::SettingsScope;
+use crate::install::edit::{Document, EditError, Found};
+use crate::install::files::Target;
+use crate::install::hosts::{Form, Host, Off, Row, Settings};
+use crate::install::{is_own, program_of, shim};
+
+/// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
+const TOO_MANY_SECONDS: f64 = 5000.0;
+
+/// hookrun in one settings file.
+#[derive(Debug)]
+pub(super) struct Installed {
+    pub(super) scope: SettingsScope,
+    pub(super) path: PathBuf,
+    pub(super) events: Vec<Event>,
+    /// What the hooks call, each once.
+    pub(super) programs: BTreeSet<String>,
+}
+
+/// An event that the host tells hookrun.
+#[derive(Debug)]
+pub(super) struct Event {
+    /// The host's name for it.
+    pub(super) name: String,
+    /// How long the host waits, if that is said.
+    pub(super) limit: Option<Duration>,
+}
+
+impl Event {
+    pub(super) fn is(&self, row: &Row) -> bool {
+        self.name == row.name
+    }
+}
+
+/// Looks into a file. Nothing is installed where there is none, or none that can be read.
+pub(super) fn into(
+    host: &Host,
+    scope: SettingsScope,
+    path: &Path,
+    env: &Environment,
+) -> (Option<Installed>, Vec<Problem>) {
+    let problem = |finding: Finding, at| finding.in_file(path, at);
+    let text = match Target::read(path) {
+        Ok(Target { text: None, .. }) => return (None, Vec::new()),
+        Ok(Target { text: Some(text), .. }) => text,
+        Err(failure) => {
+            let cure = failure.help.unwrap_or_else(|| "make it a file that may be read".into());
+            return (None, vec![problem(error(failure.message, cure), None)]);
+        }
+    };
+    let installed =
+        |events, programs| Some(Installed { scope, path: path.to_path_buf(), events, programs });
+    let Form::Settings(settings) = host.form else {
+        let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
+        let events = plugin.events.into_iter().map(|name| Event { name, limit: None }).collect();
+        return (installed(events, BTreeSet::from([plugin.program])), Vec::new());
+    };
+    let unreadable = |wrong: EditError, severity| {
+        let finding = Finding { severity, cause: wrong.cause, cure: wrong.cure };
+        problem(finding, wrong.at)
+    };
+    let document = match Document::read(&text, settings) {
+        Ok(document) => document,
+        Err(wrong) => return (None, vec![unreadable(wrong, Severity::Error)]),
+    };
+    let hooks = document.hooks();
+    let mut problems: Vec<Problem> =
+        document.doubt().map(|wrong| unreadable(wrong, Severity::Warning)).into_iter().collect();
+    let units = hooks.iter().filter_map(|hook| unit_mistake(hook, host, settings));
+    problems.extend(units.map(|finding| problem(finding, None)));
+    let is_own = |text: &str| is_own(text, host, env);
+    let own: Vec<&Found> =
+        hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
+    if own.is_empty() {
+        return (None, problems);
+    }
+    if document.is_switched_off() {
+        let cause = "`disableAllHooks` is true: hookrun is not asked";
+        problems.push(problem(error(cause, "remove it"), None));
+    }
+    problems.extend(host.off.and_then(|off| switched_off(path, off)));
+    for hook in &own {
+        problems.extend(open_end(hook, host, settings).map(|finding| problem(finding, None)));
+    }
+    let event = |hook: &&Found| Event { name: hook.event.clone(), limit: limit(hook, settings) };
+    let program = |hook: &&Found| program_of(hook.command.as_deref()?, host);
+    let programs = own.iter().filter_map(program).collect();
+    (installed(own.iter().map(event).collect(), programs), problems)
+}
+
+/// That a switch beside the settings is off.
+fn switched_off(settings: &Path, off: Off) -> Option<Problem> {
+    let file = settings.with_file_name(off.file);
+    let text = fs::read_to_string(&file).ok()?;
+    let (document, _) = DeTable::parse_recoverable(&text);
+    let table = document.get_ref().get(off.table)?.get_ref().as_table()?;
+    if table.get(off.key)?.get_ref().as_bool() != Some(false) {
+        return None;
+    }
+    let cause = format!("`{}.{}` is false: hookrun is not asked", off.table, off.key);
+    Some(error(cause, "remove it").in_file(&file, None))
+}
+
+/// How long the host waits for a hook, if it says so.
+fn limit(hook: &Found, settings: Settings) -> Option<Duration> {
+    let written = hook.keys.get(settings.timeout.key)?.as_f64()?;
+    #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
+    let seconds = written / settings.timeout.per_second as f64;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// A time that was hardly meant in the unit of the host.
+fn unit_mistake(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
+    let key = settings.timeout.key;
+    let written = hook.keys.get(key)?.as_f64()?;
+    let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
+    let title = host.title;
+    if settings.timeout.per_second == 1000 && written > 0.0 && written < 1000.0 {
+        let cause = format!("{place}, and {title} counts milliseconds: it is ended at once");
+        return Some(error(cause, format!("did you mean {}?", written * 1000.0)));
+    }
+    if settings.timeout.per_second == 1 && written >= TOO_MANY_SECONDS {
+        let cause = format!("{place}, and {title} counts seconds: a hook that hangs holds it up");
+        return Some(warning(cause, format!("did you mean {}?", written / 1000.0)));
+    }
+    None
+}
+
+/// A hook for a gate without the host's switch to refuse on failures.
+fn open_end(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
+    let (key, value) = settings.closed?;
+    let row = host.events.iter().find(|row| row.name == hook.event && row.is_closed())?;
+    if hook.keys.get(key) == Some(&value.json()) {
+        return None;
+    }
+    let is = hook.keys.get(key).map_or_else(|| "missing".to_string(), Value::to_string);
+    let cause = format!("`{key}` of {} is {is}: if hookrun fails, it is allowed", row.name);
+    Some(error(cause, format!("`hookrun install {}` sets it", host.name)))
+}

@@ -1,0 +1,312 @@
+//! `hookrun install` and `hookrun uninstall`: a host's own file is told to ask hookrun, and
+//! forgets it again.
+
+pub(crate) mod edit;
+pub(crate) mod files;
+pub(crate) mod hosts;
+pub(crate) mod shim;
+pub(crate) mod wanted;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::exec::command;
+use hookrun::hook::Handler;
+use hookrun::report::{Paths, problems};
+use similar::TextDiff;
+
+use crate::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::streams;
+use edit::{Document, EditError};
+use files::{Kept, Record, Target};
+use hosts::{Form, Host, Place, Row};
+use wanted::{Wanted, quoted};
+
+/// What this program is called where PATH finds it.
+const NAME: &str = "hookrun";
+
+/// Where hookrun is to be installed.
+struct Site<'a> {
+    host: &'static Host,
+    scope: SettingsScope,
+    target: Target,
+    record: Record,
+    env: &'a Environment,
+    paths: Paths,
+}
+
+/// Installs hookrun into a host: 0 done or nothing to do, 2 could not.
+pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&Choice::default(), env, Scope::All);
+    let site = Site::find(&args.place, &config, env)?;
+    for problem in &config.problems {
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, &site.paths)));
+    }
+    let wanted = Wanted::by(&config);
+    let rows = wanted.rows(site.host, args.all_events);
+    if rows.is_empty() {
+        return Err(Failure::with_help(
+            format!("no hook wants an event of {}", site.host.title),
+            "`hookrun list` shows the hooks; --all-events installs without any",
+        ));
+    }
+    let program = program(env)?;
+    let (text, doubt) = site.text_with(&rows, &program)?;
+    if args.place.dry_run {
+        site.diff(Some(&text), out)?;
+        return Ok(Exit::Yes);
+    }
+    let done = if site.target.text.as_deref() == Some(text.as_str()) {
+        "is in order; nothing was changed".to_string()
+    } else {
+        match site.put(&text)? {
+            Some(file) => format!("what was there before: {}", site.paths.show(&file)),
+            None => "the file is new".to_string(),
+        }
+    };
+    site.head(out)?;
+    writeln!(out, "  {done}")?;
+    for row in &rows {
+        let hooks = wanted.bound(row.event).map(|bound| quoted(&bound.hooks));
+        let hooks = hooks.unwrap_or_else(|| "no hook yet".to_string());
+        writeln!(out, "  {:<22} {}: {hooks}", row.name, row.event)?;
+    }
+    for lack in wanted.lacks(site.host).iter().map(String::as_str).chain(doubt.as_deref()) {
+        writeln!(out, "  note: {lack}")?;
+    }
+    if program != NAME {
+        writeln!(out, "  note: it calls `{program}`: `{NAME}` in PATH is not this program")?;
+    }
+    for cannot in site.host.cannot {
+        writeln!(out, "  note: {cannot}")?;
+    }
+    for must in site.host.must {
+        writeln!(out, "  to do: {must}")?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
+pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
+    let site = Site::find(&args.place, &config, env)?;
+    let Some(current) = site.target.text.clone() else {
+        site.record.forget();
+        site.head(out)?;
+        writeln!(out, "  is not there; nothing was changed")?;
+        return Ok(Exit::Yes);
+    };
+    let kept = site.record.kept();
+    let text = site.text_without(&current, kept.as_ref())?;
+    if args.place.dry_run {
+        site.diff(text.as_deref(), out)?;
+        return Ok(Exit::Yes);
+    }
+    if text.as_deref() == Some(current.as_str()) {
+        site.head(out)?;
+        writeln!(out, "  has nothing of hookrun's; nothing was changed")?;
+        return Ok(Exit::Yes);
+    }
+    let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
+    let folders = kept.map(|kept| kept.folders).unwrap_or_default();
+    let copy = if is_known { None } else { Some(site.record.keep_copy(&current)?) };
+    let done = match &text {
+        Some(text) => {
+            site.target.replace(text)?;
+            if is_known { "is as it was before" } else { "has lost hookrun's hooks" }
+        }
+        None => {
+            site.target.remove(&folders)?;
+            "was removed"
+        }
+    };
+    site.record.forget();
+    site.head(out)?;
+    writeln!(out, "  {done}")?;
+    if let Some(copy) = copy {
+        writeln!(out, "  what was there: {}", site.paths.show(&copy))?;
+    }
+    Ok(Exit::Yes)
+}
+
+impl<'a> Site<'a> {
+    fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
+        let host = hosts::find(&args.host).ok_or_else(|| Failure::new("no such host"))?;
+        let path = path_of(host, args.scope, &config.project, env).ok_or_else(|| {
+            Failure::with_help(
+                "there is no home folder: HOME is not set",
+                "set it, or install for the project: --scope project",
+            )
+        })?;
+        let target = Target::read(&path)?;
+        let record = Record::of(&target, env);
+        let paths = Paths::from(&env.cwd);
+        Ok(Site { host, scope: args.scope, target, record, env, paths })
+    }
+
+    /// The text with hookrun in it, and what is doubtful about the one without.
+    fn text_with(&self, rows: &[&Row], program: &str) -> Result<(String, Option<String>)> {
+        let old = self.target.text.as_deref();
+        match self.host.form {
+            Form::Settings(settings) => {
+                let document = Document::read(old.unwrap_or_default(), settings)
+                    .map_err(|error| self.refusal(&error))?;
+                let doubt = document.doubt().map(|error| {
+                    let message = self.refusal(&error).message;
+                    format!("{message}; {} may not read it", self.host.title)
+                });
+                let own = |text: &str| self.is_own(text);
+                let command = command_line(program, self.host);
+                Ok((document.with(rows, &command, &own), doubt))
+            }
+            Form::Plugin => {
+                self.check_plugin()?;
+                Ok((shim::write(rows, program), None))
+            }
+        }
+    }
+
+    /// The text without hookrun; `None` for no file.
+    fn text_without(&self, current: &str, kept: Option<&Kept>) -> Result<Option<String>> {
+        if let Some(kept) = kept.filter(|kept| kept.after == current) {
+            return Ok(kept.before.clone());
+        }
+        let Form::Settings(settings) = self.host.form else {
+            self.check_plugin()?;
+            return Ok(kept.and_then(|kept| kept.before.clone()));
+        };
+        let read = |text: &str| Document::read(text, settings).map_err(|e| self.refusal(&e));
+        let original = kept.and_then(|kept| kept.before.as_deref());
+        let text = read(current)?.without(original, &|text| self.is_own(text));
+        // A file that is named after hookrun is hookrun's, even where nothing is known about it.
+        let was_made = match kept {
+            Some(kept) => kept.before.is_none(),
+            None => self.target.path.file_stem().is_some_and(|stem| stem == NAME),
+        };
+        let is_left_over = was_made && text != current && read(&text)?.is_bare();
+        Ok(if is_left_over { None } else { Some(text) })
+    }
+
+    /// Writes the new text. Where the text before is kept, if there was a file.
+    fn put(&self, text: &str) -> Result<Option<PathBuf>> {
+        let kept = self.record.kept();
+        let current = self.target.text.as_deref();
+        let known = kept.filter(|kept| current == Some(kept.after.as_str()));
+        let before = match (&known, current) {
+            (Some(kept), _) => kept.before.clone(),
+            // Somebody has changed it since, or nothing is known: what is not ours was there.
+            (None, Some(current)) => self.text_without(current, None)?,
+            (None, None) => None,
+        };
+        let backup = self.record.keep_before(before.as_deref())?;
+        let made = self.target.replace(text)?;
+        let folders = known.map_or(made, |kept| kept.folders);
+        self.record.keep_after(text, &folders)?;
+        Ok(backup)
+    }
+
+    /// Whether a plugin file may be replaced or removed.
+    fn check_plugin(&self) -> Result<()> {
+        match &self.target.text {
+            Some(text) if shim::read(text).is_none() => Err(Failure::with_help(
+                format!("`{}` was not written by hookrun", self.shown()),
+                "move it away; it was not touched",
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn is_own(&self, text: &str) -> bool {
+        is_own(text, self.host, self.env)
+    }
+
+    fn refusal(&self, error: &EditError) -> Failure {
+        let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+        let message = format!("{}{at}: {}", self.shown(), error.cause);
+        Failure::with_help(message, error.cure.clone())
+    }
+
+    fn shown(&self) -> String {
+        self.paths.show(&self.target.path)
+    }
+
+    fn head(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{}, {} scope: {}", self.host.title, self.scope.name(), self.shown())?;
+        Ok(())
+    }
+
+    /// Prints what would change.
+    fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {
+        let old = self.target.text.as_deref();
+        let name =
+            |text: Option<&str>| text.map_or_else(|| "/dev/null".to_string(), |_| self.shown());
+        let diff = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+        write!(out, "{}", diff.unified_diff().header(&name(old), &name(new)))?;
+        Ok(())
+    }
+}
+
+/// Where a host's file lies; `None` for a user without a home.
+pub(crate) fn path_of(
+    host: &Host,
+    scope: SettingsScope,
+    project: &Path,
+    env: &Environment,
+) -> Option<PathBuf> {
+    if scope == SettingsScope::Project {
+        return Some(project.join(host.project));
+    }
+    match host.user {
+        Place::Home(path) => Some(env.home.as_ref()?.join(path)),
+        Place::Moved { variable, usual, file } => {
+            let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
+            let usual = || Some(env.home.as_ref()?.join(usual));
+            Some(moved.map(|(_, folder)| folder.clone()).or_else(usual)?.join(file))
+        }
+        Place::Config(path) => Some(env.config_home.as_ref()?.join(path)),
+    }
+}
+
+/// How hosts are to call this program: `hookrun` where that finds it, else its whole path.
+fn program(env: &Environment) -> Result<String> {
+    let own = env.program.as_ref();
+    let own = own.ok_or_else(|| Failure::new("it is not known where this program lies"))?;
+    let by_name = Handler::Words { words: vec![NAME.to_string()], base: PathBuf::new() };
+    let found = command::resolve(&by_name, env.search.as_deref()).ok();
+    let is_this = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
+    if found.is_some_and(|found| is_this(&found.path)) {
+        return Ok(NAME.to_string());
+    }
+    let path = own.to_str().filter(|path| !path.contains(char::is_control));
+    path.map(str::to_string).ok_or_else(|| {
+        Failure::with_help(
+            format!("`{}` cannot be written into settings", own.display()),
+            "put hookrun into a folder with a plain name",
+        )
+    })
+}
+
+/// The command of the hooks that are installed.
+fn command_line(program: &str, host: &Host) -> String {
+    format!("{} run --host {}", shell_words::quote(program), host.name)
+}
+
+/// The program of a command that `install` writes for `host`; `None` for every other command.
+pub(crate) fn program_of(text: &str, host: &Host) -> Option<String> {
+    match shell_words::split(text).ok()?.as_slice() {
+        [program, run, flag, name] if run == "run" && flag == "--host" && name == host.name => {
+            Some(program.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a command is one that `install` writes for `host`.
+pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
+    program_of(text, host).is_some_and(|program| {
+        let path = Path::new(&program);
+        path.file_name().is_some_and(|name| name == NAME) || env.program.as_deref() == Some(path)
+    })
+}

@@ -1,0 +1,253 @@
+//! The files of hosts: read as they are, replaced whole, and what was there before kept.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use hookrun::config::Environment;
+use hookrun::session;
+
+use crate::exit::{Failure, Result};
+
+/// A host's file, whether it is there or not.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// Where the host looks.
+    pub(crate) path: PathBuf,
+    /// Where that leads: a link is followed, and stays.
+    real: PathBuf,
+    /// What is in it; `None` for no file.
+    pub(crate) text: Option<String>,
+}
+
+impl Target {
+    /// Looks at the file.
+    ///
+    /// # Errors
+    /// When there is something that is not a text file, or that may not be read.
+    pub(crate) fn read(path: &Path) -> Result<Target> {
+        let shown = path.display();
+        let cannot = |error: io::Error| Failure::new(format!("cannot read `{shown}`: {error}"));
+        let real = match fs::canonicalize(path) {
+            Ok(real) => real,
+            Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
+                return Ok(Target { path: path.into(), real: path.into(), text: None });
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Failure::with_help(
+                    format!("`{shown}` is a link to nothing"),
+                    "make the file that it leads to, or remove the link",
+                ));
+            }
+            Err(error) => return Err(cannot(error)),
+        };
+        if !real.is_file() {
+            return Err(Failure::with_help(
+                format!("`{shown}` is not a file"),
+                "move it away, or install for the other --scope",
+            ));
+        }
+        let text = String::from_utf8(fs::read(&real).map_err(cannot)?).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+            let place = format!("{shown}:{line}:{column}");
+            Failure::with_help(format!("{place}: is not UTF-8"), "correct it; it was not touched")
+        })?;
+        Ok(Target { path: path.into(), real, text: Some(text) })
+    }
+
+    /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
+    /// The folders that were made, the outermost first.
+    ///
+    /// # Errors
+    /// When the file is read-only, has changed since it was read, or cannot be written.
+    pub(crate) fn replace(&self, text: &str) -> Result<Vec<PathBuf>> {
+        let shown = self.path.display();
+        let cannot = |error: io::Error| Failure::new(format!("cannot write `{shown}`: {error}"));
+        self.check()?;
+        let folder = self.real.parent().unwrap_or(Path::new("/"));
+        let missing = folder.ancestors().take_while(|folder| !folder.exists());
+        let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        made.reverse();
+        fs::create_dir_all(folder).map_err(cannot)?;
+        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
+        let beside = folder.join(format!(".{name}.hookrun-{}", std::process::id()));
+        if let Err(error) = self.write_beside(&beside, text) {
+            let _ = fs::remove_file(&beside);
+            return Err(cannot(error));
+        }
+        fs::rename(&beside, &self.real).map_err(|error| {
+            let _ = fs::remove_file(&beside);
+            cannot(error)
+        })?;
+        Ok(made)
+    }
+
+    /// Removes the file, and of `folders` what is empty then.
+    ///
+    /// # Errors
+    /// When the file is read-only, has changed since it was read, or cannot be removed.
+    pub(crate) fn remove(&self, folders: &[PathBuf]) -> Result<()> {
+        self.check()?;
+        fs::remove_file(&self.path).map_err(|error| {
+            Failure::new(format!("cannot remove `{}`: {error}", self.path.display()))
+        })?;
+        for folder in folders.iter().rev() {
+            // One that somebody else uses meanwhile is not empty, and stays.
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    /// Whether it may be changed, and is still what it was.
+    fn check(&self) -> Result<()> {
+        let shown = self.path.display();
+        let Ok(meta) = self.real.metadata() else { return Ok(()) };
+        // Replacing a file asks for no permission of the file itself.
+        if meta.mode() & 0o200 == 0 {
+            return Err(Failure::with_help(
+                format!("`{shown}` is read-only"),
+                format!("`chmod u+w {shown}` if it is yours to change"),
+            ));
+        }
+        if fs::read(&self.real).ok().as_deref() != self.text.as_deref().map(str::as_bytes) {
+            return Err(Failure::with_help(
+                format!("`{shown}` was changed meanwhile"),
+                "try again; it was not touched",
+            ));
+        }
+        Ok(())
+    }
+
+    fn write_beside(&self, beside: &Path, text: &str) -> io::Result<()> {
+        let old = self.real.metadata().ok();
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o644).open(beside)?;
+        if let Some(old) = old {
+            let new = file.metadata()?;
+            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                chown(beside, Some(old.uid()), Some(old.gid()))?;
+            }
+            file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    }
+}
+
+/// What is kept about a file that hookrun was installed into, in hookrun's own state folder.
+#[derive(Debug)]
+pub(crate) struct Record {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+/// What a record says.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The text before hookrun came; `None` for no file.
+    pub(crate) before: Option<String>,
+    /// The text that hookrun left.
+    pub(crate) after: String,
+    /// The folders that it made.
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+const FOLDERS: &str = "folders";
+
+impl Record {
+    /// The record of a file.
+    pub(crate) fn of(target: &Target, env: &Environment) -> Record {
+        let root = env.state_root();
+        let folder = root.join("installed").join(name_for(&target.real));
+        Record { root, folder }
+    }
+
+    /// What it says, if there is one.
+    pub(crate) fn kept(&self) -> Option<Kept> {
+        let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
+        Some(Kept {
+            before: read(BEFORE),
+            after: read(AFTER)?,
+            folders: read(FOLDERS)?.lines().map(PathBuf::from).collect(),
+        })
+    }
+
+    /// Keeps the text before, before anything is changed. Where it is then.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub(crate) fn keep_before(&self, before: Option<&str>) -> Result<Option<PathBuf>> {
+        self.make()?;
+        let file = self.folder.join(BEFORE);
+        match before {
+            Some(text) => {
+                self.write(BEFORE, text)?;
+                Ok(Some(file))
+            }
+            None => {
+                let _ = fs::remove_file(file);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Keeps the text that hookrun leaves, and the folders that it made.
+    ///
+    /// # Errors
+    /// When they cannot be kept.
+    pub(crate) fn keep_after(&self, after: &str, folders: &[PathBuf]) -> Result<()> {
+        let lines: Vec<String> = folders.iter().map(|one| one.display().to_string()).collect();
+        self.write(FOLDERS, &lines.join("\n"))?;
+        self.write(AFTER, after)
+    }
+
+    /// Keeps a copy of what is about to be removed, in a file of this name. Where it is then.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
+        self.make()?;
+        self.write("removed", text)?;
+        Ok(self.folder.join("removed"))
+    }
+
+    /// Forgets all but a copy of what was removed.
+    pub(crate) fn forget(&self) {
+        for name in [BEFORE, AFTER, FOLDERS] {
+            let _ = fs::remove_file(self.folder.join(name));
+        }
+        let _ = fs::remove_dir(&self.folder);
+    }
+
+    fn make(&self) -> Result<()> {
+        session::make_private(&self.root, &self.folder).map_err(|error| self.cannot(&error))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<()> {
+        fs::write(self.folder.join(name), text).map_err(|error| self.cannot(&error))
+    }
+
+    fn cannot(&self, error: &io::Error) -> Failure {
+        Failure::with_help(
+            format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
+            "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
+        )
+    }
+}
+
+/// A name for a folder that is different for every path, and says which.
+fn name_for(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let shown: Vec<char> = text.chars().map(|c| if is_plain(c) { c } else { '%' }).collect();
+    let end: String = shown.iter().skip(shown.len().saturating_sub(120)).collect();
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{end}-{sum:016x}")
+}

@@ -1,0 +1,327 @@
+//! The hosts that hookrun can be installed into: their files, shapes, events, units and what
+//! they cannot do. Tables only.
+//!
+//! Sources: the documents and sources of the hosts, and what was measured with Claude Code
+//! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0.
+
+mod events;
+
+use hookrun::event::{OnFailure, catalog};
+use serde_json::Value;
+
+use events::{CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE};
+
+/// Every host, in the order of help and reports.
+pub(crate) const HOSTS: &[Host] = &[
+    Host {
+        name: "claude",
+        title: "Claude Code",
+        project: ".claude/settings.json",
+        user: Place::Moved {
+            variable: "CLAUDE_CONFIG_DIR",
+            usual: ".claude",
+            file: "settings.json",
+        },
+        form: Form::Settings(Settings {
+            nested: true,
+            versioned: false,
+            command: "command",
+            label: None,
+            closed: Some(("onFailure", Fixed::Word("block"))),
+            timeout: Timeout { key: "timeout", per_second: 1 },
+            comments: Comments::Unknown,
+        }),
+        shell: Shell::Plain("sh"),
+        events: CLAUDE,
+        cannot: &[],
+        must: &["start a new session: hooks are read when one starts"],
+        off: None,
+        also_reads: None,
+    },
+    Host {
+        name: "codex",
+        title: "Codex",
+        project: ".codex/hooks.json",
+        user: Place::Moved { variable: "CODEX_HOME", usual: ".codex", file: "hooks.json" },
+        form: Form::Settings(Settings {
+            nested: true,
+            versioned: false,
+            command: "command",
+            label: None,
+            closed: None,
+            timeout: Timeout { key: "timeout", per_second: 1 },
+            comments: Comments::Refused,
+        }),
+        shell: Shell::Login,
+        events: CODEX,
+        cannot: &[
+            "it cannot ask: what a hook asks is refused",
+            "it has no switch for failures: if hookrun is not found, or killed, the tool runs",
+            "web search and other hosted tools reach no hook",
+        ],
+        must: &["accept the hooks in `/hooks`: until then they are skipped without a word"],
+        off: Some(Off { file: "config.toml", table: "features", key: "hooks" }),
+        also_reads: None,
+    },
+    Host {
+        name: "gemini",
+        title: "Gemini CLI",
+        project: ".gemini/settings.json",
+        user: Place::Home(".gemini/settings.json"),
+        form: Form::Settings(Settings {
+            nested: true,
+            versioned: false,
+            command: "command",
+            label: Some("name"),
+            closed: None,
+            timeout: Timeout { key: "timeout", per_second: 1000 },
+            comments: Comments::Read,
+        }),
+        shell: Shell::Plain("bash"),
+        events: GEMINI,
+        cannot: &[
+            "it has no switch for failures: if hookrun is killed, the tool runs",
+            "it waits for a person's answer even where nobody is there (`-p`)",
+        ],
+        must: &["trust the folder, and accept its hooks when it asks"],
+        off: None,
+        also_reads: None,
+    },
+    Host {
+        name: "cursor",
+        title: "Cursor",
+        project: ".cursor/hooks.json",
+        user: Place::Home(".cursor/hooks.json"),
+        form: Form::Settings(Settings {
+            nested: false,
+            versioned: true,
+            command: "command",
+            label: None,
+            closed: Some(("failClosed", Fixed::Flag(true))),
+            timeout: Timeout { key: "timeout", per_second: 1 },
+            comments: Comments::Unknown,
+        }),
+        shell: Shell::Plain("sh"),
+        events: CURSOR,
+        cannot: &["it does not enforce a question before a tool: what a hook asks is refused"],
+        must: &["trust the workspace"],
+        off: None,
+        also_reads: Some("claude"),
+    },
+    Host {
+        name: "copilot",
+        title: "Copilot CLI",
+        project: ".github/hooks/hookrun.json",
+        user: Place::Home(".copilot/hooks/hookrun.json"),
+        form: Form::Settings(Settings {
+            nested: false,
+            versioned: true,
+            command: "bash",
+            label: None,
+            closed: None,
+            timeout: Timeout { key: "timeoutSec", per_second: 1 },
+            comments: Comments::Unknown,
+        }),
+        shell: Shell::Plain("bash"),
+        events: COPILOT,
+        cannot: &[
+            "it has no switch for timeouts: a hookrun that hangs lets the tool run",
+            "in the cloud it does not ask: what a hook asks is refused",
+        ],
+        must: &["trust the folder"],
+        off: None,
+        also_reads: Some("claude"),
+    },
+    Host {
+        name: "opencode",
+        title: "OpenCode",
+        project: ".opencode/plugins/hookrun.js",
+        user: Place::Config("opencode/plugins/hookrun.js"),
+        form: Form::Plugin,
+        shell: Shell::Plain("sh"),
+        events: OPENCODE,
+        cannot: &[
+            "it cannot ask: what a hook asks is refused",
+            "tool calls of subagents reach no plugin",
+            "what a hook says for the model before a tool has no place",
+        ],
+        must: &["start it again: plugins are read when it starts"],
+        off: None,
+        also_reads: None,
+    },
+];
+
+/// How long a host waits for hookrun. It is a net below hookrun's own deadlines, and says the
+/// same in every host.
+pub(crate) const WAIT_SECONDS: u64 = 600;
+
+/// An agent program.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// The file of a project, below its root.
+    pub(crate) project: &'static str,
+    /// The file of a user.
+    pub(crate) user: Place,
+    pub(crate) form: Form,
+    /// What looks for the program of a hook's command.
+    pub(crate) shell: Shell,
+    /// What it can tell hookrun, and what hookrun is installed for.
+    pub(crate) events: &'static [Row],
+    /// What it cannot do, for people.
+    pub(crate) cannot: &'static [&'static str],
+    /// What is left for a person to do, for people.
+    pub(crate) must: &'static [&'static str],
+    /// How all of its hooks can be switched off in another file.
+    pub(crate) off: Option<Off>,
+    /// Another host whose files it reads as well.
+    pub(crate) also_reads: Option<&'static str>,
+}
+
+/// A switch in a TOML file that is off.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Off {
+    /// The file, beside the one with the hooks.
+    pub(crate) file: &'static str,
+    pub(crate) table: &'static str,
+    /// The key that is `false`.
+    pub(crate) key: &'static str,
+}
+
+/// Where a user's file lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// Below the home folder.
+    Home(&'static str),
+    /// In the folder that a variable names, else in the usual one below the home folder.
+    Moved { variable: &'static str, usual: &'static str, file: &'static str },
+    /// Below the folder for configuration.
+    Config(&'static str),
+}
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    /// JSON with `hooks` in it, by event.
+    Settings(Settings),
+    /// A program of its own, which starts hookrun.
+    Plugin,
+}
+
+/// The shape of a JSON file of hooks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// Hooks stand in groups with a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// themselves: `[{…}]`.
+    pub(crate) nested: bool,
+    /// `"version": 1` stands at the top.
+    pub(crate) versioned: bool,
+    /// The key of a hook's command.
+    pub(crate) command: &'static str,
+    /// The key of a name for people.
+    pub(crate) label: Option<&'static str>,
+    /// The switch by which a hook that fails refuses.
+    pub(crate) closed: Option<(&'static str, Fixed)>,
+    pub(crate) timeout: Timeout,
+    pub(crate) comments: Comments,
+}
+
+/// What a switch is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fixed {
+    Word(&'static str),
+    Flag(bool),
+}
+
+impl Fixed {
+    pub(crate) fn json(self) -> Value {
+        match self {
+            Fixed::Word(word) => Value::from(word),
+            Fixed::Flag(flag) => Value::from(flag),
+        }
+    }
+}
+
+/// How a host is told how long to wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeout {
+    pub(crate) key: &'static str,
+    /// 1 for seconds, 1000 for milliseconds.
+    pub(crate) per_second: u64,
+}
+
+/// Whether a host reads JSON with comments and trailing commas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comments {
+    Read,
+    Refused,
+    /// Its documents do not say.
+    Unknown,
+}
+
+/// What a host starts commands with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shell {
+    /// This shell with `-c`, in the host's own environment.
+    Plain(&'static str),
+    /// The login shell of the account, which reads its profile first.
+    Login,
+}
+
+/// One event of a host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// The host's name for it.
+    pub(crate) name: &'static str,
+    /// Ours.
+    pub(crate) event: &'static str,
+    /// Whether the host lets a hook refuse it.
+    pub(crate) refuses: bool,
+    /// The longest that the host waits, in seconds; `None` where it takes any number.
+    pub(crate) longest: Option<u64>,
+}
+
+impl Row {
+    /// Whether a failure refuses the event.
+    pub(crate) fn is_closed(&self) -> bool {
+        let spec = catalog::find(self.event);
+        self.refuses && spec.is_some_and(|spec| spec.on_failure == OnFailure::Block)
+    }
+
+    /// How long the host is told to wait, in seconds.
+    pub(crate) fn wait(&self) -> u64 {
+        self.longest.unwrap_or(WAIT_SECONDS)
+    }
+}
+
+/// The host of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Host> {
+    HOSTS.iter().find(|host| host.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_names_its_event_as_the_catalog_does() {
+        for host in HOSTS {
+            for row in host.events {
+                let known = catalog::find(row.name).map(|spec| spec.name.as_ref());
+                assert_eq!(known, Some(row.event), "{}: {}", host.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_host_refuses_what_hookrun_only_observes() {
+        for host in HOSTS {
+            for row in host.events.iter().filter(|row| row.refuses) {
+                assert!(catalog::find(row.event).unwrap().blocks, "{}: {}", host.name, row.name);
+            }
+        }
+    }
+}

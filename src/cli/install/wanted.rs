@@ -1,0 +1,80 @@
+//! What the hooks that are configured want of a host, and what it cannot give them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hookrun::config::Config;
+use hookrun::event::Schedule;
+use hookrun::event::catalog;
+
+use super::hosts::{HOSTS, Host, Row};
+
+/// The hooks that run, by event.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    events: BTreeMap<String, Bound>,
+}
+
+/// The hooks of one event.
+#[derive(Debug, Default)]
+pub(crate) struct Bound {
+    pub(crate) hooks: Vec<String>,
+    /// How long they may take together, if the host waits for them.
+    pub(crate) longest: Duration,
+}
+
+impl Wanted {
+    /// What all layers ask for.
+    pub(crate) fn by(config: &Config) -> Wanted {
+        let mut events: BTreeMap<String, Bound> = BTreeMap::new();
+        for hook in config.hooks.iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
+            let bound = events.entry(hook.event.clone()).or_default();
+            bound.hooks.push(hook.name.clone());
+            let waits =
+                catalog::find(&hook.event).is_some_and(|spec| spec.schedule != Schedule::Detached);
+            if waits {
+                bound.longest = bound.longest.saturating_add(hook.usual_timeout());
+            }
+        }
+        Wanted { events }
+    }
+
+    /// The hooks of an event of ours.
+    pub(crate) fn bound(&self, event: &str) -> Option<&Bound> {
+        self.events.get(event)
+    }
+
+    /// The rows of `host` that a hook wants, or all of them.
+    pub(crate) fn rows(&self, host: &'static Host, all: bool) -> Vec<&'static Row> {
+        host.events.iter().filter(|row| all || self.events.contains_key(row.event)).collect()
+    }
+
+    /// What hooks want that the host cannot give: an event that it does not have, or one that
+    /// it lets nobody refuse.
+    pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
+        let mut lacks = Vec::new();
+        for (event, bound) in &self.events {
+            let mut rows = host.events.iter().filter(|row| row.event == event).peekable();
+            let names = quoted(&bound.hooks);
+            if rows.peek().is_none() {
+                let elsewhere = |host: &Host| host.events.iter().any(|row| row.event == event);
+                if HOSTS.iter().any(elsewhere) {
+                    lacks.push(format!("{} has no {event}: {names} will not run", host.title));
+                }
+                continue;
+            }
+            let may = catalog::find(event).is_some_and(|spec| spec.blocks);
+            if may && rows.all(|row| !row.refuses) {
+                let what = format!("{} only tells of {event}", host.title);
+                lacks.push(format!("{what}: {names} can refuse nothing there"));
+            }
+        }
+        lacks
+    }
+}
+
+/// Names as a list for people.
+pub(crate) fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,254 @@
+//! `hookrun doctor`: what keeps a host from reaching hookrun, and a hook from its event.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use crate::install::{HOSTS, project};
+use crate::sandbox::Sandbox;
+
+/// The problems that `doctor` finds, as `severity file: cause [cure]`, and its exit status.
+#[track_caller]
+fn problems(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
+    let ran = sandbox.hookrun(&["doctor", host, "--format", "json"], b"");
+    let report: Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    let mut found = Vec::new();
+    for file in report["files"].as_array().unwrap() {
+        for problem in file["problems"].as_array().unwrap() {
+            let text = |key: &str| problem[key].as_str().unwrap_or_default().to_string();
+            let mut place = file["file"].as_str().unwrap().to_string();
+            if problem["line"].is_u64() {
+                place = format!("{place}:{}:{}", problem["line"], problem["column"]);
+            }
+            let severity = text("severity");
+            found.push(format!("{severity} {place}: {} [{}]", text("cause"), text("cure")));
+        }
+    }
+    (ran.status, found)
+}
+
+/// A project in which hookrun is installed into `host`.
+fn installed(host: &str) -> Sandbox {
+    let sandbox = project();
+    sandbox.hookrun(&["install", host], b"").exits(0);
+    sandbox
+}
+
+#[test]
+fn what_was_just_installed_is_in_order() {
+    for host in HOSTS {
+        let sandbox = installed(host.name);
+        assert_eq!(problems(&sandbox, host.name), (0, Vec::new()), "{}", host.name);
+        let ran = sandbox.hookrun(&["doctor"], b"");
+        // Cursor's Tab reads files without a tool.
+        let events = if host.name == "cursor" { 3 } else { 2 };
+        ran.exits(0).prints(&format!("asks hookrun for {events} events in project scope"));
+    }
+}
+
+#[test]
+fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
+    let sandbox = project();
+    sandbox.hookrun(&["doctor"], b"").exits(0).prints("Codex: does not ask hookrun\n");
+    let (status, found) = problems(&sandbox, "codex");
+    let wanted = "error .codex/hooks.json: Codex does not ask hookrun [`hookrun install codex`]";
+    assert_eq!((status, found), (1, vec![wanted.to_string()]));
+}
+
+#[test]
+fn a_program_that_is_gone_is_named() {
+    for host in HOSTS {
+        let sandbox = installed(host.name);
+        let own = env!("CARGO_BIN_EXE_hookrun");
+        let gone = sandbox.read(host.project).replace(own, "/gone/hookrun");
+        let sandbox = sandbox.file(host.project, &gone);
+        let (status, found) = problems(&sandbox, host.name);
+        assert_eq!(status, 1);
+        assert!(found[0].contains("does not reach hookrun"), "{found:?}");
+        assert!(found[0].contains("/gone/hookrun"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_bare_name_is_looked_up_as_the_host_does() {
+    let sandbox = installed("codex");
+    let bare = sandbox.read(".codex/hooks.json").replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
+    let (status, found) = problems(&sandbox.file(".codex/hooks.json", &bare), "codex");
+    assert_eq!(status, 1);
+    assert!(found[0].contains(" -lc` finds no `hookrun` in its PATH"), "{found:?}");
+
+    for (host, shell) in [("claude", "/bin/sh -c"), ("gemini", "/bin/bash -c")] {
+        let sandbox = installed(host);
+        let file = HOSTS.iter().find(|one| one.name == host).unwrap().project;
+        let bare = sandbox.read(file).replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
+        let sandbox = sandbox.file(file, &bare);
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!(status, 1);
+        let said = format!("`{shell}` finds no `hookrun` in its PATH");
+        assert!(found[0].contains(&said), "{found:?}");
+        let folder = sandbox.at("bin");
+        fs::create_dir(&folder).unwrap();
+        symlink(env!("CARGO_BIN_EXE_hookrun"), folder.join("hookrun")).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let sandbox = sandbox.variable("PATH", &path);
+        assert_eq!(problems(&sandbox, host), (0, Vec::new()));
+    }
+}
+
+#[test]
+fn another_version_is_named_unless_it_lies_in_the_project() {
+    let elsewhere = Sandbox::new().script("bin/hookrun", "#!/bin/sh\necho hookrun 0.0.1\n");
+    let other = elsewhere.at("bin/hookrun");
+    let sandbox = installed("claude");
+    let text = sandbox.read(".claude/settings.json");
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let sandbox =
+        sandbox.file(".claude/settings.json", &text.replace(own, other.to_str().unwrap()));
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!(status, 1);
+    assert!(found[0].contains("is hookrun 0.0.1, and this is hookrun "), "{found:?}");
+
+    let sandbox = sandbox
+        .script("bin/hookrun", "#!/bin/sh\ntouch started\n")
+        .file(".claude/settings.json", &text.replace(own, "bin/hookrun"));
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!(status, 0, "{found:?}");
+    assert!(found[0].contains("lies in the project"), "{found:?}");
+    sandbox.has_no_file("started");
+}
+
+#[test]
+fn a_program_that_never_answers_is_not_waited_for() {
+    let elsewhere = Sandbox::new().script("hookrun", "#!/bin/sh\nsleep 1000\n");
+    let sandbox = installed("claude");
+    let other = elsewhere.at("hookrun");
+    let text = sandbox.read(".claude/settings.json");
+    let text = text.replace(env!("CARGO_BIN_EXE_hookrun"), other.to_str().unwrap());
+    let sandbox = sandbox.file(".claude/settings.json", &text);
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!(status, 1);
+    assert!(found[0].contains("does not say that it is hookrun"), "{found:?}");
+}
+
+#[test]
+fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
+    for host in HOSTS.iter().filter(|host| host.name != "opencode") {
+        let sandbox = installed(host.name).hook_for("agent.stop", "done", "exit 0");
+        let (status, found) = problems(&sandbox, host.name);
+        assert_eq!(status, 1);
+        assert!(found[0].contains("`done` is not asked"), "{found:?}");
+        assert!(found[0].contains(&format!("hookrun install {}", host.name)), "{found:?}");
+    }
+}
+
+#[test]
+fn times_in_the_wrong_unit_are_named() {
+    let sandbox = project().file(
+        ".gemini/settings.json",
+        r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "mine.sh", "timeout": 60}]}]}}"#,
+    );
+    let (status, found) = problems(&sandbox, "gemini");
+    assert_eq!(status, 1);
+    assert!(
+        found[0].contains("`\"timeout\": 60`, and Gemini CLI counts milliseconds"),
+        "{found:?}"
+    );
+    assert!(found[0].contains("did you mean 60000?"), "{found:?}");
+
+    let sandbox = installed("claude");
+    let text = sandbox.read(".claude/settings.json").replace("600", "60000");
+    let sandbox = sandbox.file(".claude/settings.json", &text);
+    let (_, found) = problems(&sandbox, "claude");
+    assert!(found[0].contains("Claude Code counts seconds"), "{found:?}");
+    assert!(found[0].contains("did you mean 60?"), "{found:?}");
+}
+
+#[test]
+fn hooks_that_take_longer_than_the_host_waits_are_named() {
+    let sandbox = project();
+    sandbox.hookrun(&["install", "codex"], b"").exits(0);
+    let sandbox =
+        sandbox.script("hooks.d/tool.pre/slow", "#!/bin/sh\n# hookrun: timeout=20m\nexit 0\n");
+    let (status, found) = problems(&sandbox, "codex");
+    assert_eq!(status, 0);
+    assert!(found[0].contains("Codex waits 600s for PreToolUse"), "{found:?}");
+}
+
+#[test]
+fn two_installs_that_ask_twice_are_named() {
+    let sandbox = installed("codex");
+    sandbox.hookrun(&["install", "codex", "--scope", "user"], b"").exits(0);
+    let (status, found) = problems(&sandbox, "codex");
+    assert_eq!(status, 0);
+    assert!(found[0].contains("asks hookrun twice"), "{found:?}");
+    for host in ["cursor", "copilot"] {
+        let sandbox = installed("claude");
+        sandbox.hookrun(&["install", host], b"").exits(0);
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!(status, 0);
+        assert!(found[0].contains("also runs the hooks of Claude Code"), "{found:?}");
+    }
+}
+
+#[test]
+fn settings_that_do_not_parse_are_named_with_their_place() {
+    let sandbox = project().file(".claude/settings.json", "{\n  \"a\" 1\n}\n");
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!(status, 1);
+    assert!(found[0].starts_with("error .claude/settings.json:2:"), "{found:?}");
+}
+
+#[test]
+fn a_switch_that_would_let_failures_pass_is_named() {
+    for (host, key) in [("claude", "onFailure"), ("cursor", "failClosed")] {
+        let sandbox = installed(host);
+        let file = HOSTS.iter().find(|one| one.name == host).unwrap().project;
+        let text = sandbox.read(file).replace(key, "other");
+        let sandbox = sandbox.file(file, &text);
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!(status, 1);
+        assert!(found[0].contains(&format!("`{key}` of ")), "{found:?}");
+        sandbox.hookrun(&["install", host], b"").exits(0);
+        assert_eq!(problems(&sandbox, host), (0, Vec::new()));
+    }
+}
+
+#[test]
+fn hooks_that_are_switched_off_as_a_whole_are_named() {
+    let sandbox = installed("claude");
+    let text = sandbox.read(".claude/settings.json");
+    let text = text.replacen('{', "{\n  \"disableAllHooks\": true,", 1);
+    let sandbox = sandbox.file(".claude/settings.json", &text);
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!(status, 1);
+    assert!(found[0].contains("`disableAllHooks` is true"), "{found:?}");
+
+    let sandbox = installed("codex").file(".codex/config.toml", "[features]\nhooks = false\n");
+    let (status, found) = problems(&sandbox, "codex");
+    let wanted =
+        "error .codex/config.toml: `features.hooks` is false: hookrun is not asked [remove it]";
+    assert_eq!((status, found), (1, vec![wanted.to_string()]));
+}
+
+#[test]
+fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() {
+    let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
+    let sandbox = sandbox.script("hooks.d/tool.pre/typo", "#!/bin/sh\n# hookrun: tool=bahs\n");
+    sandbox.hookrun(&["install", "copilot"], b"").exits(0);
+    let (status, found) = problems(&sandbox, "copilot");
+    assert_eq!(status, 0, "{found:?}");
+    let all = found.join("\n");
+    assert!(all.contains("only tells of prompt.submit: `censor` can refuse nothing"), "{all}");
+    assert!(all.contains("no host has a tool `bahs`"), "{all}");
+}
+
+#[test]
+fn every_format_of_validate_is_a_format_of_doctor() {
+    let sandbox = installed("claude");
+    for (format, start) in [("tap", "TAP version 13"), ("junit", "<?xml"), ("github", "")] {
+        let ran = sandbox.hookrun(&["doctor", "--format", format], b"");
+        assert!(ran.exits(0).stdout.starts_with(start), "{ran:?}");
+    }
+}

@@ -1,0 +1,403 @@
+//! `hookrun install` and `uninstall`: what they do to the files of hosts, and what they leave.
+
+mod disk;
+mod plugin;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// A host as the tests see it.
+pub(crate) struct Host {
+    pub(crate) name: &'static str,
+    pub(crate) project: &'static str,
+    pub(crate) user: &'static str,
+    /// The host's name of `tool.pre`.
+    pub(crate) gate: &'static str,
+    /// A settings file of somebody who was here before; "" for hosts with plugins.
+    existing: &'static str,
+}
+
+pub(crate) const HOSTS: &[Host] = &[
+    Host {
+        name: "claude",
+        project: ".claude/settings.json",
+        user: "home/.claude/settings.json",
+        gate: "PreToolUse",
+        existing: "{\n\t\"model\" : \"opus\",\n\t\"hooks\": {\n\t\t\"PreToolUse\": [ {\"matcher\": \"Bash\", \"hooks\": [{\"type\":\"command\",\"command\":\"mine.sh\"}]} ],\n\t\t\"Stop\": []\n\t},\n\n\t\"env\": {}\n}",
+    },
+    Host {
+        name: "codex",
+        project: ".codex/hooks.json",
+        user: "home/.codex/hooks.json",
+        gate: "PreToolUse",
+        existing: "{\r\n    \"hooks\": {\r\n        \"PreToolUse\": [\r\n            {\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}\r\n        ]\r\n    }\r\n}\r\n",
+    },
+    Host {
+        name: "gemini",
+        project: ".gemini/settings.json",
+        user: "home/.gemini/settings.json",
+        gate: "BeforeTool",
+        existing: "// of the team\n{\n  /* colours */ \"theme\": \"dark\", // dark\n  \"hooks\": { // ours\n    \"BeforeTool\": [\n      {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"},]}, // mine\n    ],\n  },\n}\n// end\n",
+    },
+    Host {
+        name: "cursor",
+        project: ".cursor/hooks.json",
+        user: "home/.cursor/hooks.json",
+        gate: "preToolUse",
+        existing: "{\"version\":1,\"hooks\":{\"preToolUse\":[{\"command\":\"./mine.sh\"}]}}",
+    },
+    Host {
+        name: "copilot",
+        project: ".github/hooks/hookrun.json",
+        user: "home/.copilot/hooks/hookrun.json",
+        gate: "preToolUse",
+        existing: "\u{feff}{ \"hooks\": { \"preToolUse\": [\n\n   {\"type\": \"command\", \"bash\": \"mine.sh\"} ] } }\n\n",
+    },
+    Host {
+        name: "opencode",
+        project: ".opencode/plugins/hookrun.js",
+        user: "home/.config/opencode/plugins/hookrun.js",
+        gate: "tool.execute.before",
+        existing: "",
+    },
+];
+
+/// Hosts whose file is JSON.
+fn with_settings() -> impl Iterator<Item = &'static Host> {
+    HOSTS.iter().filter(|host| !host.existing.is_empty())
+}
+
+/// Every host with each of its scopes and the file of that.
+fn places() -> impl Iterator<Item = (&'static Host, &'static str, &'static str)> {
+    HOSTS.iter().flat_map(|host| [(host, "project", host.project), (host, "user", host.user)])
+}
+
+/// A project with a hook for tools, and one for the end of the session.
+pub(crate) fn project() -> Sandbox {
+    Sandbox::new().hook("guard", "exit 0").hook_for("session.start", "hello", "exit 0")
+}
+
+fn install(sandbox: &Sandbox, host: &Host, scope: &str) -> Ran {
+    sandbox.hookrun(&["install", host.name, "--scope", scope], b"")
+}
+
+fn uninstall(sandbox: &Sandbox, host: &Host, scope: &str) -> Ran {
+    sandbox.hookrun(&["uninstall", host.name, "--scope", scope], b"")
+}
+
+/// Every file and folder below the sandbox but hookrun's state, with what is in it.
+fn everything(sandbox: &Sandbox) -> Vec<(PathBuf, Option<String>)> {
+    let mut all = Vec::new();
+    let mut folders = vec![sandbox.path().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path == sandbox.at("home/.local") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path.clone());
+                all.push((path, None));
+            } else {
+                let text = fs::read_to_string(&path).unwrap();
+                all.push((path, Some(text)));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The hooks of a host's event, flat, from its file.
+fn hooks(sandbox: &Sandbox, file: &str, event: &str) -> Vec<Value> {
+    let settings: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
+    let mut all = Vec::new();
+    for entry in settings["hooks"][event].as_array().unwrap() {
+        match entry["hooks"].as_array() {
+            Some(inner) => all.extend(inner.clone()),
+            None => all.push(entry.clone()),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_host_without_settings_gets_a_file_and_loses_it_again() {
+    for (host, scope, file) in places() {
+        let sandbox = project();
+        let before = everything(&sandbox);
+        install(&sandbox, host, scope).exits(0).prints("the file is new").prints(host.gate);
+        let text = sandbox.read(file);
+        assert!(text.contains(host.gate) && text.ends_with('\n'), "{text}");
+        uninstall(&sandbox, host, scope).exits(0).prints("was removed");
+        assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
+    }
+}
+
+#[test]
+fn a_second_install_changes_nothing() {
+    for (host, scope, _) in places() {
+        let sandbox = project();
+        install(&sandbox, host, scope).exits(0);
+        let after = everything(&sandbox);
+        install(&sandbox, host, scope).exits(0).prints("nothing was changed");
+        assert_eq!(everything(&sandbox), after, "{} {scope}", host.name);
+    }
+}
+
+#[test]
+fn what_was_there_stays_and_comes_back_byte_for_byte() {
+    for host in with_settings() {
+        for (scope, file) in [("project", host.project), ("user", host.user)] {
+            let sandbox = project().file(file, host.existing);
+            let before = everything(&sandbox);
+            let ran = install(&sandbox, host, scope);
+            ran.exits(0).prints("what was there before: home/.local/state/hookrun/installed/");
+            let text = sandbox.read(file);
+            assert!(text.contains("mine.sh"), "{text}");
+            let line =
+                ran.stdout.lines().find_map(|line| line.strip_prefix("  what was there before: "));
+            assert_eq!(sandbox.read(line.unwrap()), host.existing);
+            install(&sandbox, host, scope).exits(0).prints("nothing was changed");
+            uninstall(&sandbox, host, scope).exits(0).prints("is as it was before");
+            assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
+        }
+    }
+}
+
+#[test]
+fn every_line_that_was_there_is_there_after_an_install() {
+    for host in with_settings().filter(|host| host.name != "cursor" && host.name != "copilot") {
+        let sandbox = project().file(host.project, host.existing);
+        install(&sandbox, host, "project").exits(0);
+        let text = sandbox.read(host.project);
+        for line in host.existing.lines() {
+            // Another hook comes before the end of a list, and a comma after what was the last.
+            let bare = line.trim_end_matches([',', ']', ' ']);
+            assert!(text.contains(bare), "{}: {line:?} is not in {text}", host.name);
+        }
+        let ends = |text: &str| text.matches("\r\n").count() == text.matches('\n').count();
+        assert_eq!(ends(&text), ends(host.existing), "{text:?}");
+        assert_eq!(text.ends_with('\n'), host.existing.ends_with('\n'));
+    }
+}
+
+#[test]
+fn after_another_edit_only_hookruns_own_hooks_go() {
+    for host in with_settings() {
+        let sandbox = project().file(host.project, host.existing);
+        install(&sandbox, host, "project").exits(0);
+        let edited = sandbox.read(host.project).replace("mine.sh", "yours.sh");
+        let sandbox = sandbox.file(host.project, &edited);
+        uninstall(&sandbox, host, "project").exits(0).prints("has lost hookrun's hooks");
+        let text = sandbox.read(host.project);
+        assert!(text.contains("yours.sh") && !text.contains("hookrun"), "{text}");
+        assert!(!text.contains("session"), "{text}");
+        assert_eq!(text.contains("version"), host.existing.contains("version"), "{text}");
+    }
+}
+
+#[test]
+fn hooks_that_somebody_added_to_a_file_of_hookruns_stay() {
+    let sandbox = project();
+    install(&sandbox, &HOSTS[3], "project").exits(0);
+    let file = HOSTS[3].project;
+    let more = sandbox.read(file).replace(
+        "\"preToolUse\": [",
+        "\"stop\": [{\"command\": \"mine.sh\"}],\n    \"preToolUse\": [",
+    );
+    let sandbox = sandbox.file(file, &more);
+    uninstall(&sandbox, &HOSTS[3], "project").exits(0);
+    let left: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
+    assert_eq!(left["hooks"], json!({ "stop": [{ "command": "mine.sh" }] }));
+}
+
+#[test]
+fn a_file_of_which_nothing_is_known_loses_only_hookruns_hooks() {
+    for host in with_settings() {
+        let sandbox = project().file(host.project, host.existing);
+        install(&sandbox, host, "project").exits(0);
+        fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
+        uninstall(&sandbox, host, "project").exits(0);
+        let text = sandbox.read(host.project);
+        assert!(text.contains("mine.sh") && !text.contains("hookrun"), "{text}");
+    }
+}
+
+#[test]
+fn each_host_gets_its_own_switch_and_unit() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let wanted = [
+        json!({ "type": "command", "command": format!("{own} run --host claude"), "timeout": 600, "onFailure": "block" }),
+        json!({ "type": "command", "command": format!("{own} run --host codex"), "timeout": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host gemini"), "timeout": 600_000, "name": "hookrun" }),
+        json!({ "type": "command", "command": format!("{own} run --host cursor"), "timeout": 600, "failClosed": true }),
+        json!({ "type": "command", "bash": format!("{own} run --host copilot"), "timeoutSec": 600 }),
+    ];
+    for (host, wanted) in with_settings().zip(wanted) {
+        let sandbox = project();
+        install(&sandbox, host, "project").exits(0);
+        assert_eq!(hooks(&sandbox, host.project, host.gate), [wanted]);
+    }
+}
+
+#[test]
+fn a_session_end_is_waited_for_as_long_as_the_host_allows() {
+    for (host, seconds) in [(&HOSTS[0], 60), (&HOSTS[1], 3)] {
+        let sandbox = Sandbox::new().hook_for("session.end", "bye", "exit 0");
+        install(&sandbox, host, "project").exits(0);
+        let found = hooks(&sandbox, host.project, "SessionEnd");
+        assert_eq!(found[0]["timeout"], seconds);
+        assert_eq!(found[0]["onFailure"], Value::Null);
+    }
+}
+
+#[test]
+fn only_what_a_hook_wants_is_installed_unless_all_is_asked_for() {
+    let events = |sandbox: &Sandbox| -> Vec<String> {
+        let settings: Value = serde_json::from_str(&sandbox.read(HOSTS[2].project)).unwrap();
+        settings["hooks"].as_object().unwrap().keys().cloned().collect()
+    };
+    let sandbox = Sandbox::new().hook("guard", "exit 0");
+    install(&sandbox, &HOSTS[2], "project").exits(0);
+    assert_eq!(events(&sandbox), ["BeforeTool"]);
+    sandbox.hookrun(&["install", "gemini", "--all-events"], b"").exits(0);
+    assert_eq!(events(&sandbox).len(), 11);
+    install(&sandbox, &HOSTS[2], "project").exits(0);
+    assert_eq!(events(&sandbox), ["BeforeTool"]);
+}
+
+#[test]
+fn without_a_hook_there_is_nothing_to_install() {
+    let sandbox = Sandbox::new();
+    install(&sandbox, &HOSTS[0], "project").exits(2).says("no hook wants an event of Claude Code");
+    sandbox.has_no_file(".claude");
+}
+
+#[test]
+fn a_dry_run_shows_the_change_and_touches_nothing() {
+    for host in with_settings() {
+        let sandbox = project().file(host.project, host.existing);
+        let before = everything(&sandbox);
+        let ran = sandbox.hookrun(&["install", host.name, "--dry-run"], b"");
+        let header = format!("--- {0}\n+++ {0}\n@@ ", host.project);
+        ran.exits(0).prints(&header).prints(&format!("run --host {}", host.name));
+        assert_eq!(everything(&sandbox), before);
+        sandbox.has_no_file("home/.local");
+        install(&sandbox, host, "project").exits(0);
+        let before = everything(&sandbox);
+        sandbox.hookrun(&["uninstall", host.name, "--dry-run"], b"").exits(0).prints("\n-");
+        assert_eq!(everything(&sandbox), before);
+    }
+}
+
+#[test]
+fn a_file_that_does_not_parse_is_named_with_its_place_and_left_alone() {
+    for host in with_settings() {
+        let broken = "{\n  \"hooks\": {\n    \"x\" []\n  }\n}\n";
+        let sandbox = project().file(host.project, broken);
+        for command in ["install", "uninstall"] {
+            let ran = sandbox.hookrun(&[command, host.name], b"");
+            ran.exits(2).says(&format!("error: {}:3:", host.project)).says("it was not touched");
+            assert_eq!(sandbox.read(host.project), broken);
+        }
+    }
+}
+
+#[test]
+fn hooks_of_another_shape_are_left_alone() {
+    for (text, problem) in [
+        ("[]", "is not a JSON object"),
+        ("{\"hooks\": []}", "`hooks` is not an object"),
+        ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands twice"),
+    ] {
+        let sandbox = project().file(".claude/settings.json", text);
+        install(&sandbox, &HOSTS[0], "project").exits(2).says(problem);
+        assert_eq!(sandbox.read(".claude/settings.json"), text);
+    }
+}
+
+#[test]
+fn codex_reads_no_comments_so_a_file_with_one_is_refused() {
+    let sandbox = project().file(HOSTS[1].project, "{\n  // mine\n  \"hooks\": {}\n}\n");
+    let ran = install(&sandbox, &HOSTS[1], "project");
+    ran.exits(2).says(".codex/hooks.json:2:3: is not plain JSON");
+}
+
+#[test]
+fn hooks_of_an_older_hookrun_are_put_right_and_others_stay() {
+    let old = r#"{"hooks": {"PreToolUse": [
+  {"hooks": [{"type": "command", "command": "/old/hookrun run --host claude", "timeout": 5, "statusMessage": "asking"}]},
+  {"hooks": [{"type": "command", "command": "/older/hookrun run --host claude"}, {"type": "command", "command": "mine.sh"}]},
+  {"hooks": [{"type": "command", "command": "hookrun run tool.pre"}]}
+], "PreCompact": [{"hooks": [{"type": "command", "command": "/old/hookrun run --host claude"}]}]}}"#;
+    let sandbox = project().file(HOSTS[0].project, old);
+    install(&sandbox, &HOSTS[0], "project").exits(0);
+    let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
+    let own = format!("{} run --host claude", env!("CARGO_BIN_EXE_hookrun"));
+    let commands: Vec<&str> = found.iter().map(|hook| hook["command"].as_str().unwrap()).collect();
+    assert_eq!(commands, [own.as_str(), "mine.sh", "hookrun run tool.pre"]);
+    assert_eq!(found[0]["timeout"], 600);
+    assert_eq!(found[0]["statusMessage"], "asking");
+    assert!(!sandbox.read(HOSTS[0].project).contains("PreCompact"));
+    uninstall(&sandbox, &HOSTS[0], "project").exits(0);
+    assert!(!sandbox.read(HOSTS[0].project).contains("--host"));
+}
+
+#[test]
+fn a_hookrun_in_path_is_called_by_its_name() {
+    let sandbox = project();
+    let folder = sandbox.at("bin");
+    fs::create_dir(&folder).unwrap();
+    symlink(env!("CARGO_BIN_EXE_hookrun"), folder.join("hookrun")).unwrap();
+    let change = |command: &mut std::process::Command| {
+        command.env("PATH", &folder);
+    };
+    sandbox.hookrun_as(change, &["install", "claude"], b"").exits(0);
+    let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
+    assert_eq!(found[0]["command"], "hookrun run --host claude");
+    install(&sandbox, &HOSTS[0], "project").exits(0).prints("in PATH is not this program");
+}
+
+#[test]
+fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
+    let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
+    let ran = sandbox.hookrun(&["install", "copilot"], b"");
+    ran.prints("Copilot CLI only tells of prompt.submit: `censor` can refuse nothing there");
+    let sandbox = project().hook_for("tool.batch", "all", "exit 0");
+    let ran = install(&sandbox, &HOSTS[1], "project");
+    ran.prints("Codex has no tool.batch: `all` will not run");
+    ran.prints("it cannot ask").prints("to do: accept the hooks in `/hooks`");
+    install(&sandbox, &HOSTS[2], "project").prints("to do: trust the folder");
+    install(&sandbox, &HOSTS[3], "project").prints("to do: trust the workspace");
+}
+
+#[test]
+fn there_is_nothing_to_take_out_where_nothing_was_installed() {
+    for host in with_settings() {
+        let sandbox = project();
+        uninstall(&sandbox, host, "project").exits(0).prints("is not there");
+        let sandbox = sandbox.file(host.project, host.existing);
+        uninstall(&sandbox, host, "project").exits(0).prints("has nothing of hookrun's");
+        assert_eq!(sandbox.read(host.project), host.existing);
+    }
+}
+
+#[test]
+fn the_readme_names_every_host_with_its_files() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    for host in HOSTS {
+        let user = host.user.replacen("home/", "~/", 1);
+        let row = format!("| `{}` | `{}` | `{user}` |", host.name, host.project);
+        assert!(readme.contains(&row), "{row}");
+    }
+    let help = Sandbox::new().hookrun(&["install", "--help"], b"").stdout;
+    let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
+    assert!(help.contains(&names.join(", ")), "{help}");
+}
