@@ -144,6 +144,8 @@ pub enum Merge {
     Chain,
     /// Values are lists; each is added at the end.
     Append,
+    /// Values are objects; the entries of each are added, and of one name the last stands.
+    Entries,
     /// The first value stands; later ones are reported and dropped.
     First,
     /// As `Chain`, but the value's `role` must stay; a change of role is rejected.
@@ -158,6 +160,7 @@ impl Merge {
         (Merge::Last, "last"),
         (Merge::Chain, "chain"),
         (Merge::Append, "append"),
+        (Merge::Entries, "entries"),
         (Merge::First, "first"),
         (Merge::SameRole, "same-role"),
         (Merge::Claim, "claim"),

@@ -81,7 +81,14 @@ fn check<'c>(checks: &'c mut BTreeMap<PathBuf, Check>, file: &Path) -> &'c mut C
 /// Problems in the order of their lines, each once: a hook of two events has them twice.
 fn tidied(mut check: Check) -> Check {
     check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
-    check.problems.dedup();
+    check.problems.dedup_by(|later, first| {
+        let is_same = (later.severity, &later.cause, &later.cure, later.at)
+            == (first.severity, &first.cause, &first.cure, first.at);
+        if is_same {
+            first.events.append(&mut later.events);
+        }
+        is_same
+    });
     check
 }
 

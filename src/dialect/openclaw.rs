@@ -311,8 +311,7 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         },
         DialectEvent {
             results: Results::Whole("env"),
-            rewrites: &[rewrite("env", Merge::Chain)],
-            schedule: Schedule::Sequential,
+            rewrites: &[rewrite("env", Merge::Entries)],
             ..waited("resolve_exec_env", "exec.env")
         },
         DialectEvent {

@@ -18,22 +18,21 @@ const TIMED: Conduct = Conduct { timeout: Some(Duration::from_secs(30)), ..Condu
 /// The last result counts, and every hook sees the event as it came.
 const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TIMED };
 
-/// What every event may say of its session: the context of a hook there, and the event itself.
-const SESSION_KEYS: &[(&str, &str)] = &[
-    ("sessionFile", "transcriptPath"),
-    ("previousSessionFile", "previousSession"),
-    ("targetSessionFile", "targetSession"),
-];
+/// The session, which every event may name: it stands in the context of a hook there.
+const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
+
+/// The sessions that an event about sessions names.
+const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
+
+/// The same, and the session that is wanted.
+const SWITCH_KEYS: &[(&str, &str)] =
+    &[FILE, SESSION_KEYS[1], ("targetSessionFile", "targetSession")];
 
 /// A session is known by its file.
 const SESSION: &[StandIn] = &[StandIn { theirs: "sessionFile", ours: "sessionId", is_made: false }];
 
-const TOLD: DialectEvent = DialectEvent {
-    keys: SESSION_KEYS,
-    stand_ins: SESSION,
-    conduct: TIMED,
-    ..DialectEvent::OBSERVER
-};
+const TOLD: DialectEvent =
+    DialectEvent { keys: &[FILE], stand_ins: SESSION, conduct: TIMED, ..DialectEvent::OBSERVER };
 
 const fn told(name: &'static str, event: &'static str) -> DialectEvent {
     DialectEvent { name, event, ..TOLD }
@@ -42,11 +41,11 @@ const fn told(name: &'static str, event: &'static str) -> DialectEvent {
 const CANCEL: Key = key("cancel", Says::Refusal);
 
 const fn session(reason: &'static str, event: &'static str) -> DialectEvent {
-    DialectEvent { when: Some(("reason", reason)), ..told("session", event) }
+    DialectEvent { when: Some(("reason", reason)), keys: SESSION_KEYS, ..told("session", event) }
 }
 
 const fn session_before(reason: &'static str, event: &'static str) -> DialectEvent {
-    DialectEvent { when: Some(("reason", reason)), ..before("session", event) }
+    DialectEvent { when: Some(("reason", reason)), keys: SESSION_KEYS, ..before("session", event) }
 }
 
 /// May be cancelled.
@@ -60,11 +59,10 @@ const fn before(name: &'static str, event: &'static str) -> DialectEvent {
 }
 
 const TOOL_KEYS: &[(&str, &str)] =
-    &[SESSION_KEYS[0], ("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
+    &[FILE, ("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
 
 /// The tool as later extensions tell of it while it runs.
-const EXECUTION_KEYS: &[(&str, &str)] =
-    &[SESSION_KEYS[0], ("args", "toolInput"), ("toolCallId", "toolUseId")];
+const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
 /// pi.
 pub(super) static PI: Dialect = Dialect {
@@ -76,7 +74,7 @@ pub(super) static PI: Dialect = Dialect {
     spelling: KeySpelling::Camel,
     events: &[
         session("start", "session.start"),
-        session_before("before_switch", "session.switch.pre"),
+        DialectEvent { keys: SWITCH_KEYS, ..session_before("before_switch", "session.switch.pre") },
         session("switch", "session.switch"),
         session_before("before_clear", "session.clear.pre"),
         session("clear", "session.clear"),
@@ -125,7 +123,7 @@ pub(super) static PI: Dialect = Dialect {
         },
         // Of its later extensions.
         DialectEvent {
-            keys: &[SESSION_KEYS[0], ("text", "prompt")],
+            keys: &[FILE, ("text", "prompt")],
             results: Results::Keys(&[
                 key(
                     "action",
@@ -166,11 +164,11 @@ pub(super) static PI: Dialect = Dialect {
             rewrites: &[rewrite("sessionDir", Merge::First)],
             ..told("session_directory", "session.dir")
         },
-        told("session_start", "session.start"),
-        before("session_before_switch", "session.switch.pre"),
-        told("session_switch", "session.switch"),
+        DialectEvent { keys: SESSION_KEYS, ..told("session_start", "session.start") },
+        DialectEvent { keys: SWITCH_KEYS, ..before("session_before_switch", "session.switch.pre") },
+        DialectEvent { keys: SESSION_KEYS, ..told("session_switch", "session.switch") },
         before("session_before_fork", "session.branch.pre"),
-        told("session_fork", "session.branch"),
+        DialectEvent { keys: SESSION_KEYS, ..told("session_fork", "session.branch") },
         DialectEvent {
             results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
             rewrites: &[rewrite("compaction", Merge::Last)],

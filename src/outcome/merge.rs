@@ -195,6 +195,15 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
             }
             Ok(Value::Array(list))
         }
+        Merge::Entries => match (old, new) {
+            (Value::Object(old), Value::Object(new)) => {
+                let mut all = old.clone();
+                all.extend(new.clone());
+                Ok(Value::Object(all))
+            }
+            (Value::Null, Value::Object(_)) => Ok(new.clone()),
+            _ => Err("entries are added by an object to an object".to_string()),
+        },
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
         Merge::SameRole => Err(format!(
             "its role must stay {}",
@@ -289,6 +298,10 @@ mod tests {
         assert_eq!(rewrite(Merge::Append, &json!(null), &json!("x"), false), Ok(json!(["x"])));
         assert!(rewrite(Merge::Append, &json!("text"), &json!("x"), false).is_err());
         let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
+        let env = rewrite(Merge::Entries, &json!({"A": "1", "B": "1"}), &json!({"B": "2"}), true);
+        assert_eq!(env, Ok(json!({"A": "1", "B": "2"})));
+        assert_eq!(rewrite(Merge::Entries, &Value::Null, &user, false), Ok(user.clone()));
+        assert!(rewrite(Merge::Entries, &user, &json!(["A"]), false).is_err());
         assert!(rewrite(Merge::SameRole, &user, &model, false).is_err());
         assert!(
             rewrite(Merge::SameRole, &user, &json!({"role": "user", "content": "x"}), false)

@@ -45,6 +45,8 @@ const DOCUMENTS: &[&str] = &[
     "docs/systems/README.md",
     "docs/systems/loom.md",
     "docs/systems/oh-my-pi.md",
+    "docs/systems/openclaw.md",
+    "docs/systems/pi.md",
     "docs/systems/wolli.md",
 ];
 
@@ -70,6 +72,10 @@ const PARTS: &[Part] = &[
     ("results-of-wolli", || systems::results("wolli")),
     ("events-of-omp", || systems::events("omp")),
     ("results-of-omp", || systems::results("omp")),
+    ("events-of-pi", || systems::events("pi")),
+    ("results-of-pi", || systems::results("pi")),
+    ("events-of-openclaw", || systems::events("openclaw")),
+    ("results-of-openclaw", || systems::results("openclaw")),
     ("tools", tools),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
@@ -143,7 +149,8 @@ fn the_tutorial_shows_what_hookrun_prints() {
 
 #[test]
 fn the_pages_about_systems_show_what_hookrun_prints() {
-    for page in ["docs/systems/wolli.md", "docs/systems/oh-my-pi.md"] {
+    for page in ["wolli", "oh-my-pi", "pi", "openclaw"] {
+        let page = &format!("docs/systems/{page}.md");
         let sandbox = with_our_files();
         let place = sandbox.path().to_path_buf();
         walk(page, &sandbox, &place, "/home/you/hookrun");

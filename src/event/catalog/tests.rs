@@ -167,7 +167,9 @@ fn assert_sample(spec: &EventSpec) {
         let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
         match rewrite.merge {
             Merge::Append => assert_eq!(kind, Kind::Array, "{name}: {}", rewrite.field),
-            Merge::SameRole => assert_eq!(kind, Kind::Object, "{name}: {}", rewrite.field),
+            Merge::SameRole | Merge::Entries => {
+                assert_eq!(kind, Kind::Object, "{name}: {}", rewrite.field);
+            }
             Merge::Claim => assert_eq!(kind, Kind::Boolean, "{name}: {}", rewrite.field),
             Merge::Last | Merge::Chain | Merge::First => {}
         }

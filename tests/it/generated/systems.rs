@@ -8,17 +8,35 @@ fn rows(system: &str) -> &'static [DialectEvent] {
     dialect::find(system).unwrap().events
 }
 
-/// The events under their names and ours, and the keys that have other names here.
+/// The name of an event, and what tells it from others of the same name.
+fn name(system: &str, row: &DialectEvent) -> String {
+    let is_shared = rows(system).iter().filter(|other| other.name == row.name).count() > 1;
+    match row.when.filter(|_| is_shared) {
+        Some((_, value)) => format!("{} `{value}`", code(row.name)),
+        None => code(row.name),
+    }
+}
+
+/// The keys of an event that have other names here, or tell something else too.
+fn other_keys(row: &DialectEvent) -> Vec<String> {
+    let keys = row.keys.iter().map(|(theirs, ours)| format!("`{theirs}` is `{ours}`"));
+    let stand_ins = row.stand_ins.iter();
+    keys.chain(stand_ins.map(|one| format!("`{}` tells `{}`", one.theirs, one.ours))).collect()
+}
+
+/// The events under their names and ours, and the keys that have other names here. Those of all
+/// events are told in words.
 pub(super) fn events(system: &str) -> String {
+    let of_all: Vec<Vec<String>> = rows(system).iter().map(other_keys).collect();
     let row = |row: &DialectEvent| {
-        let keys = row.keys.iter().map(|(theirs, ours)| format!("`{theirs}` is `{ours}`"));
-        let keys: Vec<String> = keys.collect();
+        let is_own = |key: &String| !of_all.iter().all(|keys| keys.contains(key));
+        let keys: Vec<String> = other_keys(row).into_iter().filter(is_own).collect();
         let refused = match (row.blocks, row.on_failure.name()) {
             (false, _) => "",
             (true, "allow") => "yes, fails open",
             (true, _) => "yes, fails closed",
         };
-        [code(row.name), code(row.event), refused.to_string(), keys.join(", ")]
+        [name(system, row), code(row.event), refused.to_string(), keys.join(", ")]
     };
     let head =
         ["event", "in hookrun", "can be refused", "keys that are called otherwise in hookrun"];
@@ -36,7 +54,7 @@ pub(super) fn results(system: &str) -> String {
                 keys.iter().map(|key| format!("`{}`: {}", key.name, key.says.about())).collect()
             }
         };
-        (!said.is_empty()).then(|| [code(row.name), said.join("; "), row.merging()])
+        (!said.is_empty()).then(|| [name(system, row), said.join("; "), row.merging()])
     };
     table(["event", "result", "of several hooks"], rows(system).iter().filter_map(row))
 }

@@ -159,6 +159,10 @@ fn handler_paths_of_a_mapping_are_validated() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("error hookrun.toml:1:1: `audit` cannot start: "), "{found:?}");
     assert!(found[0].contains("handlers/audit.sh") && found[0].contains('['), "{found:?}");
+    // Once, however many events it is mapped to.
+    let both = manifest.replace("\"message-sent\"", "[\"message-sent\", \"after-tool-call\"]");
+    let sandbox = Sandbox::new().file("hookrun.toml", &both);
+    assert_eq!(sandbox.problems(&[]).len(), 1);
 }
 
 // Contexts
@@ -462,4 +466,13 @@ fn of_several_models_the_first_is_taken() {
     );
     let ran = openclaw(&sandbox, "before_model_resolve", &json!({ "prompt": "hi" }));
     assert_eq!(result(ran.exits(0)), json!({ "modelOverride": "a" }));
+}
+
+#[test]
+fn the_variables_of_all_hooks_come_together() {
+    let sandbox = Sandbox::new()
+        .hook_for("resolve_exec_env", "10-a", &prints(&json!({ "A": "1", "B": "1" })))
+        .hook_for("resolve_exec_env", "20-b", &prints(&json!({ "B": "2" })));
+    let ran = openclaw(&sandbox, "resolve_exec_env", &json!({ "toolName": "exec" }));
+    assert_eq!(result(ran.exits(0)), json!({ "A": "1", "B": "2" }));
 }

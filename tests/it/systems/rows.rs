@@ -2,7 +2,7 @@
 //! and for a hook that was written for it.
 
 use hookrun::dialect::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
-use hookrun::event::{Context, Event, Kind, OnFailure, Rewrite, Schedule, catalog};
+use hookrun::event::{Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
@@ -178,7 +178,15 @@ fn every_rewrite_of_every_row_reaches_its_host_under_its_own_key() {
             let (_sandbox, ran) = decide(binding, &body);
             ran.exits(0);
             let got: Value = serde_json::from_str(&ran.stdout).unwrap();
-            assert_eq!(got, told(binding.row, &rewrite.field, &value), "{}", rewrite.field);
+            let mut whole = event(binding).context().value(&rewrite.field).unwrap();
+            let stands = match (&mut whole, value.as_object()) {
+                (Some(Value::Object(entries)), Some(new)) if rewrite.merge == Merge::Entries => {
+                    entries.extend(new.clone());
+                    Value::from(entries.clone())
+                }
+                _ => value,
+            };
+            assert_eq!(got, told(binding.row, &rewrite.field, &stands), "{}", rewrite.field);
         }
     });
 }

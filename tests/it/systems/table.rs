@@ -82,6 +82,18 @@ const HELD: &[(&str, &str, &str)] = &[
     ("openclaw", "before_message_write", "every_gate_refuses_in_its_own_words"),
     ("openclaw", "before_model_resolve", "of_several_models_the_first_is_taken"),
     ("openclaw", "inbound_claim", "the_first_that_handles_it_takes_it_and_the_rest_are_not_asked"),
+    ("pi", "context", "what_later_extensions_of_pi_return_is_understood"),
+    ("pi", "before_provider_request", "what_later_extensions_of_pi_return_is_understood"),
+    ("pi", "user_bash", "what_later_extensions_of_pi_return_is_understood"),
+    ("pi", "session_directory", "what_later_extensions_of_pi_return_is_understood"),
+    ("openclaw", "reply_payload_sending", "every_gate_refuses_in_its_own_words"),
+    ("openclaw", "subagent_spawning", "every_gate_refuses_in_its_own_words"),
+    ("openclaw", "skill_proposal_evaluate", "every_gate_refuses_in_its_own_words"),
+    ("openclaw", "before_tool_call", "a_native_question_is_an_approval_too"),
+    ("openclaw", "before_dispatch", "the_first_that_handles_it_takes_it_and_the_rest_are_not_asked"),
+    ("openclaw", "before_agent_reply", "the_first_that_handles_it_takes_it_and_the_rest_are_not_asked"),
+    ("openclaw", "before_prompt_build", "contexts_of_several_handlers_are_put_together"),
+    ("openclaw", "resolve_exec_env", "the_variables_of_all_hooks_come_together"),
 ];
 
 /// One table for each system.
