@@ -30,7 +30,7 @@ use crate::hook::{Hook, LayerKind};
 pub use discover::{Choice, Layer};
 pub use env::{Environment, Inside};
 use loader::Loader;
-pub use loose::Loose;
+pub use loose::{Loose, Origin};
 use manifest::Manifest;
 use problem::{Fault, Lines};
 pub use problem::{Position, Problem, Severity};

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::env::Environment;
-use super::loose::Loose;
+use super::loose::{Loose, Origin};
 use super::problem::{Fault, Problem};
 use crate::dialect::folders::Folders;
 use crate::event::catalog;
@@ -218,7 +218,7 @@ fn host_layer(
     if !is_there(&path) {
         return None;
     }
-    let loose = Loose { path, host };
+    let loose = Loose { path, host, origin: Origin::Folder };
     Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
 }
 
@@ -242,12 +242,13 @@ fn explicit_layer(named: &Path, host: Option<&'static Folders>) -> Result<Layer,
         if named.extension() == Some(OsStr::new("toml")) {
             layer.manifests.push(named.to_path_buf());
         } else {
-            layer.loose.push(Loose { path: named.to_path_buf(), host });
+            layer.loose.push(Loose { path: named.to_path_buf(), host, origin: Origin::Named });
         }
         return Ok(layer);
     }
     if let Some(host) = host.filter(|host| is_folder_of(named, host)) {
-        let loose = Loose { path: named.to_path_buf(), host: Some(host) };
+        let path = named.to_path_buf();
+        let loose = Loose { path, host: Some(host), origin: Origin::Folder };
         return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
     }
     if let Some(event) = named.file_name().and_then(OsStr::to_str).and_then(catalog::find) {

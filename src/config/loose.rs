@@ -23,6 +23,19 @@ pub struct Loose {
     pub path: PathBuf,
     /// The system whose hooks are kept so; `None` for hookrun's own.
     pub host: Option<&'static Folders>,
+    /// How it came here.
+    pub origin: Origin,
+}
+
+/// How a file or folder of such hooks came here: what of it must be a hook of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It is a system's folder, which holds other things too.
+    Folder,
+    /// The system's own settings name the file: it is a hook, but may be a module.
+    Listed,
+    /// Somebody wants just this file to run.
+    Named,
 }
 
 impl Loader<'_> {
@@ -30,7 +43,7 @@ impl Loader<'_> {
         if !loose.path.is_dir() {
             let name = loose.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let file = DropIn { path: loose.path.clone(), name, is_folder: false };
-            return self.loose_file(layer, file, loose.host);
+            return self.loose_file(layer, file, loose);
         }
         self.check_writers(&loose.path);
         match discover::entries(&loose.path) {
@@ -38,7 +51,7 @@ impl Loader<'_> {
             Ok(found) => found
                 .into_iter()
                 .filter(|file| !file.is_folder)
-                .for_each(|file| self.loose_file(layer, file, loose.host)),
+                .for_each(|file| self.loose_file(layer, file, loose)),
             Err(error) => {
                 let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
                 self.fault(fault, &loose.path, None);
@@ -46,7 +59,7 @@ impl Loader<'_> {
         }
     }
 
-    fn loose_file(&mut self, layer: LayerKind, file: DropIn, host: Option<&'static Folders>) {
+    fn loose_file(&mut self, layer: LayerKind, file: DropIn, loose: &Loose) {
         // Who names a file that is found anyway does not want it to run twice.
         let is_new = match file.path.canonicalize() {
             Ok(path) => self.seen.insert(path),
@@ -55,13 +68,17 @@ impl Loader<'_> {
         if !is_new {
             return;
         }
-        if let Some(host) = host.filter(|host| host.is_module(&file.name)) {
+        if let Some(host) = loose.host.filter(|host| host.is_module(&file.name)) {
             let name = host.dialect;
             let cause = format!("is a module of {name}'s own, which only {name} can load");
             let cure = format!("leave it to {name}, or write it as a program");
-            return self.note(Fault::new(cause, cure), &file.path);
+            let fault = Fault::new(cause, cure);
+            return match loose.origin {
+                Origin::Folder | Origin::Listed => self.note(fault, &file.path),
+                Origin::Named => self.fault(fault, &file.path, None),
+            };
         }
-        let dialect = host.and_then(|host| dialect::find(host.dialect));
+        let dialect = loose.host.and_then(|host| dialect::find(host.dialect));
         let mut draft = Draft::default();
         (draft.dialect, draft.events) = (dialect, Some(Vec::new()));
         match directive::read(&file.path, &mut draft) {
@@ -71,7 +88,7 @@ impl Loader<'_> {
         }
         let events = draft.events.take().unwrap_or_default();
         if events.is_empty() {
-            return self.eventless(&file.path, dialect);
+            return self.eventless(&file.path, dialect, loose.origin);
         }
         let source = Source { layer, file: file.path.clone(), line: None };
         let what = What { name: file.name, handler: Handler::File(file.path.clone()), source };
@@ -111,17 +128,17 @@ impl Loader<'_> {
     }
 
     /// A file that names no event: a program that nobody would ask, or something else.
-    fn eventless(&mut self, file: &Path, dialect: Option<&'static Dialect>) {
+    fn eventless(&mut self, file: &Path, dialect: Option<&'static Dialect>, origin: Origin) {
         let is_program = file.metadata().map(|meta| meta.permissions().mode() & 0o111 != 0);
         let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
         let example = example.map_or("tool.pre", |row| row.name);
         let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
         match is_program {
-            Ok(false) => {
+            Ok(false) if origin == Origin::Folder => {
                 let cause = "names no event and is not executable, so it is no hook";
                 self.note(Fault::new(cause, format!("to make it one, {cure}")), file);
             }
-            Ok(true) | Err(_) => {
+            Ok(_) | Err(_) => {
                 self.fault(Fault::new("does not say which event it is for", cure), file, None);
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::json::{Kind, Node};
 use super::{Entries, Reader};
-use crate::config::loose::Loose;
+use crate::config::loose::{Loose, Origin};
 use crate::config::problem::Fault;
 use crate::dialect::folders;
 use crate::dialect::settings::{LISTINGS, Listing};
@@ -46,7 +46,7 @@ impl Reader<'_> {
             let path = self.path(&written);
             if path.is_file() {
                 let host = folders::of(listing.dialect);
-                self.manifest.loose.push(Loose { path, host });
+                self.manifest.loose.push(Loose { path, host, origin: Origin::Listed });
             } else {
                 let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
                 let cause = format!("the hook `{written}` {what}");

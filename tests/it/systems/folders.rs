@@ -176,6 +176,19 @@ fn a_file_that_is_named_runs_in_a_native_host_too() {
 }
 
 #[test]
+fn a_file_that_is_named_and_can_be_no_hook_closes_the_gate() {
+    let sandbox = Sandbox::new()
+        .file("notes.txt", "nothing\n")
+        .file("gate.ts", "export default function (pi) {}\n");
+    for (file, why) in
+        [("notes.txt", "does not say which event it is for"), ("gate.ts", "which only pi can load")]
+    {
+        tool_call(&sandbox, &["--hooks", file]).exits(2).says(why);
+    }
+    sandbox.hookrun(&["run", "tool.pre", "--hooks", "gate.ts"], b"{}").exits(2);
+}
+
+#[test]
 fn a_path_that_is_found_anyway_runs_once() {
     let sandbox = Sandbox::new()
         .script(&format!("{PROJECT}/gate.sh"), &noting("tool_call"))

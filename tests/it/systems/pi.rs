@@ -352,6 +352,20 @@ fn built_in_tools_say_what_they_are_about_to_do() {
     }
 }
 
+#[test]
+fn a_new_input_that_pi_cannot_be_told_of_blocks_the_tool() {
+    let update = json!({ "update": { "toolInput": { "command": "ls -l" } } });
+    let body = format!("# hookrun: rewrite\necho '{update}'");
+    let sandbox = Sandbox::new().hook("rewrites", &body);
+    let ran = pi(&sandbox, "tool_call", &tool_call("ls"));
+    assert_eq!(result(ran.exits(2))["block"], true);
+    // So does a hook of a system that has such results.
+    let body = "# hookrun: dialect=openclaw\necho '{\"params\": {\"command\": \"ls -l\"}}'";
+    let sandbox = Sandbox::new().hook_for("before-tool-call", "rewrites", body);
+    let ran = pi(&sandbox, "tool_call", &tool_call("ls"));
+    assert_eq!(result(ran.exits(2))["block"], true);
+}
+
 // tool_result
 
 #[test]
