@@ -134,9 +134,14 @@ pub(super) static PI: Dialect = Dialect {
                     ]),
                 ),
                 key("text", Says::Field("prompt")),
+                key("images", Says::Field("images")),
             ]),
             blocks: true,
-            rewrites: &[rewrite("prompt", Merge::Chain), rewrite("handled", Merge::Claim)],
+            rewrites: &[
+                rewrite("prompt", Merge::Chain),
+                rewrite("images", Merge::Chain),
+                rewrite("handled", Merge::Claim),
+            ],
             ..told("input", "prompt.submit")
         },
         DialectEvent {

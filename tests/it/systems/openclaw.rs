@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::nasty::running::wait_for_text;
+use crate::nasty::running::{wait_for_text, wait_until};
 use crate::sandbox::{Ran, Sandbox};
 
 /// The hooks of the document, the events that they are here, and whether a reply waits for them.
@@ -102,9 +102,8 @@ fn a_forgotten_hook_is_still_ended_at_its_timeout() {
     let sandbox = Sandbox::new().hook_for("message.sent", "hangs", body);
     openclaw(&sandbox, "message-sent", &json!({})).allows();
     let pid = wait_for_text(&sandbox, "pid").trim().to_string();
-    while Path::new("/proc").join(&pid).join("exe").read_link().is_ok() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    let exe = Path::new("/proc").join(&pid).join("exe");
+    wait_until("its end", || exe.read_link().is_err());
 }
 
 // Registration
