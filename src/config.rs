@@ -142,7 +142,9 @@ impl Config {
         }
         let key = |hook: &Hook| {
             let tools = hook.matcher.tools().map(str::to_string);
-            Some((hook.event.clone(), tools, hook.name.clone()))
+            // The hooks of the system are nobody's to replace.
+            let may_be_shadowed = hook.source.layer != LayerKind::System;
+            may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone()))
         };
         for shadowed in shadow::shadow(&mut self.hooks, key) {
             let cure = "give one of them another name if both are to run";

@@ -79,8 +79,9 @@ impl Discovery {
         match self {
             Discovery::All => None,
             Discovery::FirstWins => Some(
-                "Of hooks with one event, tool matcher and name the nearest layer's runs. A hook \
-                 with a mistake does not run; a gate that fails closed refuses meanwhile.",
+                "Of hooks with one event, tool matcher and name the nearest layer's runs, and \
+                 beside it all of the system's. A hook with a mistake does not run; a gate that \
+                 fails closed refuses meanwhile.",
             ),
         }
     }

@@ -296,7 +296,9 @@ fn command_line(program: &str, host: &Host) -> String {
 /// The program of a command that `install` writes for `host`; `None` for every other command.
 pub(crate) fn program_of(text: &str, host: &Host) -> Option<String> {
     match shell_words::split(text).ok()?.as_slice() {
-        [program, run, flag, name] if run == "run" && flag == "--host" && name == host.name => {
+        [program, run, flag, name, event @ ..]
+            if run == "run" && flag == "--host" && name == host.name && event.len() <= 1 =>
+        {
             Some(program.clone())
         }
         _ => None,

@@ -237,7 +237,7 @@ fn each_host_gets_its_own_switch_and_unit() {
         json!({ "type": "command", "command": format!("{own} run --host codex"), "timeout": 600 }),
         json!({ "type": "command", "command": format!("{own} run --host gemini"), "timeout": 600_000, "name": "hookrun" }),
         json!({ "type": "command", "command": format!("{own} run --host cursor"), "timeout": 600, "failClosed": true }),
-        json!({ "type": "command", "bash": format!("{own} run --host copilot"), "timeoutSec": 600 }),
+        json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse"), "timeoutSec": 600 }),
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();

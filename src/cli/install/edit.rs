@@ -304,6 +304,10 @@ impl Document {
 
 /// A hook of hookrun's for an event, key by key.
 pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String, Value)> {
+    let command = match settings.names_event {
+        true => format!("{command} {}", row.name),
+        false => command.to_string(),
+    };
     let mut keys = vec![
         ("type".to_string(), Value::from("command")),
         (settings.command.to_string(), Value::from(command)),

@@ -30,6 +30,7 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: Some(("onFailure", Fixed::Word("block"))),
             timeout: Timeout { key: "timeout", per_second: 1 },
             comments: Comments::Unknown,
+            names_event: false,
         }),
         shell: Shell::Plain("sh"),
         events: CLAUDE,
@@ -51,6 +52,7 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeout", per_second: 1 },
             comments: Comments::Refused,
+            names_event: false,
         }),
         shell: Shell::Login,
         events: CODEX,
@@ -76,6 +78,7 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeout", per_second: 1000 },
             comments: Comments::Read,
+            names_event: false,
         }),
         shell: Shell::Plain("bash"),
         events: GEMINI,
@@ -100,6 +103,7 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: Some(("failClosed", Fixed::Flag(true))),
             timeout: Timeout { key: "timeout", per_second: 1 },
             comments: Comments::Unknown,
+            names_event: false,
         }),
         shell: Shell::Plain("sh"),
         events: CURSOR,
@@ -121,6 +125,7 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeoutSec", per_second: 1 },
             comments: Comments::Unknown,
+            names_event: true,
         }),
         shell: Shell::Plain("bash"),
         events: COPILOT,
@@ -227,6 +232,8 @@ pub(crate) struct Settings {
     pub(crate) closed: Option<(&'static str, Fixed)>,
     pub(crate) timeout: Timeout,
     pub(crate) comments: Comments,
+    /// The command has to name the event: the context does not.
+    pub(crate) names_event: bool,
 }
 
 /// What a switch is set to.
