@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
-use hookrun::dialect::{self, Reply, folders, native};
+use hookrun::dialect::{self, Dialect, Reply, folders, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
@@ -83,7 +83,10 @@ fn decide_what_comes(
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
         return (Reply { stdout: String::new(), stderr, status: native::ALLOWED }, None);
     }
-    decide(&asked, Some(early), (args, env), (started, pulse))
+    let mut env = env.clone();
+    let folder = Dialect::folder(&early.context).filter(|folder| folder.is_dir());
+    env.cwd = folder.unwrap_or(env.cwd);
+    decide(&asked, Some(early), (args, &env), (started, pulse))
 }
 
 /// The name of the event in a context of this dialect.

@@ -1,6 +1,7 @@
 //! Events in and out: a dialect's names and keys become ours, and ours become theirs.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -43,7 +44,17 @@ pub enum DecodeError {
 /// Keys of ours that no other system has.
 const OURS: &[&str] = &["event", "action", "raw"];
 
+/// Where the folder stands in a host's event that it works in, the surest place first.
+const FOLDERS: &[&str] = &["cwd", "workspace_roots.0"];
+
 impl Dialect {
+    /// The folder that a host's event says it works in: a hook of a user's own settings may be
+    /// started elsewhere (Cursor starts it in `~/.cursor`).
+    pub fn folder(context: &Context) -> Option<PathBuf> {
+        let named = FOLDERS.iter().find_map(|place| context.text(place));
+        named.filter(|folder| folder.starts_with('/')).map(PathBuf::from)
+    }
+
     /// Which of several events of one name `context` is of.
     ///
     /// # Errors

@@ -109,7 +109,11 @@ proptest! {
             let added = Document::read(&text, shape).unwrap().with(&rows, &command, &is_own);
             let read = Document::read(&added, shape).unwrap();
             prop_assert!(read.doubt().is_none());
-            let own = |found: &&Found| found.command.as_deref() == Some(command.as_str());
+            let own = |found: &&Found| {
+                let named = format!("{command} {}", found.event);
+                let wanted = if shape.names_event { &named } else { &command };
+                found.command.as_ref() == Some(wanted)
+            };
             prop_assert_eq!(read.hooks().iter().filter(own).count(), rows.len());
             prop_assert_eq!(&read.with(&rows, &command, &is_own), &added);
             let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);
