@@ -5,31 +5,13 @@
 //! be undone by anything on stdout, so it is the way to refuse wherever it works; JSON stands
 //! alone, with status 0.
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
-use crate::event::{Merge, OnFailure, Schedule};
-
-const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
-
-/// Exit status 2, and the reason on stderr.
-const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
-
-const CONTEXT: Say = Say {
-    on: On::Context,
-    put: &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)],
-    status: 0,
+use super::form::parts::{
+    ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
+    STOP_REASON, TEACH, gate, open_gate, told,
 };
-
-const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
-
-/// What any hook may say: `continue: false` ends the whole run there.
-const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
-const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
-const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
-const DECISION: Hear =
-    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &[] } };
-const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
-const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use crate::event::{Merge, Schedule};
 
 /// Is told, and its context reaches nobody.
 static TOLD: Form = Form {
@@ -40,7 +22,7 @@ static TOLD: Form = Form {
 
 /// Is told, and its context reaches the model.
 static TEACHES: Form = Form {
-    writes: &[CONTEXT, SHOW],
+    writes: &[TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
@@ -54,7 +36,7 @@ static GATES: Form = Form {
 
 /// May refuse, and its context reaches the model.
 static GATES_AND_TEACHES: Form = Form {
-    writes: &[REFUSE, CONTEXT, SHOW],
+    writes: &[REFUSE, TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
@@ -76,15 +58,12 @@ static PRE_TOOL_USE: Form = Form {
             put: &[NAMED, ("hookSpecificOutput.updatedInput", Put::Value)],
             status: 0,
         },
-        CONTEXT,
+        TEACH,
         SHOW,
     ],
     reads: &[
-        Hear {
-            path: "hookSpecificOutput.permissionDecision",
-            says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"] },
-        },
-        Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason },
+        PERMISSION,
+        PERMISSION_REASON,
         Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
         HALT,
         STOP_REASON,
@@ -138,7 +117,7 @@ static POST_TOOL_USE: Form = Form {
             put: &[NAMED, ("hookSpecificOutput.updatedToolOutput", Put::Value)],
             status: 0,
         },
-        CONTEXT,
+        TEACH,
         SHOW,
     ],
     reads: &[
@@ -169,32 +148,6 @@ static MESSAGE_DISPLAY: Form = Form {
     ],
     refuses: Refuses::Two,
 };
-
-/// Is told.
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        name,
-        event,
-        results: Results::Form(form),
-        schedule: Schedule::Parallel,
-        ..DialectEvent::OBSERVER
-    }
-}
-
-/// May refuse.
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        blocks: true,
-        on_failure: OnFailure::Block,
-        schedule: Schedule::Sequential,
-        ..told(name, event, form)
-    }
-}
-
-/// May refuse; if it fails, the event goes on.
-const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
-}
 
 /// Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {

@@ -5,29 +5,13 @@
 //! invalid there, and the tool runs; so a refusal is exit status 2 with words on stderr and
 //! nothing on stdout, and a question is one too.
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
-use crate::event::{Merge, OnFailure, Schedule};
-
-const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
-
-const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
-
-const CONTEXT: Say = Say {
-    on: On::Context,
-    put: &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)],
-    status: 0,
+use super::form::parts::{
+    ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
+    STOP_REASON, TEACH, gate, open_gate, told,
 };
-
-const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
-
-const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
-const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
-const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
-const DECISION: Hear =
-    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &[] } };
-const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
-const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use crate::event::{Merge, Schedule};
 
 static TOLD: Form = Form {
     writes: &[SHOW],
@@ -36,7 +20,7 @@ static TOLD: Form = Form {
 };
 
 static TEACHES: Form = Form {
-    writes: &[CONTEXT, SHOW],
+    writes: &[TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
@@ -48,7 +32,7 @@ static GATES: Form = Form {
 };
 
 static GATES_AND_TEACHES: Form = Form {
-    writes: &[REFUSE, CONTEXT, SHOW],
+    writes: &[REFUSE, TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
@@ -65,15 +49,12 @@ static PRE_TOOL_USE: Form = Form {
             ],
             status: 0,
         },
-        CONTEXT,
+        TEACH,
         SHOW,
     ],
     reads: &[
-        Hear {
-            path: "hookSpecificOutput.permissionDecision",
-            says: Heard::Words { refuse: &["deny"], ask: &["ask"] },
-        },
-        Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason },
+        PERMISSION,
+        PERMISSION_REASON,
         Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
         HALT,
         STOP_REASON,
@@ -123,35 +104,12 @@ static POST_TOOL_USE: Form = Form {
             put: &[("decision", Put::Word("block")), ("reason", Put::Plain)],
             status: 0,
         },
-        CONTEXT,
+        TEACH,
         SHOW,
     ],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
-
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        name,
-        event,
-        results: Results::Form(form),
-        schedule: Schedule::Parallel,
-        ..DialectEvent::OBSERVER
-    }
-}
-
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        blocks: true,
-        on_failure: OnFailure::Block,
-        schedule: Schedule::Sequential,
-        ..told(name, event, form)
-    }
-}
-
-const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
-}
 
 /// Codex CLI.
 pub(super) static CODEX: Dialect = Dialect {

@@ -5,14 +5,12 @@
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
 //! keys; both are read. It was not measured.
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, OnFailure, Schedule};
 
 const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };
 const ADDED: Hear = Hear { path: "additionalContext", says: Heard::Context };
-const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
-
 static TOLD: Form = Form { writes: &[], reads: &[], refuses: Refuses::Two };
 
 static TEACHES: Form = Form { writes: &[CONTEXT], reads: &[ADDED], refuses: Refuses::Two };
@@ -79,7 +77,7 @@ static STOP: Form = Form {
     }],
     reads: &[
         Hear { path: "decision", says: Heard::Words { refuse: &["block"], ask: &[] } },
-        REASON,
+        parts::REASON,
     ],
     refuses: Refuses::Two,
 };
@@ -108,23 +106,11 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        name,
-        event,
-        keys: KEYS,
-        results: Results::Form(form),
-        schedule: Schedule::Parallel,
-        ..DialectEvent::OBSERVER
-    }
+    DialectEvent { keys: KEYS, ..parts::told(name, event, form) }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        blocks: true,
-        on_failure: OnFailure::Block,
-        schedule: Schedule::Sequential,
-        ..told(name, event, form)
-    }
+    DialectEvent { keys: KEYS, ..parts::gate(name, event, form) }
 }
 
 /// GitHub Copilot CLI.

@@ -4,9 +4,9 @@
 //! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
 //! commands and MCP tools only. It was not measured.
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, Results, rewrite};
-use crate::event::{Merge, OnFailure, Schedule};
+use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
+use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, rewrite};
+use crate::event::{Merge, OnFailure};
 
 const DENY: Say = Say {
     on: On::Refusal,
@@ -98,23 +98,11 @@ static PRE_COMPACT: Form = Form {
 const SESSION: (&str, &str) = ("conversation_id", "sessionId");
 
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        name,
-        event,
-        keys: &[SESSION],
-        results: Results::Form(form),
-        schedule: Schedule::Parallel,
-        ..DialectEvent::OBSERVER
-    }
+    DialectEvent { keys: &[SESSION], ..parts::told(name, event, form) }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        blocks: true,
-        on_failure: OnFailure::Block,
-        schedule: Schedule::Sequential,
-        ..told(name, event, form)
-    }
+    DialectEvent { keys: &[SESSION], ..parts::gate(name, event, form) }
 }
 
 const fn of_tool(

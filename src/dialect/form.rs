@@ -4,6 +4,8 @@
 //! by the exit status, some by JSON, and drop what stands in the wrong place. A [`Form`] is the
 //! table of one event's places; the safest one that was measured goes first.
 
+pub(super) mod parts;
+
 use serde_json::{Map, Value};
 
 use super::{Answer, Binding, Reply, native};

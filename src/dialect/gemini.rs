@@ -5,24 +5,15 @@
 //! exit status 2 with words on stderr and nothing on stdout. `ask` waits for a person even where
 //! there is none, but that is what asking means there.
 
+use super::form::parts::{
+    ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON, gate, open_gate, told,
+};
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results, rewrite};
-use crate::event::{Merge, OnFailure, Schedule};
-
-const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use crate::event::{Merge, Schedule};
 
 const CONTEXT: Say =
     Say { on: On::Context, put: &[("hookSpecificOutput.additionalContext", Put::Text)], status: 0 };
-
-const SHOW: Say = Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
-
-const DECISION: Hear =
-    Hear { path: "decision", says: Heard::Words { refuse: &["deny", "block"], ask: &["ask"] } };
-const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
-const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
-const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
-const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
-const ADDED: Hear = Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
 
 static TOLD: Form = Form {
     writes: &[SHOW],
@@ -97,25 +88,6 @@ static AFTER_TOOL: Form = Form {
     refuses: Refuses::FromTwo,
 };
 
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        name,
-        event,
-        results: Results::Form(form),
-        schedule: Schedule::Parallel,
-        ..DialectEvent::OBSERVER
-    }
-}
-
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent {
-        blocks: true,
-        on_failure: OnFailure::Block,
-        schedule: Schedule::Sequential,
-        ..told(name, event, form)
-    }
-}
-
 /// Gemini CLI.
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
@@ -130,8 +102,7 @@ pub(super) static GEMINI: Dialect = Dialect {
         gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
         DialectEvent {
             keys: &[("prompt_response", "lastAssistantMessage")],
-            on_failure: OnFailure::Allow,
-            ..gate("AfterAgent", "agent.stop", &GATES)
+            ..open_gate("AfterAgent", "agent.stop", &GATES)
         },
         // A refusal of the model's request is an empty answer.
         gate("BeforeModel", "model.pre", &GATES),

@@ -1,0 +1,83 @@
+//! What several hosts write and read in the same way.
+
+use super::{Form, Hear, Heard, On, Put, Say};
+use crate::dialect::{DialectEvent, Results};
+use crate::event::{OnFailure, Schedule};
+
+/// The host's name for the event, without which some hosts read nothing.
+pub(in crate::dialect) const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
+
+/// Exit status 2, and the reason on stderr: nothing on stdout can undo it.
+pub(in crate::dialect) const REFUSE: Say = Say { on: On::Refusal, put: &[], status: 2 };
+
+/// Text for the model, under the event's name.
+pub(in crate::dialect) const TEACH: Say = Say {
+    on: On::Context,
+    put: &[NAMED, ("hookSpecificOutput.additionalContext", Put::Text)],
+    status: 0,
+};
+
+/// Text to show.
+pub(in crate::dialect) const SHOW: Say =
+    Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
+
+/// Ends the whole run there; here it refuses the event.
+pub(in crate::dialect) const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
+
+pub(in crate::dialect) const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
+
+pub(in crate::dialect) const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
+
+pub(in crate::dialect) const DECISION: Hear =
+    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &["ask"] } };
+
+pub(in crate::dialect) const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
+
+pub(in crate::dialect) const ADDED: Hear =
+    Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+
+pub(in crate::dialect) const PERMISSION: Hear = Hear {
+    path: "hookSpecificOutput.permissionDecision",
+    says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"] },
+};
+
+pub(in crate::dialect) const PERMISSION_REASON: Hear =
+    Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason };
+
+/// Is told.
+pub(in crate::dialect) const fn told(
+    name: &'static str,
+    event: &'static str,
+    form: &'static Form,
+) -> DialectEvent {
+    DialectEvent {
+        name,
+        event,
+        results: Results::Form(form),
+        schedule: Schedule::Parallel,
+        ..DialectEvent::OBSERVER
+    }
+}
+
+/// May refuse, and refuses if it fails.
+pub(in crate::dialect) const fn gate(
+    name: &'static str,
+    event: &'static str,
+    form: &'static Form,
+) -> DialectEvent {
+    DialectEvent {
+        blocks: true,
+        on_failure: OnFailure::Block,
+        schedule: Schedule::Sequential,
+        ..told(name, event, form)
+    }
+}
+
+/// May refuse; if it fails, the event goes on.
+pub(in crate::dialect) const fn open_gate(
+    name: &'static str,
+    event: &'static str,
+    form: &'static Form,
+) -> DialectEvent {
+    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
+}
