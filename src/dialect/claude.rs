@@ -14,28 +14,28 @@ use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
 /// Is told, and its context reaches nobody.
-static TOLD: Form = Form {
+pub(super) static TOLD: Form = Form {
     writes: &[SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// Is told, and its context reaches the model.
-static TEACHES: Form = Form {
+pub(super) static TEACHES: Form = Form {
     writes: &[TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// May refuse by exit status 2.
-static GATES: Form = Form {
+pub(super) static GATES: Form = Form {
     writes: &[REFUSE, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// May refuse, and its context reaches the model.
-static GATES_AND_TEACHES: Form = Form {
+pub(super) static GATES_AND_TEACHES: Form = Form {
     writes: &[REFUSE, TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,

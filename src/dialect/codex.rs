@@ -5,6 +5,7 @@
 //! invalid there, and the tool runs; so a refusal is exit status 2 with words on stderr and
 //! nothing on stdout, and a question is one too.
 
+use super::claude::{GATES, GATES_AND_TEACHES, TEACHES, TOLD};
 use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
     STOP_REASON, TEACH, gate, open_gate, told,
@@ -12,30 +13,6 @@ use super::form::parts::{
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
-
-static TOLD: Form = Form {
-    writes: &[SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::Two,
-};
-
-static TEACHES: Form = Form {
-    writes: &[TEACH, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::Two,
-};
-
-static GATES: Form = Form {
-    writes: &[REFUSE, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::Two,
-};
-
-static GATES_AND_TEACHES: Form = Form {
-    writes: &[REFUSE, TEACH, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::Two,
-};
 
 static PRE_TOOL_USE: Form = Form {
     writes: &[

@@ -8,7 +8,8 @@
 
 use std::time::Duration;
 
-use super::{Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
+use super::wolli::INPUT;
+use super::{Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
@@ -117,30 +118,7 @@ pub(super) static OMP: Dialect = Dialect {
             ..told("before_agent_start", "agent.start")
         },
         // Of its source, not of the document: it fires in interactive sessions.
-        DialectEvent {
-            name: "input",
-            event: "prompt.submit",
-            keys: &[("text", "prompt")],
-            results: Results::Keys(&[
-                key(
-                    "action",
-                    Says::Action(&[
-                        ("continue", Act::Pass),
-                        ("transform", Act::Rewrite),
-                        ("handled", Act::Claim("handled")),
-                    ]),
-                ),
-                key("text", Says::Field("prompt")),
-                key("images", Says::Field("images")),
-            ]),
-            blocks: true,
-            rewrites: &[
-                rewrite("prompt", Merge::Chain),
-                rewrite("images", Merge::Chain),
-                rewrite("handled", Merge::Claim),
-            ],
-            ..TOLD
-        },
+        DialectEvent { keeps_thrown: TOLD.keeps_thrown, conduct: TOLD.conduct, ..INPUT },
         told("agent_start", "agent.begin"),
         told("agent_end", "agent.end"),
         told("turn_start", "turn.start"),

@@ -7,8 +7,9 @@
 
 use std::time::Duration;
 
+use super::wolli::INPUT;
 use super::{
-    Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
+    Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
 };
 use crate::event::{Conduct, Merge, OnFailure};
 
@@ -124,24 +125,9 @@ pub(super) static PI: Dialect = Dialect {
         // Of its later extensions.
         DialectEvent {
             keys: &[FILE, ("text", "prompt")],
-            results: Results::Keys(&[
-                key(
-                    "action",
-                    Says::Action(&[
-                        ("continue", Act::Pass),
-                        ("transform", Act::Rewrite),
-                        ("handled", Act::Claim("handled")),
-                    ]),
-                ),
-                key("text", Says::Field("prompt")),
-                key("images", Says::Field("images")),
-            ]),
+            results: INPUT.results,
             blocks: true,
-            rewrites: &[
-                rewrite("prompt", Merge::Chain),
-                rewrite("images", Merge::Chain),
-                rewrite("handled", Merge::Claim),
-            ],
+            rewrites: INPUT.rewrites,
             ..told("input", "prompt.submit")
         },
         DialectEvent {

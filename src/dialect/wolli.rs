@@ -11,6 +11,33 @@ use crate::event::Merge;
 
 const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };
 
+/// What the user has sent, as pi and oh-my-pi have it too. It cannot be refused there; to take it is
+/// the strictest that can be said: the model never sees it.
+pub(super) const INPUT: DialectEvent = DialectEvent {
+    name: "input",
+    event: "prompt.submit",
+    keys: &[("text", "prompt")],
+    results: Results::Keys(&[
+        key(
+            "action",
+            Says::Action(&[
+                ("continue", Act::Pass),
+                ("transform", Act::Rewrite),
+                ("handled", Act::Claim("handled")),
+            ]),
+        ),
+        key("text", Says::Field("prompt")),
+        key("images", Says::Field("images")),
+    ]),
+    blocks: true,
+    rewrites: &[
+        rewrite("prompt", Merge::Chain),
+        rewrite("images", Merge::Chain),
+        rewrite("handled", Merge::Claim),
+    ],
+    ..BEFORE
+};
+
 /// wolli.
 pub(super) static WOLLI: Dialect = Dialect {
     name: "wolli",
@@ -50,32 +77,7 @@ pub(super) static WOLLI: Dialect = Dialect {
             ],
             ..BEFORE
         },
-        // It cannot be refused there. To take it is the strictest that can be said: the model
-        // never sees it.
-        DialectEvent {
-            name: "input",
-            event: "prompt.submit",
-            keys: &[("text", "prompt")],
-            results: Results::Keys(&[
-                key(
-                    "action",
-                    Says::Action(&[
-                        ("continue", Act::Pass),
-                        ("transform", Act::Rewrite),
-                        ("handled", Act::Claim("handled")),
-                    ]),
-                ),
-                key("text", Says::Field("prompt")),
-                key("images", Says::Field("images")),
-            ]),
-            blocks: true,
-            rewrites: &[
-                rewrite("prompt", Merge::Chain),
-                rewrite("images", Merge::Chain),
-                rewrite("handled", Merge::Claim),
-            ],
-            ..BEFORE
-        },
+        INPUT,
         DialectEvent {
             name: "context",
             event: "model.pre",
