@@ -15,6 +15,7 @@ mod cursor;
 pub mod folders;
 mod form;
 mod gemini;
+pub mod git;
 mod loom;
 pub mod native;
 mod omp;

@@ -57,6 +57,11 @@ impl EventSpec {
         self.context.iter().any(|known| known.name == key)
     }
 
+    /// Whether such an event has an [`Action`]: it is of a tool, or changes paths.
+    pub fn has_action(&self) -> bool {
+        self.carries("toolName") || self.carries("changes")
+    }
+
     /// An example context, as one compact JSON document: what `hookrun test` feeds a hook
     /// when there is nothing on stdin.
     pub fn sample(&self) -> String {
@@ -291,7 +296,8 @@ struct Told {
 
 impl Event {
     /// An event as `host` tells it. For a tool event the [`Action`] is taken from the
-    /// context's `action`, or derived from `toolName` and `toolInput` and added to it.
+    /// context's `action`, or derived from `toolName` and `toolInput` and added to it; for an
+    /// event with `changes` it is writing those paths.
     ///
     /// # Errors
     /// When the context names another event, `action` is not what [`Action`] describes, or a key
@@ -340,7 +346,8 @@ impl Event {
         &self.told.context
     }
 
-    /// What a tool is about to do, the same in every host. Only tool events have one.
+    /// What a tool, a commit or a push is about to do, the same in every host. Only such events
+    /// have one.
     pub fn action(&self) -> Option<&Action> {
         self.told.action.as_ref()
     }
@@ -367,7 +374,10 @@ impl Told {
             self.action = Some(Action::read(given)?);
             return Ok(());
         }
-        self.action = Action::derive(&self.context)?;
+        self.action = match Action::derive(&self.context)? {
+            None if self.spec.carries("changes") => Action::of_changes(&self.context)?,
+            derived => derived,
+        };
         if let Some(action) = &self.action {
             self.context.set("action", &action.to_json());
         }

@@ -3,11 +3,13 @@
 mod hosts;
 mod inside;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use hookrun::dialect::DIALECTS;
+use hookrun::dialect::{DIALECTS, git};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
@@ -44,7 +46,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 refuses
     #[command(
-        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own."
+        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own. For git 1\nrefuses, and hooks that git lets refuse nothing end with 0."
     )]
     Run(RunArgs),
     /// Decide an event and show everything
@@ -167,8 +169,13 @@ pub(crate) struct RunArgs {
     /// names it
     pub(crate) event: Option<String>,
 
-    /// Whose words the event and the reply are in: a host or a hook system
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    /// What git gives its hook, after `--`; only for --host git
+    #[arg(value_name = "ARG")]
+    pub(crate) arguments: Vec<OsString>,
+
+    /// Whose words the event and the reply are in: a host or a hook system; git's hooks have
+    /// arguments, lines on stdin and an exit status
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -436,11 +443,21 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
 
 /// The names of the dialects; another name for one is taken too.
 fn dialect_name() -> clap::builder::PossibleValuesParser {
-    use clap::builder::PossibleValue;
+    names_of_dialects().into()
+}
+
+/// The names of the dialects and of git, which has none.
+fn dialect_or_git() -> clap::builder::PossibleValuesParser {
+    let mut names = names_of_dialects();
+    names.push(PossibleValue::new(git::NAME));
+    names.into()
+}
+
+fn names_of_dialects() -> Vec<PossibleValue> {
     let known = DIALECTS
         .iter()
         .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
-    std::iter::once(PossibleValue::new("native")).chain(known).collect::<Vec<_>>().into()
+    std::iter::once(PossibleValue::new("native")).chain(known).collect()
 }
 
 fn problem_format() -> clap::builder::PossibleValuesParser {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Allowed; as expected; in order.
     Yes,
-    /// Refused or asked; not as expected; not in order. Never used by `run`.
+    /// Refused or asked; not as expected; not in order. Used by `run` only for git.
     No,
     /// `run`: refused. Elsewhere: could not decide. 2 refuses in every known host.
     CouldNot,

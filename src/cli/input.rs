@@ -77,6 +77,28 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, F
     }
 }
 
+/// Reads all bytes until end of file: lines, not a document. A terminal has none.
+pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>, Failure> {
+    let stdin = std::io::stdin();
+    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
+    if stdin.is_terminal() {
+        return Ok(bytes);
+    }
+    loop {
+        wait(&stdin, deadline, abort)?;
+        let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
+        room.map_err(|_| Failure::new("there is no memory for what is on stdin"))?;
+        match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
+            Ok(0) | Err(Errno::BADF) => return Ok(bytes),
+            Ok(_) if bytes.len() > LONGEST_EVENT_BYTES => {
+                return Err(Failure::new("stdin is longer than 256 MiB"));
+            }
+            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(Failure::new(format!("stdin cannot be read: {error}"))),
+        }
+    }
+}
+
 fn no_event(problem: &str) -> Failure {
     Failure::with_help(
         problem.to_string(),

@@ -3,6 +3,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod files;
+mod git;
 pub(crate) mod hosts;
 pub(crate) mod shim;
 pub(crate) mod wanted;
@@ -11,6 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::dialect;
 use hookrun::exec::command;
 use hookrun::hook::Handler;
 use hookrun::report::{Paths, problems};
@@ -39,6 +41,12 @@ struct Site<'a> {
 
 /// Installs hookrun into a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if args.place.host == dialect::git::NAME {
+        return git::install(args, env, out);
+    }
+    if args.git.are_given() {
+        return Err(Failure::new("--hooks, --settings, --discover and --budget are only for git"));
+    }
     let config = Config::load(&Choice::default(), env, Scope::All);
     let site = Site::find(&args.place, &config, env)?;
     for problem in &config.problems {
@@ -90,6 +98,9 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if args.place.host == dialect::git::NAME {
+        return git::uninstall(args, env, out);
+    }
     let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
     let site = Site::find(&args.place, &config, env)?;
     let Some(current) = site.target.text.clone() else {

@@ -9,6 +9,7 @@ mod doctor;
 mod events;
 mod exit;
 mod field;
+mod git;
 mod input;
 mod install;
 mod list;
@@ -92,6 +93,9 @@ fn dispatch(cli: &Cli) -> exit::Result {
 
 fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
+        Command::Run(args) if args.dialect == hookrun::dialect::git::NAME => {
+            git::run(args, env, out)
+        }
         Command::Run(args) => run::run(args, env, out),
         Command::Test(args) => test::test(args, env, out),
         Command::List(args) => list::list(args, env, out),

@@ -55,6 +55,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     }
     Some(RunArgs {
         event: Some(event?),
+        arguments: Vec::new(),
         dialect: once.dialect.unwrap_or_else(|| "native".to_string()),
         source,
         budget: once.budget,

@@ -27,6 +27,12 @@ const OWN_WORK: Duration = Duration::from_secs(30);
 
 /// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
 pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if let Some(argument) = args.arguments.first() {
+        return Err(Failure::with_help(
+            format!("`{}` is one word too many", argument.display()),
+            "arguments after the event are for `--host git`; a context comes on stdin",
+        ));
+    }
     let started = Instant::now();
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);

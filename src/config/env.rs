@@ -103,6 +103,18 @@ impl Environment {
         }
     }
 
+    /// The variables whose names begin with `prefix`; what is not UTF-8 is replaced.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    pub fn beginning_with(prefix: &str) -> Vec<(String, String)> {
+        let readable = |text: OsString| text.to_string_lossy().into_owned();
+        let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));
+        all.filter(|(name, _)| name.starts_with(prefix)).collect()
+    }
+
     /// Where state folders are made: below the state home, or in a private folder of the
     /// system's temporary one where there is no home. Nothing is made yet.
     pub fn state_root(&self) -> PathBuf {

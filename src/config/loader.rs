@@ -292,7 +292,16 @@ impl Loader<'_> {
     fn warn(&mut self, hook: &Hook, spec: &EventSpec) {
         let event = &spec.name;
         let mut causes = Vec::new();
-        if hook.matcher.needs_action() && !spec.carries("toolName") {
+        if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {
+            causes.push((
+                format!(
+                    "`{}` matches command lines, and `{event}` has none: it can never run",
+                    hook.name
+                ),
+                "match paths, or bind it to tool.pre".to_string(),
+            ));
+        }
+        if hook.matcher.needs_action() && !spec.has_action() {
             causes.push((
                 format!(
                     "`{}` matches tools, and `{event}` carries none: it can never run",

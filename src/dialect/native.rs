@@ -58,7 +58,7 @@ fn result(outcome: &Outcome) -> String {
 }
 
 /// A text whose middle is left out where it is too long.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     if text.len() <= LONGEST_REASON_BYTES {
         return text.to_string();
     }

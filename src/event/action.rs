@@ -10,7 +10,7 @@ use super::context::{
     Context, ContextError, child, distinct_entries, elements, scalar_text, string_text,
 };
 
-/// What a tool does, and to what.
+/// What a tool does, or a commit or push, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
     /// The sort of tool.
@@ -258,6 +258,26 @@ impl Action {
         Ok(Some(Action { kind, command, paths }))
     }
 
+    /// The action of an event that changes paths, such as a commit: it writes all of them.
+    /// `None` if there is no `changes`.
+    ///
+    /// # Errors
+    /// When `changes` is not a list of paths, or of objects with a `path`.
+    pub fn of_changes(context: &Context) -> Result<Option<Action>, ContextError> {
+        let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
+            return Ok(None);
+        };
+        let wrong = |problem: &str| ContextError::Field {
+            field: "changes".to_string(),
+            problem: problem.to_string(),
+        };
+        let list = elements(changes).ok_or_else(|| wrong("it is not a list"))?;
+        let path = |raw: &str| string_text(raw).or_else(|| string_text(child(raw, "path")?));
+        let paths: Option<Vec<String>> = list.iter().map(|one| path(one.get())).collect();
+        let paths = paths.ok_or_else(|| wrong("one of them has no `path`"))?;
+        Ok(Some(Action { kind: ActionKind::Write, command: None, paths }))
+    }
+
     /// The action as it stands in a context.
     pub fn to_json(&self) -> Value {
         let mut action = json!({ "kind": self.kind.word() });
@@ -408,6 +428,18 @@ mod tests {
                 assert!(seen.insert(name.to_ascii_lowercase()), "{name} stands twice");
             }
         }
+    }
+
+    #[test]
+    fn what_changes_paths_writes_them() {
+        let of = |json: &str| Action::of_changes(&Context::parse(json).unwrap());
+        let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#).unwrap().unwrap();
+        assert_eq!(
+            (action.kind, action.paths),
+            (ActionKind::Write, vec![".env".into(), "a".into()])
+        );
+        assert_eq!(of("{}").unwrap(), None);
+        assert!(of(r#"{"changes":".env"}"#).is_err() && of(r#"{"changes":[{}]}"#).is_err());
     }
 
     #[test]

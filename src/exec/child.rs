@@ -357,6 +357,69 @@ pub fn edit(
     }
 }
 
+/// How long somebody who waits for a program does not look at anything else.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Asks a program for data: runs it with `variables` beside our environment and nothing on stdin,
+/// and takes all that it says, its stderr up to 64 KiB. It is killed when `limit` is over, when
+/// `is_over` says so, which is asked again and again, or when it has said more than `most_bytes`;
+/// then there is no answer. It stays in our group, so that who interrupts us at the terminal
+/// interrupts it too.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn ask(
+    (program, arguments): (&Path, &[OsString]),
+    variables: &[(&str, &str)],
+    limit: Duration,
+    most_bytes: u64,
+    mut is_over: impl FnMut() -> bool,
+) -> io::Result<Option<Output>> {
+    use std::io::Read;
+    use std::sync::mpsc::RecvTimeoutError;
+    let started = Instant::now();
+    let mut command = Command::new(program);
+    command.args(arguments).envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let (said, hears) = std::sync::mpsc::channel();
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let errors = std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut stderr) = stderr {
+            let _ = stderr.by_ref().take(64 * 1024).read_to_end(&mut kept);
+            let _ = io::copy(&mut stderr, &mut io::sink());
+        }
+        kept
+    });
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let read = stdout.map_or(Ok(0), |out| out.take(most_bytes + 1).read_to_end(&mut kept));
+        let _ = said.send(read.map(|_| kept));
+    });
+    let heard = loop {
+        match hears.recv_timeout(LOOK_AGAIN.min(limit.saturating_sub(started.elapsed()))) {
+            Err(RecvTimeoutError::Timeout) if started.elapsed() < limit && !is_over() => {}
+            heard => break heard,
+        }
+    };
+    let mut status = None;
+    while matches!(&heard, Ok(Ok(kept)) if kept.len() as u64 <= most_bytes) {
+        status = child.try_wait()?;
+        if status.is_some() || started.elapsed() > limit {
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let (Ok(stdout), Some(status)) = (heard, status) else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(None);
+    };
+    let stderr = errors.join().unwrap_or_default();
+    Ok(Some(Output { status, stdout: stdout?, stderr }))
+}
+
 /// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.
 /// For checks of configuration (`sh -n`), never for hooks: its streams are not drained, so a
 /// program that says more than a pipe holds runs into the limit.

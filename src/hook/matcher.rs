@@ -123,7 +123,7 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Whether it looks at an action, which only tool events have.
+    /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
         self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
@@ -131,6 +131,11 @@ impl Matcher {
     /// The tool matcher as it was written.
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
+    }
+
+    /// Whether it looks at a command line, which only tools have.
+    pub fn needs_command(&self) -> bool {
+        self.command.is_some()
     }
 
     /// The words of the tool matcher that name no sort of tool and are no glob.

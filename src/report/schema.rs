@@ -27,11 +27,11 @@ fn context(spec: &EventSpec) -> Map<String, Value> {
         property.insert("description".to_string(), key.about.as_ref().into());
         properties.insert(key.name.to_string(), Value::Object(property));
     }
-    if spec.carries("toolName") {
+    if spec.has_action() {
         let kinds: Vec<&str> = TOOLS.iter().map(|class| class.kind).map(ActionKind::word).collect();
         let action = json!({
             "type": "object",
-            "description": "what the tool is about to do, the same in every host",
+            "description": "what is about to be done, the same in every host",
             "properties": {
                 "kind": { "enum": kinds },
                 "command": { "type": "string" },

@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use hookrun::chain::VARIABLES;
 use hookrun::config::commands::FOLDER;
 use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use hookrun::dialect::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialect::settings::{SHAPES, Switch};
 use hookrun::event::action::TOOLS;
 use hookrun::event::catalog::EVENTS;
@@ -42,6 +43,7 @@ pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
+    "docs/git.md",
     "docs/systems/README.md",
     "docs/systems/loom.md",
     "docs/systems/oh-my-pi.md",
@@ -77,6 +79,7 @@ const PARTS: &[Part] = &[
     ("events-of-openclaw", || systems::events("openclaw")),
     ("results-of-openclaw", || systems::results("openclaw")),
     ("tools", tools),
+    ("git-hooks", git_hooks),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
     ("systems", crate::systems::table::tables),
@@ -173,6 +176,13 @@ fn with_our_files() -> Sandbox {
         assert!(copy.status().unwrap().success());
     }
     sandbox
+}
+
+#[test]
+fn the_page_about_git_shows_what_happens() {
+    let place = tempfile::Builder::new().prefix("git").tempdir().unwrap();
+    let path = place.path().canonicalize().unwrap();
+    walk("docs/git.md", &Sandbox::new(), &path, "/home/you/demo");
 }
 
 /// Does what a document says, in `place`, and compares what is printed with what it shows.
@@ -395,6 +405,30 @@ fn keys(rows: &[KeyRow]) -> String {
     }
     let short = rows.map(|[name, takes, default, _, about]| [name, takes, default, about]);
     table(["key", "takes", "default", "what it does"], short)
+}
+
+fn git_hooks() -> String {
+    let rows = GIT_HOOKS.iter().map(|hook| {
+        let mut keys: Vec<String> = Vec::new();
+        for argument in hook.arguments {
+            match argument {
+                Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => {
+                    keys.push(code(key));
+                }
+                Argument::MessageFile => keys.extend([code("message"), code("filePath")]),
+            }
+        }
+        if let Some(lines) = hook.lines {
+            let words: Vec<String> = lines.words.iter().map(|word| code(word)).collect();
+            keys.push(format!("{}, each {}", code(lines.key), words.join(", ")));
+        }
+        let spec = hookrun::event::catalog::find(hook.event).unwrap();
+        keys.extend(spec.carries("pushOptions").then(|| code("pushOptions")));
+        keys.extend((hook.changes != Changes::Unknown).then(|| code("changes")));
+        let gate = if spec.blocks { "yes" } else { "" };
+        [code(hook.name), code(hook.event), gate.to_string(), keys.join("; ")]
+    });
+    table(["git's hook", "event", "gate", "keys, beside `cwd` and `raw`"], rows)
 }
 
 fn tools() -> String {

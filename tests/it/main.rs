@@ -13,6 +13,7 @@ mod corpus;
 mod doctor;
 mod examples;
 mod generated;
+mod git;
 mod install;
 mod library;
 mod loom;

@@ -1,9 +1,13 @@
 //! The arguments of the commands that look after hosts: `install`, `uninstall` and `doctor`.
 
+use std::time::Duration;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
-use super::problem_format;
+use hookrun::dialect::git;
+
+use super::{SourceArgs, duration, problem_format};
 use crate::install::hosts::HOSTS;
 
 #[derive(Debug, Args)]
@@ -14,6 +18,29 @@ pub(crate) struct InstallArgs {
     /// Install for every event that the host tells, not only for those that a hook wants
     #[arg(long)]
     pub(crate) all_events: bool,
+
+    #[command(flatten)]
+    pub(crate) git: GitArgs,
+}
+
+/// What only git's scripts can be told.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Only for git")]
+pub(crate) struct GitArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// How long everything may take each time; then what can be refused is
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+}
+
+impl GitArgs {
+    /// Whether any of it was given.
+    pub(crate) fn are_given(&self) -> bool {
+        let source = &self.source;
+        !source.hooks.is_empty() || !source.settings.is_empty() || self.budget.is_some()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -28,11 +55,11 @@ pub(crate) struct PlaceArgs {
     #[arg(value_parser = host_name())]
     pub(crate) host: String,
 
-    /// Whose settings: those of the project, or your own
+    /// Whose settings: those of the project (`repo` for git), or your own (`global`)
     #[arg(long, value_enum, default_value_t = SettingsScope::Project)]
     pub(crate) scope: SettingsScope,
 
-    /// Change nothing; print what would change, as a unified diff
+    /// Change nothing; print what would change; of settings as a unified diff
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -40,9 +67,11 @@ pub(crate) struct PlaceArgs {
 /// Whose settings a host reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SettingsScope {
-    /// Those of everybody who works in the project
+    /// Those of everybody who works in the project; for git, the repository's hooks
+    #[value(alias = "repo")]
     Project,
     /// Those of the user, in every project
+    #[value(alias = "global")]
     User,
 }
 
@@ -62,7 +91,7 @@ impl SettingsScope {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Look only at this host
-    #[arg(value_parser = host_name())]
+    #[arg(value_parser = agent_name())]
     pub(crate) host: Option<String>,
 
     /// How to report
@@ -71,5 +100,11 @@ pub(crate) struct DoctorArgs {
 }
 
 fn host_name() -> PossibleValuesParser {
+    let agents = HOSTS.iter().map(|host| host.name);
+    agents.chain([git::NAME]).collect::<Vec<_>>().into()
+}
+
+/// The hosts that have settings.
+fn agent_name() -> PossibleValuesParser {
     HOSTS.iter().map(|host| host.name).into()
 }

@@ -1,6 +1,8 @@
 //! git: commits, patches, rebases and pushes, on the client and on the server.
 //!
-//! A hook that edits the message file in git rewrites `message` here. Without a row are
+//! A hook that edits the message file in git rewrites `message` here. `changes` are the paths that
+//! an event changes; they are its `action`, so that a policy on paths holds for a tool, a commit
+//! and a push. Without a row are
 //! `proc-receive` and `fsmonitor-watchman`, which talk a protocol of their own instead of
 //! answering once, and the four `p4-` hooks of git-p4.
 
@@ -12,14 +14,14 @@ pub(super) const ROWS: &[Row] = &[
         name: "commit.pre",
         summary: "a commit is about to be made",
         aliases: &["pre-commit"],
-        context: &[CWD],
+        context: &[CHANGES, CWD],
         ..GATE
     },
     Row {
         name: "commit.msg.prepare",
         summary: "a commit message is about to be edited",
         aliases: &["prepare-commit-msg"],
-        context: &[COMMIT_MESSAGE, FILE_PATH, ORIGIN, CWD],
+        context: &[COMMIT_MESSAGE, FILE_PATH, ORIGIN, COMMIT, CWD],
         rewrites: &[chain("message")],
         ..GATE
     },
@@ -49,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "merge.pre",
         summary: "a merge is about to be committed",
         aliases: &["pre-merge-commit"],
-        context: &[CWD],
+        context: &[CHANGES, CWD],
         ..GATE
     },
     Row {
@@ -71,7 +73,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "patch.pre",
         summary: "a mailed patch is about to be committed",
         aliases: &["pre-applypatch"],
-        context: &[CWD],
+        context: &[CHANGES, CWD],
         ..GATE
     },
     Row {
@@ -85,7 +87,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "patch.send",
         summary: "a patch is about to be mailed",
         aliases: &["sendemail-validate"],
-        context: &[FILE_PATH, CWD],
+        context: &[FILE_PATH, HEADER_FILE, CWD],
         ..GATE
     },
     Row {
@@ -106,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "index.post",
         summary: "the index has been written",
         aliases: &["post-index-change"],
-        context: &[WORKTREE_CHANGED, CWD],
+        context: &[WORKTREE_CHANGED, SKIP_WORKTREE_CHANGED, CWD],
         ..OBSERVER
     },
     Row {
@@ -120,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "push.pre",
         summary: "commits are about to be pushed",
         aliases: &["pre-push"],
-        context: &[REMOTE, URL, REFS, CWD],
+        context: &[REMOTE, URL, PUSHED_REFS, CHANGES, CWD],
         ..GATE
     },
     Row {
@@ -134,21 +136,21 @@ pub(super) const ROWS: &[Row] = &[
         name: "receive.pre",
         summary: "pushed commits are about to be taken in",
         aliases: &["pre-receive"],
-        context: &[REFS, CWD],
+        context: &[REFS, PUSH_OPTIONS, CHANGES, CWD],
         ..GATE
     },
     Row {
         name: "receive.post",
         summary: "pushed commits have been taken in",
         aliases: &["post-receive"],
-        context: &[REFS, CWD],
+        context: &[REFS, PUSH_OPTIONS, CWD],
         ..OBSERVER
     },
     Row {
         name: "ref.update",
         summary: "one reference is about to move by a push",
         aliases: &["update"],
-        context: &[REF, OLD_SHA, NEW_SHA, CWD],
+        context: &[REF, OLD_SHA, NEW_SHA, CHANGES, CWD],
         ..GATE
     },
     Row {

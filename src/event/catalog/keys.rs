@@ -182,6 +182,14 @@ keys! {
     IS_BRANCH              "isBranch"                Boolean
         "true" "whether a branch was checked out, and not single files"
     IS_SQUASH              "isSquash"                Boolean "false"                  "whether it was squashed"
+    PUSHED_REFS            "refs"                    Array
+        r#"[{"localRef":"refs/heads/main","newSha":"2222222","ref":"refs/heads/main","oldSha":"1111111"}]"# "the references that move at the remote, and what they are called here"
+    CHANGES                "changes"                 Array
+        r#"[{"path":"src/a.txt","status":"M"}]"# "the paths that it changes, and how: A, M, D, T"
+    PUSH_OPTIONS           "pushOptions"             Array   r#"["ci.skip"]"#         "what was given with --push-option"
+    COMMIT                 "commit"                  String  r#""2222222""#           "the commit whose message is taken; mostly empty"
+    HEADER_FILE            "headerFile"              String  r#""/tmp/headers""#      "the file with the headers of the mail"
+    SKIP_WORKTREE_CHANGED  "skipWorktreeChanged"     Boolean "false"                  "whether files came or went by sparse checkout"
     COMMITS                "commits"                 Array
         r#"[{"oldSha":"1111111","newSha":"2222222"}]"# "the commits, from what to what"
     WORKTREE_CHANGED       "worktreeChanged"         Boolean

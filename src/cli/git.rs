@@ -1,0 +1,226 @@
+//! `hookrun run --host git HOOK [-- ARG…]`: decide for git. Exit 0 goes on, 1 stops it; what goes
+//! wrong stops what can be stopped.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hookrun::config::{Config, Environment, Scope};
+use hookrun::dialect::git::{self, GitHook, Given, Listing, read_changes};
+use hookrun::dialect::{Reply, native};
+use hookrun::event::{Context, Event, EventSpec};
+use hookrun::exec::{Abort, Budget, Pulse, child};
+use hookrun::hook::duration_text;
+use hookrun::outcome::Outcome;
+use hookrun::report::{Paths, json};
+use hookrun::ui::PATIENCE;
+use serde_json::{Map, Value};
+
+use crate::args::{RunArgs, RunFormat};
+use crate::ask::{self, Person};
+use crate::exit::{Exit, Failure, Result};
+use crate::input::{self, Deadline};
+use crate::run::{choice, find_event, runner, start_up};
+use crate::{streams, watchdog};
+
+/// How long git may take to list the changed paths, if there is no budget.
+const LISTING: Duration = Duration::from_secs(30);
+
+/// How much of such a list is read.
+const LONGEST_LISTING_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What hookrun does itself, beside git and the hooks.
+const OWN_WORK: Duration = Duration::from_secs(30);
+
+/// For git when it is asked for paths: no locks, no history that is not what is sent, no words
+/// that depend on a language.
+const VARIABLES: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// What is needed to decide, and when it must be done.
+struct Asked<'a> {
+    hook: &'static GitHook,
+    args: &'a RunArgs,
+    env: &'a Environment,
+    started: Instant,
+    patience: Duration,
+    pulse: &'a Pulse,
+}
+
+/// Decides one hook of git.
+pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let started = Instant::now();
+    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
+    let pulse = Pulse::new(patience);
+    watchdog::start(&pulse);
+    let name = args.event.as_deref().unwrap_or_default();
+    let Some(hook) = git::find(name) else {
+        return Err(Failure::with_help(
+            format!("`{name}` is no hook of git that hookrun knows"),
+            "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
+        ));
+    };
+    let asked = Asked { hook, args, env, started, patience, pulse: &pulse };
+    let (reply, report) = match asked.decide() {
+        Ok(decided) => decided,
+        Err(failure) => {
+            let reply = hook.refuse(&failure.line(), can_refuse(hook));
+            let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
+            (reply, Some(report))
+        }
+    };
+    if !pulse.claim() {
+        watchdog::leave_it_to_it();
+    }
+    streams::stderr(&reply.stderr);
+    if let (RunFormat::Json, Some(report)) = (args.format, report) {
+        serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::No })
+}
+
+/// Whether the catalog lets the hook refuse.
+fn can_refuse(hook: &GitHook) -> bool {
+    hookrun::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks)
+}
+
+impl Asked<'_> {
+    fn decide(&self) -> Result<(Reply, Option<json::RunReport>)> {
+        let (abort, grounds) = start_up()?;
+        let budget = self.args.budget.map(|whole| Budget::from(self.started, whole));
+        let scope = Scope::Event(self.hook.event);
+        let config = Config::load(&choice(&self.args.source, self.env, git::NAME), self.env, scope);
+        let spec = find_event(&config, self.hook.event)?;
+        let complaint = config.complaint();
+        let runner = runner(config, self.env);
+        // git runs some of its hooks very often: with nobody to ask it is asked nothing either.
+        let is_idle = complaint.is_none() && !runner.registry().has(&spec.name);
+        let context = if is_idle { Map::new() } else { self.context(&abort)? };
+        let event = self.event(&spec, context)?;
+        let person = Person::find(self.env);
+        let mut runner = runner.abort(abort.clone()).grounds(grounds).pulse(self.pulse.clone());
+        if let Some(person) = &person {
+            runner = runner.ui(person.ui());
+        }
+        if let Some(jobs) = self.args.jobs {
+            runner = runner.jobs(jobs);
+        }
+        let mut run = runner.handle_within(&event, budget);
+        self.pulse.promise(PATIENCE);
+        let until = budget.map(|budget| budget.until);
+        run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
+        self.write_message(&run.outcome)?;
+        let mut reply = self.hook.reply(&run.outcome, spec.blocks);
+        if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
+            reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
+        }
+        let report = match self.args.format {
+            RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&self.env.cwd))),
+            RunFormat::Reply => None,
+        };
+        Ok((reply, report))
+    }
+
+    /// What git gave, and the paths that change.
+    fn context(&self, abort: &Abort) -> Result<Map<String, Value>> {
+        let mut given = Given {
+            arguments: self.args.arguments.clone(),
+            cwd: self.env.cwd.clone(),
+            variables: Environment::beginning_with("GIT_"),
+            ..Given::default()
+        };
+        if self.hook.lines.is_some() {
+            let deadline = Deadline::after(self.started, self.patience);
+            given.stdin = input::read_lines(deadline, Some(abort))?;
+        }
+        if let Some(file) = self.hook.message_file(&given) {
+            given.message = Some(read_message(file)?);
+        }
+        let context = self.hook.context(&given);
+        let mut context = context.map_err(|error| Failure::new(error.to_string()))?;
+        let listings = self.hook.listings(&context);
+        let listings = listings.map_err(|error| Failure::new(error.to_string()))?;
+        if self.hook.changes != git::Changes::Unknown {
+            context.insert("changes".to_string(), self.changes(&listings, abort)?.into());
+        }
+        Ok(context)
+    }
+
+    fn changes(&self, listings: &[Listing], abort: &Abort) -> Result<Vec<Value>> {
+        let whole = self.args.budget.unwrap_or(LISTING);
+        // A budget has begun with us, git's own time begins now.
+        let started = self.args.budget.map_or_else(Instant::now, |_| self.started);
+        self.pulse.promise(whole.saturating_add(OWN_WORK));
+        let mut outputs = Vec::with_capacity(listings.len());
+        for Listing(arguments) in listings {
+            let left = whole.saturating_sub(started.elapsed());
+            outputs.push(ask_git(arguments, (left, whole), abort)?);
+        }
+        read_changes(&outputs).map_err(Failure::new)
+    }
+
+    fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
+        self.pulse.promise(OWN_WORK);
+        let context = Context::parse(Value::Object(context).to_string());
+        let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
+        event.map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// Puts a rewritten message into its file, where git reads it again.
+    fn write_message(&self, outcome: &Outcome) -> Result<()> {
+        let update = outcome.update();
+        let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
+            return Ok(());
+        };
+        let given = Given { arguments: self.args.arguments.clone(), ..Given::default() };
+        let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
+            return Err(Failure::new("the rewritten `message` is not a text"));
+        };
+        let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+        fs::write(file, format!("{text}{end}")).map_err(|error| {
+            let file = file.display();
+            Failure::new(format!("the rewritten message cannot be written to `{file}`: {error}"))
+        })
+    }
+}
+
+fn read_message(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).map_err(|error| {
+        let file = file.display();
+        Failure::new(format!("the message in `{file}` cannot be read: {error}"))
+    })
+}
+
+/// What git prints, within what is left of a limit.
+fn ask_git(
+    arguments: &[OsString],
+    (left, limit): (Duration, Duration),
+    abort: &Abort,
+) -> Result<Vec<u8>> {
+    let is_over = || abort.times_raised() > 0;
+    let program = (Path::new("git"), arguments);
+    let asked = child::ask(program, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
+    let output = asked
+        .map_err(|error| Failure::new(format!("git cannot be asked what changes: {error}")))?;
+    let Some(output) = output else {
+        if abort.times_raised() > 0 {
+            return Err(Failure::new("hookrun was told to stop"));
+        }
+        let limit = duration_text(limit);
+        return Err(Failure::new(format!("git did not list what changes within {limit}")));
+    };
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::new(format!("git cannot list what changes: {}", said.trim_end())));
+    }
+    Ok(output.stdout)
+}

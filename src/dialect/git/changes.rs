@@ -1,0 +1,204 @@
+//! Which paths a commit or a push changes: the questions to git, and its answers.
+//!
+//! Of a push, every commit that is new to the other side counts, not only the last: what one
+//! commit adds and the next one removes is sent all the same. Of a merge counts what is in none
+//! of its parents. Nothing that a repository can be configured with hides a path.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+
+use serde_json::{Map, Value};
+
+use super::{GitError, GitHook};
+
+/// Where the changed paths of an event are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changes {
+    /// Nothing is known of paths.
+    Unknown,
+    /// What is staged, against the commit that is checked out.
+    Index,
+    /// The commits that are about to be sent, and that the remote does not have as far as is
+    /// known here.
+    Sent,
+    /// The commits that have arrived and that no reference holds yet.
+    Received,
+}
+
+/// Arguments for git, whose output [`read_changes`] reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing(pub Vec<OsString>);
+
+/// Options of every listing, so that neither the configuration nor replaced objects matter.
+const EVERY: &[&str] = &[
+    "-z",
+    "--name-status",
+    "--no-renames",
+    "--no-relative",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+];
+
+const LOG: &[&str] = &["--format=", "-c", "--root", "--no-show-signature", "--no-notes"];
+
+/// How many commits one listing names, so that a push of many references fits.
+const NAMED_AT_ONCE: usize = 1000;
+
+impl GitHook {
+    /// What to ask git for the changed paths of an event with this context.
+    ///
+    /// # Errors
+    /// When a commit in it is not named by a number.
+    pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Listing>, GitError> {
+        if self.changes == Changes::Unknown {
+            return Ok(Vec::new());
+        }
+        if self.changes == Changes::Index {
+            return Ok(vec![listing("diff", &["--cached"], Vec::new())]);
+        }
+        let mut new = self.commits(context, "newSha")?;
+        new.retain(|commit| !is_nothing(commit));
+        new.dedup();
+        let mut known: Vec<OsString> = Vec::new();
+        match self.changes {
+            Changes::Sent => {
+                let mut old = self.commits(context, "oldSha")?;
+                old.retain(|commit| !is_nothing(commit));
+                old.truncate(NAMED_AT_ONCE);
+                known.extend(old.into_iter().map(OsString::from));
+                let remote = context.get("remote").and_then(Value::as_str).unwrap_or_default();
+                known.push(format!("--remotes={remote}").into());
+            }
+            Changes::Received => known.push("--all".into()),
+            Changes::Unknown | Changes::Index => {}
+        }
+        let batches = new.chunks(NAMED_AT_ONCE).map(|batch| {
+            let mut revisions: Vec<OsString> = batch.iter().map(OsString::from).collect();
+            // What the other side has may be unknown here; what is new may not.
+            revisions.extend(["--ignore-missing", "--not"].map(OsString::from));
+            revisions.extend(known.iter().cloned());
+            listing("log", LOG, revisions)
+        });
+        Ok(batches.collect())
+    }
+
+    /// The commits under `key`, of the event itself or of each of its references.
+    fn commits(&self, context: &Map<String, Value>, key: &str) -> Result<Vec<String>, GitError> {
+        let refs = context.get("refs").and_then(Value::as_array);
+        let found: Vec<&Value> = match refs {
+            Some(refs) => refs.iter().filter_map(|one| one.get(key)).collect(),
+            None => context.get(key).into_iter().collect(),
+        };
+        let mut commits = Vec::with_capacity(found.len());
+        for commit in found {
+            let text = commit.as_str().unwrap_or_default();
+            if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Err(self.wrong(&format!("the commit `{text}`")));
+            }
+            commits.push(text.to_string());
+        }
+        Ok(commits)
+    }
+}
+
+fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Listing {
+    let mut arguments = vec![OsString::from("--no-replace-objects"), OsString::from(command)];
+    arguments.extend(EVERY.iter().chain(options).map(OsString::from));
+    arguments.extend(revisions);
+    arguments.push("--".into());
+    Listing(arguments)
+}
+
+/// Whether a commit's number is the one that stands for none.
+fn is_nothing(commit: &str) -> bool {
+    commit.bytes().all(|byte| byte == b'0')
+}
+
+/// The changes in the output of listings: each path once, with what the newest commit does to it.
+/// A path that is not UTF-8 has its bytes in hexadecimal digits beside it.
+///
+/// # Errors
+/// When the output is not of that form; the error names what cannot be read.
+pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
+    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let mut changes = Vec::new();
+    for output in outputs {
+        // Commits are divided by one more NUL.
+        let mut parts = output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        while let Some(status) = parts.next() {
+            let is_status = status.iter().all(u8::is_ascii_uppercase);
+            let path = parts.next().filter(|_| is_status).ok_or_else(|| {
+                format!("git's list of changes breaks off at `{}`", String::from_utf8_lossy(status))
+            })?;
+            if seen.insert(path) {
+                changes.push(change(path, &String::from_utf8_lossy(status)));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+fn change(path: &[u8], status: &str) -> Value {
+    let mut change = Map::new();
+    change.insert("path".to_string(), String::from_utf8_lossy(path).into());
+    change.insert("status".to_string(), status.into());
+    if std::str::from_utf8(path).is_err() {
+        let hex: String = path.iter().map(|byte| format!("{byte:02x}")).collect();
+        change.insert("pathHex".to_string(), hex.into());
+    }
+    Value::Object(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::find;
+    use super::*;
+    use serde_json::json;
+
+    fn listed(hook: &str, context: Value) -> Vec<Vec<String>> {
+        let listings = find(hook).unwrap().listings(context.as_object().unwrap()).unwrap();
+        let own = EVERY.len() + LOG.len() + 2;
+        let texts = |one: Listing| {
+            let all = one.0.iter().map(|text| text.to_str().unwrap().to_string());
+            all.skip(own).collect()
+        };
+        listings.into_iter().map(texts).collect()
+    }
+
+    #[test]
+    fn a_push_is_what_the_other_side_does_not_have() {
+        let moves = json!([
+            {"oldSha": "0000", "newSha": "aa11", "ref": "refs/heads/a"},
+            {"oldSha": "bb22", "newSha": "0000", "ref": "refs/heads/b"},
+        ]);
+        let sent = listed("pre-push", json!({"remote": "origin", "refs": moves}));
+        let expected = ["aa11", "--ignore-missing", "--not", "bb22", "--remotes=origin", "--"];
+        assert_eq!(sent, [expected]);
+        let received = listed("pre-receive", json!({"refs": moves}));
+        assert_eq!(received, [["aa11", "--ignore-missing", "--not", "--all", "--"]]);
+        let update = listed("update", json!({"ref": "r", "oldSha": "00", "newSha": "c3"}));
+        assert_eq!(update, [["c3", "--ignore-missing", "--not", "--all", "--"]]);
+        let gone = json!({"refs": [{"oldSha": "bb22", "newSha": "0000", "ref": "refs/heads/b"}]});
+        assert!(listed("pre-receive", gone).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_commit_never_becomes_an_option() {
+        let context = json!({"refs": [{"oldSha": "00", "newSha": "--output=x", "ref": "r"}]});
+        assert!(find("pre-push").unwrap().listings(context.as_object().unwrap()).is_err());
+    }
+
+    #[test]
+    fn every_path_stands_once_with_all_its_bytes() {
+        let outputs = [b"M\0a b\nc\0\0MM\0.env\0".to_vec(), b"A\0.env\0D\0caf\xe9\0".to_vec()];
+        let expected = json!([
+            {"path": "a b\nc", "status": "M"},
+            {"path": ".env", "status": "MM"},
+            {"path": "caf\u{fffd}", "status": "D", "pathHex": "636166e9"},
+        ]);
+        assert_eq!(Value::Array(read_changes(&outputs).unwrap()), expected);
+        assert!(read_changes(&[b"A\0".to_vec()]).is_err());
+        assert!(read_changes(&[b"x\0y\0".to_vec()]).is_err());
+    }
+}

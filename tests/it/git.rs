@@ -1,0 +1,352 @@
+//! hookrun as git's hooks: real repositories, and what git is told.
+
+mod install;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// Refuses `.env` and whatever is in `secrets/`, whoever asks.
+const POLICY: &str = r#"
+[[hook]]
+name = "no-secrets"
+event = ["tool.pre", "commit.pre", "push.pre", "receive.pre"]
+command = "./refuse.sh"
+match = { path = [".env", "secrets/**"] }
+"#;
+
+/// A sandbox with a repository `w`, whose remote `origin` is the bare repository `s.git`.
+struct Git {
+    sandbox: Sandbox,
+}
+
+impl Git {
+    fn new(sandbox: Sandbox) -> Git {
+        let git = Git { sandbox };
+        git.run(".", &["init", "-q", "--bare", "s.git"]).exits(0);
+        git.run(".", &["init", "-q", "-b", "main", "w"]).exits(0);
+        git.run("w", &["remote", "add", "origin", "../s.git"]).exits(0);
+        git
+    }
+
+    /// With [`POLICY`], in force in `w` and `s.git`.
+    fn with_policy() -> Git {
+        let sandbox = Sandbox::new().file("hookrun.toml", POLICY);
+        let git = Git::new(sandbox.script("refuse.sh", "#!/bin/sh\necho never >&2; exit 1\n"));
+        git.hookrun("w", &["install", "git"]).exits(0);
+        git.hookrun("s.git", &["install", "git"]).exits(0);
+        git
+    }
+
+    fn command(&self, mut command: Command, folder: &str) -> Ran {
+        command.current_dir(self.sandbox.at(folder)).env("GIT_CONFIG_NOSYSTEM", "1");
+        for role in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{role}_NAME"), "a");
+            command.env(format!("GIT_{role}_EMAIL"), "a@example.com");
+        }
+        command.stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    fn run(&self, folder: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new("git");
+        command.args(arguments).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C");
+        command.env("HOME", self.sandbox.at("home"));
+        self.command(command, folder)
+    }
+
+    fn hookrun(&self, folder: &str, arguments: &[&str]) -> Ran {
+        self.command(self.sandbox.command(arguments), folder)
+    }
+
+    fn write(&self, path: impl AsRef<Path>) {
+        let file = self.sandbox.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "text\n").unwrap();
+    }
+
+    /// Commits everything in `w`, hooks or not.
+    fn commit(&self, options: &[&str]) -> Ran {
+        self.run("w", &["add", "-A"]).exits(0);
+        self.run("w", &[&["commit", "-q", "-m", "a commit"], options].concat())
+    }
+
+    fn head(&self, folder: &str) -> String {
+        self.run(folder, &["rev-parse", "HEAD"]).stdout.trim().to_string()
+    }
+}
+
+/// A hook that copies its context to `FILE` in the sandbox.
+fn keeper(sandbox: Sandbox, event: &str) -> Sandbox {
+    let file = sandbox.at("seen.json");
+    sandbox.hook_for(event, "10-keep", &format!("cat > '{}'", file.display()))
+}
+
+fn seen(git: &Git) -> Value {
+    serde_json::from_str(&git.sandbox.read("seen.json")).unwrap()
+}
+
+#[test]
+fn one_policy_refuses_a_tool_call_a_commit_and_a_push() {
+    let git = Git::with_policy();
+    let call = br#"{"toolName":"write","toolInput":{"path":".env"}}"#;
+    git.sandbox.hookrun(&["run", "tool.pre"], call).blocks("never");
+
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(0);
+
+    git.write("w/secrets/key");
+    let why = "refused by hook `no-secrets`: never";
+    git.commit(&[]).exits(1).says(&format!("hookrun: pre-commit {why}"));
+    git.commit(&["--no-verify"]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(&format!("pre-push {why}"));
+    let past = git.run("w", &["push", "-q", "--no-verify", "origin", "main"]);
+    past.exits(1).says(&format!("remote: hookrun: pre-receive {why}"));
+    assert_ne!(git.run("s.git", &["rev-parse", "main"]).stdout.trim(), git.head("w"));
+}
+
+#[test]
+fn a_policy_on_paths_is_in_order_for_what_changes_paths() {
+    let command = "[[hook]]\nname = 'x'\nevent = 'commit.pre'\ncommand = './refuse.sh'\n\
+                   match = { command = 'rm' }\n";
+    let sandbox = Sandbox::new().script("refuse.sh", "#!/bin/sh\nexit 1\n");
+    let sandbox = sandbox.file("hookrun.toml", POLICY);
+    assert!(sandbox.problems(&[]).is_empty());
+    let problems = sandbox.file("hookrun.toml", command).problems(&[]);
+    assert!(
+        problems[0].contains("matches command lines, and `commit.pre` has none"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn a_push_is_refused_for_what_only_an_earlier_commit_holds() {
+    let git = Git::with_policy();
+    git.write("w/.env");
+    git.commit(&["--no-verify"]).exits(0);
+    fs::remove_file(git.sandbox.at("w/.env")).unwrap();
+    git.write("w/a.txt");
+    git.commit(&["--no-verify"]).exits(0);
+    git.run("w", &["push", "-q", "--no-verify", "origin", "HEAD:refs/heads/x"])
+        .exits(1)
+        .says("pre-receive refused by hook `no-secrets`");
+}
+
+#[test]
+fn neither_a_configuration_nor_a_replaced_commit_hides_a_path() {
+    let git = Git::with_policy();
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    let clean = git.head("w");
+    git.write("w/.env");
+    git.commit(&["--no-verify"]).exits(0);
+    git.run("w", &["replace", "HEAD", &clean]).exits(0);
+    for (key, value) in [
+        ("diff.renames", "copies"),
+        ("diff.noprefix", "true"),
+        ("diff.relative", "true"),
+        ("log.showSignature", "true"),
+        ("log.showRoot", "false"),
+        ("core.quotePath", "true"),
+        ("diff.external", "true"),
+    ] {
+        git.run("w", &["config", key, value]).exits(0);
+    }
+    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push refused");
+}
+
+#[test]
+fn a_push_is_not_refused_for_what_the_other_side_has() {
+    let git = Git::with_policy();
+    git.write("w/.env");
+    git.commit(&["--no-verify"]).exits(0);
+    let by_force = ["-c", "core.hooksPath=/dev/null", "fetch", "-q", "../w", "main:main"];
+    git.run("s.git", &by_force).exits(0);
+    git.run("w", &["fetch", "-q", "origin"]).exits(0);
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main", "main:refs/heads/new"]).exits(0);
+    git.run("w", &["push", "-q", "origin", ":refs/heads/new"]).exits(0);
+}
+
+#[test]
+fn a_merge_counts_for_what_none_of_its_parents_has() {
+    let git = Git::with_policy();
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["switch", "-q", "-c", "topic"]).exits(0);
+    git.write("w/b.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["switch", "-q", "main"]).exits(0);
+    git.write("w/c.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main", "topic"]).exits(0);
+    git.run("w", &["merge", "-q", "--no-commit", "topic"]).exits(0);
+    git.write("w/.env");
+    git.commit(&["--no-verify"]).exits(0);
+    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push refused");
+}
+
+#[test]
+fn names_of_any_bytes_are_held_against_a_policy() {
+    let sandbox = keeper(Sandbox::new(), "pre-commit").file("hookrun.toml", POLICY);
+    let git = Git::new(sandbox.script("refuse.sh", "#!/bin/sh\necho never >&2; exit 1\n"));
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.write(Path::new("w").join(OsStr::from_bytes(b"caf\xe9")));
+    git.write("w/two\nlines");
+    git.commit(&[]).exits(0);
+    let context = seen(&git);
+    let changes = json!([
+        {"path": "caf\u{fffd}", "status": "A", "pathHex": "636166e9"},
+        {"path": "two\nlines", "status": "A"},
+    ]);
+    assert_eq!(context["changes"], changes);
+    assert_eq!(context["action"], json!({"kind": "write", "paths": ["caf\u{fffd}", "two\nlines"]}));
+    git.write(Path::new("w/secrets").join(OsStr::from_bytes(b"\xff\n")));
+    git.commit(&[]).exits(1).says("never");
+}
+
+#[test]
+fn only_what_is_committed_counts() {
+    let git = Git::with_policy();
+    git.write("w/a.txt");
+    git.write("w/.env");
+    git.run("w", &["add", "-A"]).exits(0);
+    // Of a commit of some files, git shows its hook an index of its own.
+    git.run("w", &["commit", "-q", "-m", "one file", "a.txt"]).exits(0);
+    git.run("w", &["commit", "-q", "-m", "the rest"]).exits(1).says("never");
+}
+
+#[test]
+fn a_rewritten_message_is_what_is_committed() {
+    let body = r#"[ "$(hookrun field message)" != stop ] || { echo 'say more' >&2; exit 1; }"#;
+    let program = env!("CARGO_BIN_EXE_hookrun");
+    let guard = body.replace("hookrun field", &format!("'{program}' field"));
+    let sandbox = Sandbox::new().hook_for("commit-msg", "10-guard", &guard).hook_for(
+        "commit.msg",
+        "20-sign",
+        "# hookrun: rewrite\nprintf '%s\\n' '{\"update\":{\"message\":\"better\\n\\nSigned: me\"}}'",
+    );
+    let git = Git::new(sandbox);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    assert_eq!(git.run("w", &["log", "--format=%B"]).stdout, "better\n\nSigned: me\n\n");
+    git.run("w", &["commit", "-q", "--allow-empty", "-m", "stop"])
+        .exits(1)
+        .says("commit-msg refused by hook `10-guard`: say more");
+}
+
+#[test]
+fn what_git_gives_is_the_context() {
+    let git = Git::new(keeper(Sandbox::new(), "pre-receive"));
+    git.hookrun("s.git", &["install", "git"]).exits(0);
+    git.run("s.git", &["config", "receive.advertisePushOptions", "true"]).exits(0);
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    git.run("w", &["push", "-q", "-o", "ci.skip", "origin", "main"]).exits(0);
+    let (context, none) = (seen(&git), "0".repeat(40));
+    let moved = json!([{"oldSha": none, "newSha": git.head("w"), "ref": "refs/heads/main"}]);
+    assert_eq!(context["event"], "receive.pre");
+    assert_eq!(context["refs"], moved);
+    assert_eq!(context["pushOptions"], json!(["ci.skip"]));
+    assert_eq!(context["action"]["paths"], json!(["a.txt"]));
+    assert_eq!(context["raw"]["hook"], "pre-receive");
+    assert!(context["raw"]["environment"]["GIT_QUARANTINE_PATH"].is_string(), "{context}");
+}
+
+#[test]
+fn each_reference_of_a_push_can_be_refused_by_itself() {
+    let body =
+        r#"[ "$(hookrun field ref)" != refs/heads/no ] || { echo 'not this one' >&2; exit 1; }"#;
+    let body = body.replace("hookrun field", &format!("'{}' field", env!("CARGO_BIN_EXE_hookrun")));
+    let git = Git::new(Sandbox::new().hook_for("update", "10-one", &body));
+    git.hookrun("s.git", &["install", "git"]).exits(0);
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    let pushed = git.run("w", &["push", "-q", "origin", "main:yes", "main:no"]);
+    pushed.exits(1).says("update refused by hook `10-one`: not this one");
+    assert_eq!(git.run("s.git", &["branch", "--format=%(refname:short)"]).stdout, "yes\n");
+}
+
+#[test]
+fn what_can_only_be_observed_never_stops_git() {
+    let sandbox = Sandbox::new()
+        .hook_for("post-checkout", "10-no", "echo too late >&2; exit 1")
+        .hook_for("post-checkout", "20-slow", "# hookrun: timeout=100ms\nsleep 60")
+        .hook_for("post-checkout", "30-talks", "echo hello");
+    let git = Git::new(sandbox);
+    git.write("w/a.txt");
+    git.commit(&[]).exits(0);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    let ran = git.run("w", &["switch", "-q", "-c", "topic"]);
+    ran.exits(0).says("hook `10-no` objects (this event cannot be refused): too late");
+    ran.says("hook `20-slow` failed: timed out after 100ms").says("hello\n");
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
+    let git = Git::with_policy();
+    let git = Git { sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n") };
+    git.write("w/a.txt");
+    let why = "pre-commit refused: nothing is allowed while the hooks are not in order";
+    git.commit(&[]).exits(1).says(why);
+    let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
+    ran.exits(0).says("hookrun: post-commit complains: the hooks are not in order");
+}
+
+#[test]
+fn a_failure_of_git_itself_refuses() {
+    let git = Git::with_policy();
+    git.write("w/a.txt");
+    git.run("w", &["add", "-A"]).exits(0);
+    fs::write(git.sandbox.at("w/.git/index"), "broken").unwrap();
+    let ran = git.hookrun("w", &["run", "--host", "git", "pre-commit"]);
+    ran.exits(1).says("hookrun: pre-commit refused: git cannot list what changes: ");
+    let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
+    ran.exits(1).says("hookrun: pre-push refused: git gave pre-push something unexpected");
+}
+
+#[test]
+fn a_git_that_hangs_is_not_waited_for() {
+    let git = Git::with_policy();
+    let sandbox = git.sandbox.script("bin/git", "#!/bin/sh\nexec sleep 60\n");
+    let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
+    let arguments = ["run", "--host", "git", "pre-commit", "--budget", "300ms"];
+    let ran = sandbox.hookrun_as(|command| _ = command.env("PATH", path), &arguments, b"");
+    ran.exits(1).says("pre-commit refused: git did not list what changes within 300ms");
+}
+
+#[test]
+fn what_a_clone_brings_is_not_run_for_all_repositories() {
+    let hook = "home/.config/hookrun/hooks.d/post-checkout/10-mine";
+    let sandbox = Sandbox::new().script(hook, "#!/bin/sh\ntouch \"$HOME/mine\"\n");
+    let git = Git::new(sandbox);
+    let theirs = "#!/bin/sh\ntouch \"$HOME/theirs\"\n";
+    let git = Git { sandbox: git.sandbox.script("w/hooks.d/post-checkout/x", theirs) };
+    git.commit(&[]).exits(0);
+    git.hookrun("w", &["install", "git", "--scope", "global"]).exits(0);
+    git.run(".", &["clone", "-q", "w", "c"]).exits(0);
+    git.sandbox.has_file("home/mine");
+    git.sandbox.has_no_file("home/theirs");
+}
+
+#[test]
+fn arguments_are_only_for_a_host_that_gives_them() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .hookrun(&["run", "tool.pre", "more"], b"{}")
+        .exits(2)
+        .says("`more` is one word too many");
+    let ran = sandbox.hookrun(&["run", "--host", "git", "pre-comit"], b"");
+    ran.exits(2).says("`pre-comit` is no hook of git that hookrun knows");
+    sandbox.hookrun(&["run", "--host", "git", "update", "--", "-x", "1", "2"], b"").allows();
+}
