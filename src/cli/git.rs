@@ -60,7 +60,12 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);
     watchdog::start(&pulse);
-    let name = args.event.as_deref().unwrap_or_default();
+    let Some(name) = args.event.as_deref() else {
+        return Err(Failure::with_help(
+            "git's events do not name themselves",
+            "name the hook: `hookrun run --host git pre-commit`",
+        ));
+    };
     let Some(hook) = git::find(name) else {
         return Err(Failure::with_help(
             format!("`{name}` is no hook of git that hookrun knows"),

@@ -346,6 +346,8 @@ fn arguments_are_only_for_a_host_that_gives_them() {
         .hookrun(&["run", "tool.pre", "more"], b"{}")
         .exits(2)
         .says("`more` is one word too many");
+    let unnamed = sandbox.hookrun(&["run", "--host", "git"], b"{}");
+    unnamed.exits(2).says("name the hook: `hookrun run --host git pre-commit`");
     let ran = sandbox.hookrun(&["run", "--host", "git", "pre-comit"], b"");
     ran.exits(2).says("`pre-comit` is no hook of git that hookrun knows");
     sandbox.hookrun(&["run", "--host", "git", "update", "--", "-x", "1", "2"], b"").allows();
