@@ -167,6 +167,7 @@ pub(crate) struct SourceArgs {
 pub(crate) struct RunArgs {
     /// The event, by its name or a host's name for it; may be left out where the host's context
     /// names it
+    #[arg(required_unless_present = "dialect")]
     pub(crate) event: Option<String>,
 
     /// What git gives its hook, after `--`; only for --host git
