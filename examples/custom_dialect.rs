@@ -49,6 +49,10 @@ esac"#;
 const NO_SECRETS: &str = "! grep -q 'secret' || { echo 'it tells a secret' >&2; exit 1; }";
 
 fn main() -> Result<(), Box<dyn Error>> {
+    run(&mut std::io::stdout().lock())
+}
+
+pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
     let mut signs = Hook::new("signs", "message.out", Handler::Shell(SIGNS.to_string()));
     signs.dialect = Some(binding);
@@ -56,7 +60,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = Config { hooks: vec![signs, secrets], ..Config::default() };
     let runner = Runner::from_config(config, &Environment::capture());
 
-    let mut out = std::io::stdout().lock();
     for letter in [
         r#"{"about": "letter_out", "to": "ann", "text": "hello"}"#,
         r#"{"about": "letter_out", "to": "all", "text": "hello"}"#,
