@@ -113,6 +113,8 @@ pub struct DialectEvent {
     /// Their context keys and ours, in the order in which they are read. Keys that are not listed
     /// are the same; of several for one of ours, hooks get the last.
     pub keys: &'static [(&'static str, &'static str)],
+    /// Other names of keys, as `keys`, that are read and never told.
+    pub also: &'static [(&'static str, &'static str)],
     /// Keys of theirs that tell a fact of ours too.
     pub stand_ins: &'static [StandIn],
     /// The tool that it tells of, where it tells of one alone.
@@ -307,6 +309,11 @@ impl Dialect {
         spelling::nearest(name, self.events.iter().map(|row| row.name))
     }
 
+    /// Whether its events have forms of their own: a host reads nothing else on stdout.
+    pub fn has_forms(&self) -> bool {
+        self.events.iter().any(|row| matches!(row.results, Results::Form(_)))
+    }
+
     /// The names of all events, each once.
     pub fn names(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> = self.events.iter().map(|row| row.name).collect();
@@ -323,6 +330,7 @@ impl DialectEvent {
         event: "",
         when: None,
         keys: &[],
+        also: &[],
         stand_ins: &[],
         gather: None,
         results: Results::Keys(&[]),
@@ -416,7 +424,7 @@ mod tests {
                 let spec = catalog::find(row.event);
                 let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
                 assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
-                for (theirs, ours) in row.keys {
+                for (theirs, ours) in row.keys.iter().chain(row.also) {
                     // A host's rows are over all keys of the catalog; a typing slip is found here.
                     let is_known = spec.carries(ours) || dialect.spelling == KeySpelling::Camel;
                     assert!(is_known, "{}: {}: {ours}", dialect.name, row.name);

@@ -125,6 +125,10 @@ impl<'a> Asked<'a> {
         let gate = self.bindings.iter().find(|binding| binding.row.blocks);
         match gate.or(self.bindings.first()) {
             Some(binding) => binding.refuse(reason),
+            // Which words this event has is not known, and no others may stand on stdout.
+            None if self.dialect.is_some_and(Dialect::has_forms) => {
+                Reply { stdout: String::new(), ..native::refuse(reason) }
+            }
             None => native::refuse(reason),
         }
     }

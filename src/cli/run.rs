@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
-use hookrun::dialect::{self, Dialect, Reply, folders, native};
+use hookrun::dialect::{self, Reply, folders, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
@@ -89,10 +89,7 @@ fn decide_what_comes(
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
         return (Reply { stdout: String::new(), stderr, status: native::ALLOWED }, None);
     }
-    let mut env = env.clone();
-    let folder = Dialect::folder(&early.context).filter(|folder| folder.is_dir());
-    env.cwd = folder.unwrap_or(env.cwd);
-    decide(&asked, Some(early), (args, &env), (started, pulse))
+    decide(&asked, Some(early), (args, env), (started, pulse))
 }
 
 /// The name of the event in a context of this dialect.
@@ -152,8 +149,15 @@ fn try_to_decide(
         Some(Early { ground, context }) => (ground, Some(context)),
         None => (start_up()?, None),
     };
-    // Before stdin is read: the host writes the event meanwhile.
-    let config = asked.load(&choice(&args.source, env, &args.dialect), env);
+    let context = match context {
+        // Where the hooks are may be told in it.
+        None if folders::are_told(asked.host()) => Some(read_event(args, started, &ground)?),
+        context => context,
+    };
+    let told = context.as_ref().map(|context| folders::told(asked.host(), context));
+    let choice = choice(&args.source, env, &args.dialect);
+    // Mostly before stdin is read: the host writes the event meanwhile.
+    let config = asked.load(&Choice { told: told.unwrap_or_default(), ..choice }, env);
     asked.check(&config)?;
     let context = match context {
         Some(context) => context,
@@ -259,6 +263,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         discover: source.discover,
         host: dialect::find(dialect).and_then(|dialect| folders::of(dialect.name)),
         program: env.program.clone(),
+        told: Vec::new(),
     }
 }
 

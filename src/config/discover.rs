@@ -44,6 +44,9 @@ pub struct Choice {
     pub host: Option<&'static Folders>,
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
+    /// Folders that the host tells of, in this order: the project is looked for from these upwards
+    /// where the working directory is in none.
+    pub told: Vec<PathBuf>,
 }
 
 /// A layer: where it was found, and its files.
@@ -108,7 +111,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
             let fault = Fault::new(cause, "change to a folder that exists and may be read");
             problems.push(fault.in_file(Path::new("."), None));
         }
-        let project = find_project(&env.cwd);
+        let elsewhere =
+            || choice.told.iter().find_map(|folder| find_project(&env.cwd.join(folder)));
+        let project = find_project(&env.cwd).or_else(elsewhere);
         layers.extend(project.and_then(|folder| layer(LayerKind::Project, &folder)));
         layers.extend(
             choice.host.and_then(|host| {

@@ -1,7 +1,6 @@
 //! Events in and out: a dialect's names and keys become ours, and ours become theirs.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -44,17 +43,7 @@ pub enum DecodeError {
 /// Keys of ours that no other system has.
 const OURS: &[&str] = &["event", "action", "raw"];
 
-/// Where the folder stands in a host's event that it works in, the surest place first.
-const FOLDERS: &[&str] = &["cwd", "workspace_roots.0"];
-
 impl Dialect {
-    /// The folder that a host's event says it works in: a hook of a user's own settings may be
-    /// started elsewhere (Cursor starts it in `~/.cursor`).
-    pub fn folder(context: &Context) -> Option<PathBuf> {
-        let named = FOLDERS.iter().find_map(|place| context.text(place));
-        named.filter(|folder| folder.starts_with('/')).map(PathBuf::from)
-    }
-
     /// Which of several events of one name `context` is of.
     ///
     /// # Errors
@@ -105,7 +94,7 @@ impl Binding {
                 context.set(one.ours, &Value::from(fact));
             }
         }
-        for (theirs, ours) in self.row.keys {
+        for (theirs, ours) in self.row.keys.iter().chain(self.row.also) {
             if context.raw(theirs).is_none() {
                 continue;
             }
@@ -114,7 +103,20 @@ impl Binding {
             }
             context.rename(theirs, ours);
         }
+        self.unpack(&mut context);
         Ok(context)
+    }
+
+    /// Makes an object of a tool's input that a host sends as JSON in a string (Cursor, of MCP
+    /// tools), where no matcher would see its keys.
+    fn unpack(self, context: &mut Context) {
+        if !self.dialect.has_forms() {
+            return;
+        }
+        let input = context.string("toolInput").filter(|text| text.starts_with('{'));
+        if let Some(text) = input.filter(|text| Context::parse(text.as_str()).is_ok()) {
+            context.set_raw("toolInput", text);
+        }
     }
 
     /// A context under our keys; what it was stands under `raw`.
@@ -133,6 +135,7 @@ impl Binding {
             ours.set("toolName", &Value::from(gather.tool));
             ours.set("toolInput", &Value::Object(facts.collect()));
         }
+        self.unpack(&mut ours);
         let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
         if let Some(whole) = whole {
             ours.set_raw("raw", whole);
@@ -176,7 +179,9 @@ impl Binding {
             let name = self.theirs(key);
             let Some(json) = context.raw(key) else { continue };
             let is_gathered = self.row.gather.is_some() && matches!(key, "toolName" | "toolInput");
-            if !is_gathered && theirs.raw(&name) != Some(json) {
+            let is_as_it_came =
+                theirs.raw(&name) == Some(json) || theirs.string(&name).as_deref() == Some(json);
+            if !is_gathered && !is_as_it_came {
                 theirs.set_raw(&name, json.to_string());
             }
         }

@@ -92,10 +92,10 @@ static TRANSFORMED: Form = Form {
     refuses: Refuses::Two,
 };
 
-/// Both spellings; the first is told to hooks.
-const KEYS: &[(&str, &str)] = &[
-    ("toolArgs", "toolInput"),
-    ("toolResult", "result"),
+const KEYS: &[(&str, &str)] = &[("toolArgs", "toolInput"), ("toolResult", "result")];
+
+/// The spelling of hooks that are registered under a PascalCase name.
+const ALSO: &[(&str, &str)] = &[
     ("tool_name", "toolName"),
     ("tool_input", "toolInput"),
     ("tool_result", "result"),
@@ -106,11 +106,11 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, ..parts::told(name, event, form) }
+    DialectEvent { keys: KEYS, also: ALSO, ..parts::told(name, event, form) }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, ..parts::gate(name, event, form) }
+    DialectEvent { keys: KEYS, also: ALSO, ..parts::gate(name, event, form) }
 }
 
 /// GitHub Copilot CLI.

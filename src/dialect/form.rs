@@ -200,13 +200,24 @@ pub(super) fn reply(binding: Binding, form: &'static Form, outcome: &Outcome) ->
 /// The reply that refuses for `reason`, in the form's way; by exit status 2 where it has none.
 pub(super) fn refuse(binding: Binding, form: &'static Form, reason: &str) -> Reply {
     let native = native::refuse(reason);
-    let Some(say) = form.say(On::Refusal) else {
-        return Reply { stdout: String::new(), ..native };
+    let (stdout, status) = match form.say(On::Refusal) {
+        None => (String::new(), native.status),
+        Some(say) => {
+            let mut result = Map::new();
+            let text = native.stderr.trim_end_matches('\n');
+            put(&mut result, say, binding, &text.into());
+            (line(result), say.status)
+        }
     };
-    let mut result = Map::new();
-    let text = native.stderr.trim_end_matches('\n');
-    put(&mut result, say, binding, &text.into());
-    Reply { stdout: line(result), stderr: native.stderr, status: say.status }
+    let stderr = if stdout.is_empty() { as_text(native.stderr) } else { native.stderr };
+    Reply { stdout, stderr, status }
+}
+
+/// A reason that stands alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
+/// it says would beat the exit status: a reason of `{}` would let the event pass.
+fn as_text(reason: String) -> String {
+    let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if start.starts_with(['{', '[', '"']) { format!("refused: {reason}") } else { reason }
 }
 
 fn line(result: Map<String, Value>) -> String {

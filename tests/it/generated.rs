@@ -7,6 +7,7 @@
 //! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
 //! and `<!-- not run -->` leaves a `console` block alone.
 
+mod hosts;
 mod systems;
 
 use std::collections::BTreeSet;
@@ -44,6 +45,7 @@ const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
     "docs/git.md",
+    "docs/hosts.md",
     "docs/systems/README.md",
     "docs/systems/loom.md",
     "docs/systems/oh-my-pi.md",
@@ -78,6 +80,8 @@ const PARTS: &[Part] = &[
     ("results-of-pi", || systems::results("pi")),
     ("events-of-openclaw", || systems::events("openclaw")),
     ("results-of-openclaw", || systems::results("openclaw")),
+    ("replies-of-hosts", hosts::replies),
+    ("statuses-of-hosts", hosts::statuses),
     ("tools", tools),
     ("git-hooks", git_hooks),
     ("shipped-hooks", shipped_hooks),

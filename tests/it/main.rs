@@ -14,6 +14,7 @@ mod doctor;
 mod examples;
 mod generated;
 mod git;
+mod hosts;
 mod install;
 mod library;
 mod loom;

@@ -75,7 +75,7 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     if let Some(timeout) = row.conduct.timeout {
         line(out, "timeout", &duration_text(timeout))?;
     }
-    for (theirs, ours) in row.keys {
+    for (theirs, ours) in row.keys.iter().chain(row.also) {
         line(out, "key", &format!("{theirs} is {ours}"))?;
     }
     for one in row.stand_ins {
@@ -109,7 +109,8 @@ fn event_json(binding: Binding) -> Value {
     let row = binding.row;
     let rewrites = row.rewrites.iter();
     let rewrites = rewrites.map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
-    let keys = row.keys.iter().map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
+    let all = row.keys.iter().chain(row.also);
+    let keys = all.map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
     let stand_ins = row.stand_ins.iter();
     let stand_ins = stand_ins.map(|one| json!({ "name": one.theirs, "canonical": one.ours }));
     let results = match row.results {

@@ -1,0 +1,82 @@
+//! Before a tool: whatever goes wrong in a hook ends in the host's own refusal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::HOSTS;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_hook_that_refuses_or_fails_refuses_in_every_host() {
+    let cases = [
+        ("echo 'not this' >&2; exit 1", "not this"),
+        ("exit 1", "exited with status 1"),
+        ("kill -KILL $$", "hook `hook` failed: killed by SIGKILL (fail closed)"),
+        (
+            "# hookrun: timeout=300ms\nsleep 600",
+            "hook `hook` failed: timed out after 300ms (fail closed)",
+        ),
+        ("echo Welcome back\necho '{\"continue\":false,\"reason\":\"no\"}'", "no"),
+    ];
+    for host in HOSTS {
+        for (body, reason) in cases {
+            let sandbox = Sandbox::new().hook("hook", body);
+            host.is_refused(&sandbox.host(host.name, &host.before("ls")), reason);
+        }
+    }
+}
+
+#[test]
+fn a_hook_that_cannot_start_refuses_in_every_host() {
+    for host in HOSTS {
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/hook", "#!/no/such/interpreter\n");
+        let ran = sandbox.host(host.name, &host.before("ls"));
+        ran.says("/no/such/interpreter");
+        host.is_refused(&ran, ran.stderr.trim_end());
+
+        let sandbox = Sandbox::new().hook("hook", "exit 0");
+        let mode = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(sandbox.at("hooks.d/tool.pre/hook"), mode).unwrap();
+        let ran = sandbox.host(host.name, &host.before("ls"));
+        ran.says("executable");
+        host.is_refused(&ran, ran.stderr.trim_end());
+    }
+}
+
+#[test]
+fn a_reason_that_looks_like_json_stays_a_refusal() {
+    // Gemini CLI reads JSON on stderr where stdout is empty, and lets it beat the status.
+    for said in ["{}", "{\"decision\":\"allow\"}", " [1]", "\"{}\""] {
+        for host in HOSTS {
+            let sandbox = Sandbox::new().hook("hook", &format!("echo '{said}' >&2; exit 1"));
+            let ran = sandbox.host(host.name, &host.before("ls"));
+            assert_eq!(ran.status, 2, "{}: {ran:?}", host.name);
+            match ran.stdout.as_str() {
+                "" => assert_eq!(ran.stderr, format!("refused: {}\n", said.trim())),
+                _ => host.is_refused(&ran, said.trim()),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_refused_without_any() {
+    for host in HOSTS {
+        let sandbox = Sandbox::new().hook("hook", r#"echo '{"continue":false,"reason":" "}'"#);
+        host.is_refused(&sandbox.host(host.name, &host.before("ls")), "refused without a reason");
+    }
+}
+
+#[test]
+fn one_guard_refuses_rm_rf_in_every_host() {
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let guard = fs::read_to_string(guard.join("hooks.d/tool.pre/10-guard-destructive.sh")).unwrap();
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-guard-destructive.sh", &guard);
+    for host in HOSTS {
+        let ran = sandbox.host(host.name, &host.before("rm -rf build"));
+        ran.says("`rm -rf build` deletes for good");
+        host.is_refused(&ran, ran.stderr.trim_end());
+        sandbox.host(host.name, &host.before("ls build")).allows();
+    }
+}
