@@ -7,7 +7,7 @@
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
-use crate::event::{Merge, OnFailure, Schedule};
+use crate::event::{Merge, Schedule};
 
 const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };
 const ADDED: Hear = Hear { path: "additionalContext", says: Heard::Context };
@@ -113,6 +113,10 @@ const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> D
     DialectEvent { keys: KEYS, also: ALSO, ..parts::gate(name, event, form) }
 }
 
+const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { keys: KEYS, also: ALSO, ..parts::open_gate(name, event, form) }
+}
+
 /// GitHub Copilot CLI.
 pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
@@ -125,7 +129,10 @@ pub(super) static COPILOT: Dialect = Dialect {
         told("sessionStart", "session.start", &TEACHES),
         told("sessionEnd", "session.end", &TOLD),
         // What it says is dropped there.
-        told("userPromptSubmitted", "prompt.submit", &TOLD),
+        DialectEvent {
+            aliases: &["UserPromptSubmit"],
+            ..told("userPromptSubmitted", "prompt.submit", &TOLD)
+        },
         DialectEvent {
             rewrites: &[rewrite("prompt", Merge::Chain)],
             schedule: Schedule::Sequential,
@@ -142,12 +149,9 @@ pub(super) static COPILOT: Dialect = Dialect {
         },
         told("postToolUseFailure", "tool.error", &TEACHES),
         gate("permissionRequest", "permission.request", &PERMISSION_REQUEST),
-        DialectEvent { on_failure: OnFailure::Allow, ..gate("agentStop", "agent.stop", &STOP) },
+        DialectEvent { aliases: &["Stop"], ..open_gate("agentStop", "agent.stop", &STOP) },
         told("subagentStart", "subagent.start", &TEACHES),
-        DialectEvent {
-            on_failure: OnFailure::Allow,
-            ..gate("subagentStop", "subagent.stop", &STOP)
-        },
+        open_gate("subagentStop", "subagent.stop", &STOP),
         told("preCompact", "compact.pre", &TOLD),
         told("notification", "notification", &TEACHES),
         told("errorOccurred", "error", &TOLD),

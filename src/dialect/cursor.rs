@@ -6,7 +6,7 @@
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
 use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, rewrite};
-use crate::event::{Merge, OnFailure};
+use crate::event::Merge;
 
 const DENY: Say = Say {
     on: On::Refusal,
@@ -105,6 +105,10 @@ const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> D
     DialectEvent { keys: &[SESSION], ..parts::gate(name, event, form) }
 }
 
+const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { keys: &[SESSION], ..parts::open_gate(name, event, form) }
+}
+
 const fn of_tool(
     row: DialectEvent,
     tool: &'static str,
@@ -148,8 +152,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         },
         DialectEvent {
             keys: &[SESSION, ("subagent_id", "agentId"), ("subagent_type", "agentType")],
-            on_failure: OnFailure::Allow,
-            ..gate("subagentStop", "subagent.stop", &STOP)
+            ..open_gate("subagentStop", "subagent.stop", &STOP)
         },
         of_tool(
             gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING),
@@ -175,7 +178,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         of_tool(told("afterTabFileEdit", "tool.post", &TOLD), "Edit", &["file_path", "edits"]),
         gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
         told("preCompact", "compact.pre", &PRE_COMPACT),
-        DialectEvent { on_failure: OnFailure::Allow, ..gate("stop", "agent.stop", &STOP) },
+        open_gate("stop", "agent.stop", &STOP),
         told("afterAgentResponse", "message.end", &TOLD),
         DialectEvent {
             keys: &[SESSION, ("text", "thought")],

@@ -2,7 +2,7 @@
 
 use super::{Form, Hear, Heard, On, Put, Say};
 use crate::dialect::{DialectEvent, Results};
-use crate::event::{OnFailure, Schedule};
+use crate::event::{Conduct, OnFailure, Schedule};
 
 /// The host's name for the event, without which some hosts read nothing.
 pub(in crate::dialect) const NAMED: (&str, Put) = ("hookSpecificOutput.hookEventName", Put::Name);
@@ -44,6 +44,10 @@ pub(in crate::dialect) const PERMISSION: Hear = Hear {
 pub(in crate::dialect) const PERMISSION_REASON: Hear =
     Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason };
 
+/// A broken configuration is told and no more: what the host has done already stays done, and an
+/// agent that may never stop could not be stopped in a host that sets no limit (Codex).
+const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
+
 /// Is told.
 pub(in crate::dialect) const fn told(
     name: &'static str,
@@ -55,6 +59,7 @@ pub(in crate::dialect) const fn told(
         event,
         results: Results::Form(form),
         schedule: Schedule::Parallel,
+        conduct: READS_ON,
         ..DialectEvent::OBSERVER
     }
 }
@@ -69,6 +74,7 @@ pub(in crate::dialect) const fn gate(
         blocks: true,
         on_failure: OnFailure::Block,
         schedule: Schedule::Sequential,
+        conduct: Conduct::USUAL,
         ..told(name, event, form)
     }
 }
@@ -79,5 +85,5 @@ pub(in crate::dialect) const fn open_gate(
     event: &'static str,
     form: &'static Form,
 ) -> DialectEvent {
-    DialectEvent { on_failure: OnFailure::Allow, ..gate(name, event, form) }
+    DialectEvent { on_failure: OnFailure::Allow, conduct: READS_ON, ..gate(name, event, form) }
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::HOSTS;
 use crate::sandbox::Sandbox;
 
@@ -65,6 +67,34 @@ fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_refused_without_an
     for host in HOSTS {
         let sandbox = Sandbox::new().hook("hook", r#"echo '{"continue":false,"reason":" "}'"#);
         host.is_refused(&sandbox.host(host.name, &host.before("ls")), "refused without a reason");
+    }
+}
+
+#[test]
+fn a_broken_configuration_closes_gates_and_holds_up_nothing_else() {
+    for host in HOSTS {
+        let sandbox = Sandbox::new().hook("hook", "exit 0").file("hookrun.toml", "x = [");
+        let ran = sandbox.host(host.name, &host.before("ls"));
+        ran.says("hookrun.toml");
+        host.is_refused(&ran, ran.stderr.trim_end());
+    }
+    // An agent that may never stop is a trap, and a result that is there is not to be hidden.
+    for (host, event) in [
+        ("claude", "Stop"),
+        ("claude", "PostToolUse"),
+        ("codex", "Stop"),
+        ("codex", "PostToolUse"),
+        ("gemini", "AfterAgent"),
+        ("gemini", "AfterTool"),
+        ("cursor", "stop"),
+        ("cursor", "postToolUse"),
+        ("copilot", "agentStop"),
+        ("copilot", "Stop"),
+        ("copilot", "postToolUse"),
+    ] {
+        let sandbox = Sandbox::new().file("hookrun.toml", "x = [");
+        let ran = sandbox.host(host, &json!({"hook_event_name": event}));
+        ran.allows().says("hookrun.toml");
     }
 }
 
