@@ -225,7 +225,10 @@ fn ask_git(
     };
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Failure::new(format!("git cannot list what changes: {}", said.trim_end())));
+        // Outside of a repository `git diff` compares files, and prints the usage of that.
+        let is_outside = said.contains("usage: git diff --no-index");
+        let why = if is_outside { "there is no repository here" } else { said.trim_end() };
+        return Err(Failure::new(format!("git cannot list what changes: {why}")));
     }
     Ok(output.stdout)
 }

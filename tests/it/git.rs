@@ -311,6 +311,8 @@ fn a_failure_of_git_itself_refuses() {
     fs::write(git.sandbox.at("w/.git/index"), "broken").unwrap();
     let ran = git.hookrun("w", &["run", "--host", "git", "pre-commit"]);
     ran.exits(1).says("hookrun: pre-commit refused: git cannot list what changes: ");
+    let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-commit"], b"");
+    ran.exits(1).says("git cannot list what changes: there is no repository here\n");
     let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
     ran.exits(1).says("hookrun: pre-push refused: git gave pre-push something unexpected");
 }
