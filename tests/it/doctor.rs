@@ -78,6 +78,7 @@ fn a_bare_name_is_looked_up_as_the_host_does() {
     let (status, found) = problems(&sandbox.file(".codex/hooks.json", &bare), "codex");
     assert_eq!(status, 1);
     assert!(found[0].contains(" -lc` finds no `hookrun` in its PATH"), "{found:?}");
+    assert!(found[0].ends_with("[put the folder of hookrun into the PATH that this shell has]"));
 
     for (host, shell) in [("claude", "/bin/sh -c"), ("gemini", "/bin/bash -c")] {
         let sandbox = installed(host);

@@ -32,7 +32,13 @@ pub(super) fn problem_of(
     let path = match found {
         Ok(path) => path,
         Err(problem) => {
-            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), again));
+            // The shell of `install` may find it where the host's does not.
+            let help = if program.contains('/') {
+                again
+            } else {
+                "put the folder of hookrun into the PATH that this shell has".to_string()
+            };
+            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), help));
         }
     };
     let real = path.canonicalize().unwrap_or(path);
