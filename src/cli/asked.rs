@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{self, Binding, Dialect, Reply, native};
-use hookrun::event::{Context, Event};
+use hookrun::event::{Context, Event, OnFailure};
 use hookrun::outcome::Outcome;
 
 use crate::exit::{Failure, Result};
@@ -38,6 +38,17 @@ impl<'a> Asked<'a> {
     /// Whether the host's dialect has no such event.
     pub(crate) fn is_unknown(&self) -> bool {
         self.dialect.is_some() && self.bindings.is_empty()
+    }
+
+    /// Another system in whose words the name is a gate that fails closed, where the host's
+    /// dialect has no such event: it was installed for the wrong host.
+    pub(crate) fn gate_of_another(&self) -> Option<&'static Dialect> {
+        let is_gate = |binding: &Binding| {
+            let row = binding.row;
+            row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
+        };
+        let mut others = dialect::DIALECTS.iter().copied();
+        others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
     }
 
     /// The name as it was asked for.

@@ -83,6 +83,14 @@ fn decide_what_comes(
         Err(failure) => return refuse(&Asked::new("", &args.dialect), &failure),
     };
     let asked = Asked::new(&name, &args.dialect);
+    if let Some(other) = asked.gate_of_another() {
+        let (host, other) = (asked.host(), other.name);
+        let failure = Failure::with_help(
+            format!("{host} has no event `{name}`, and {other} has"),
+            format!("ask with `--host {other}`"),
+        );
+        return refuse(&asked, &failure);
+    }
     if asked.is_unknown() {
         // A new event of a host must not stop the whole host.
         let host = asked.host();

@@ -168,6 +168,23 @@ fn an_event_that_is_not_known_passes_and_is_named() {
 }
 
 #[test]
+fn a_gate_of_another_host_is_refused_with_the_host_to_name() {
+    for (host, gate, of) in [
+        ("gemini", "PreToolUse", "claude"),
+        ("claude", "BeforeTool", "gemini"),
+        ("codex", "beforeShellExecution", "cursor"),
+    ] {
+        let ran = Sandbox::new().host(host, &json!({"hook_event_name": gate}));
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{host} {gate}");
+        ran.says(&format!("{host} has no event `{gate}`, and {of} has"));
+        ran.says(&format!("ask with `--host {of}`"));
+    }
+    // What is only told, or fails open, goes on.
+    Sandbox::new().host("claude", &json!({"hook_event_name": "BeforeToolSelection"})).allows();
+    Sandbox::new().host("gemini", &json!({"hook_event_name": "Stop"})).allows();
+}
+
+#[test]
 fn a_payload_that_names_no_event_is_refused_with_nothing_on_stdout() {
     for host in HOSTS {
         let sandbox = Sandbox::new();
