@@ -55,6 +55,9 @@ fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
     let path = file.canonicalize();
     let path = path.map_err(|error| Failure::new(format!("cannot attach `{shown}`: {error}")))?;
+    if !path.is_file() {
+        return Err(Failure::new(format!("cannot attach `{shown}`: it is not a file")));
+    }
     let path = path.into_os_string().into_string();
     path.map_err(|_| Failure::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
 }

@@ -179,5 +179,7 @@ fn a_file_that_is_not_there_is_not_sent() {
     let sandbox = Sandbox::new();
     let ran = in_hook(&sandbox, &["send", "text", "--attach", "none.txt"]);
     ran.exits(2).says("cannot attach `none.txt`");
+    let ran = in_hook(&sandbox, &["send", "text", "--attach", "."]);
+    ran.exits(2).says("cannot attach `.`: it is not a file");
     assert_eq!(in_hook(&sandbox, &["send", "--take"]).stdout, "");
 }
