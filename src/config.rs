@@ -187,7 +187,7 @@ pub fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<Stri
         count => format!(" (and {count} more errors)"),
     };
     Some(format!(
-        "the hooks are not in order: {}: {}{more}; `hookrun validate` shows what to mend",
+        "the hooks are not in order: {}: {}{more}; `hookrun validate` with the same options shows what to mend",
         first.place(),
         first.cause
     ))
