@@ -36,8 +36,19 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether the host's dialect has no such event.
-    pub(crate) fn is_unknown(&self) -> bool {
+    fn is_unknown(&self) -> bool {
         self.dialect.is_some() && self.bindings.is_empty()
+    }
+
+    /// Whether the name is that of an event which a host has got since: hook systems have none
+    /// that their table lacks, and what is nearly a gate is a slip.
+    pub(crate) fn is_new(&self) -> bool {
+        let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
+        let is_system = dialect::SYSTEMS.iter().any(|system| system.name == dialect.name);
+        let near = dialect.nearest(self.name).map(|name| dialect.called(name)).unwrap_or_default();
+        let closes =
+            |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
+        !is_system && !near.iter().any(closes)
     }
 
     /// Another system in whose words the name is a gate that fails closed, where the host's

@@ -91,7 +91,7 @@ fn decide_what_comes(
         );
         return refuse(&asked, &failure);
     }
-    if asked.is_unknown() {
+    if asked.is_new() {
         // A new event of a host must not stop the whole host.
         let host = asked.host();
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");

@@ -110,3 +110,17 @@ fn one_guard_refuses_rm_rf_in_every_host() {
         sandbox.host(host.name, &host.before("ls build")).allows();
     }
 }
+
+#[test]
+fn a_slip_in_the_name_of_a_gate_refuses_and_names_it() {
+    let sandbox = Sandbox::new();
+    for (dialect, context, help) in [
+        ("claude", r#"{"hook_event_name":"PreToolUses"}"#, "did you mean `PreToolUse`?"),
+        ("cursor", r#"{"hook_event_name":"preTool_Use "}"#, "did you mean `preToolUse`?"),
+        ("wolli", r#"{"type":"tool_cal"}"#, "did you mean `tool_call`?"),
+        ("pi", r#"{"type":"nothing_like_it"}"#, "unknown event `nothing_like_it`"),
+    ] {
+        let ran = sandbox.hookrun(&["run", "--host", dialect], context.as_bytes());
+        ran.exits(2).says(help);
+    }
+}
