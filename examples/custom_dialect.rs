@@ -49,16 +49,16 @@ esac"#;
 const NO_SECRETS: &str = "! grep -q 'secret' || { echo 'it tells a secret' >&2; exit 1; }";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    run(&mut std::io::stdout().lock())
+    run(&Environment::capture(), &mut std::io::stdout().lock())
 }
 
-pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(env: &Environment, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
     let mut signs = Hook::new("signs", "message.out", Handler::Shell(SIGNS.to_string()));
     signs.dialect = Some(binding);
     let secrets = Hook::new("no-secrets", "message.out", Handler::Shell(NO_SECRETS.to_string()));
     let config = Config { hooks: vec![signs, secrets], ..Config::default() };
-    let runner = Runner::from_config(config, &Environment::capture());
+    let runner = Runner::from_config(config, env);
 
     for letter in [
         r#"{"about": "letter_out", "to": "ann", "text": "hello"}"#,

@@ -1,5 +1,7 @@
 //! The programs in `examples/` do what they are there to show.
 
+use hookrun::config::Environment;
+
 #[path = "../../examples/agent_loop.rs"]
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]
 mod agent_loop;
@@ -68,7 +70,10 @@ fn a_dialect_of_ones_own_is_a_table() {
   status 2: {\"hold\":true,\"because\":\"it tells a secret\"}
 ";
     let mut out = Vec::new();
-    custom_dialect::run(&mut out).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let own = Environment::capture();
+    let env = Environment { state_home: Some(state.path().to_path_buf()), ..own };
+    custom_dialect::run(&env, &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 

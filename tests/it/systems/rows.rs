@@ -5,6 +5,7 @@ use hookrun::dialect::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
 use hookrun::event::{Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
 use serde_json::{Map, Value, json};
 
+use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox};
 
 /// A sandbox with one native hook for a row, and what the host of the row gets.
@@ -16,7 +17,9 @@ fn decide(binding: Binding, body: &str) -> (Sandbox, Ran) {
 
 fn ask(sandbox: &Sandbox, binding: Binding) -> Ran {
     let context = binding.encode(&event(binding)).to_json();
-    sandbox.hookrun(&["run", binding.row.name, "--dialect", binding.dialect.name], &context)
+    let arguments = ["run", binding.row.name, "--dialect", binding.dialect.name];
+    // Hooks that nobody waits for are done before their sandbox is gone.
+    Running::start(sandbox, &arguments).feed(&context).ended().ran
 }
 
 /// The catalog's sample of a row's event.
