@@ -41,6 +41,19 @@ pub(super) static GATES_AND_TEACHES: Form = Form {
     refuses: Refuses::Two,
 };
 
+/// What a hook before a tool says; Codex reads the same.
+pub(super) const TOOL_READS: &[Hear] = &[
+    PERMISSION,
+    PERMISSION_REASON,
+    Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
+    HALT,
+    STOP_REASON,
+    DECISION,
+    REASON,
+    ADDED,
+    MESSAGE,
+];
+
 static PRE_TOOL_USE: Form = Form {
     writes: &[
         REFUSE,
@@ -61,22 +74,12 @@ static PRE_TOOL_USE: Form = Form {
         TEACH,
         SHOW,
     ],
-    reads: &[
-        PERMISSION,
-        PERMISSION_REASON,
-        Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
-        HALT,
-        STOP_REASON,
-        DECISION,
-        REASON,
-        ADDED,
-        MESSAGE,
-    ],
+    reads: TOOL_READS,
     refuses: Refuses::Two,
 };
 
 /// It ignores the exit status.
-static PERMISSION_REQUEST: Form = Form {
+pub(super) static PERMISSION_REQUEST: Form = Form {
     writes: &[
         Say {
             on: On::Refusal,

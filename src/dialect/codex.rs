@@ -5,12 +5,12 @@
 //! invalid there, and the tool runs; so a refusal is exit status 2 with words on stderr and
 //! nothing on stdout, and a question is one too.
 
-use super::claude::{GATES, GATES_AND_TEACHES, TEACHES, TOLD};
+use super::claude::{GATES, GATES_AND_TEACHES, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS};
 use super::form::parts::{
-    ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
-    STOP_REASON, TEACH, gate, open_gate, told,
+    ADDED, DECISION, HALT, MESSAGE, NAMED, REASON, REFUSE, SHOW, STOP_REASON, TEACH, gate,
+    open_gate, told,
 };
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::form::{Form, On, Put, Refuses, Say};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
@@ -29,41 +29,7 @@ static PRE_TOOL_USE: Form = Form {
         TEACH,
         SHOW,
     ],
-    reads: &[
-        PERMISSION,
-        PERMISSION_REASON,
-        Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
-        HALT,
-        STOP_REASON,
-        DECISION,
-        REASON,
-        ADDED,
-        MESSAGE,
-    ],
-    refuses: Refuses::Two,
-};
-
-static PERMISSION_REQUEST: Form = Form {
-    writes: &[
-        Say {
-            on: On::Refusal,
-            put: &[
-                NAMED,
-                ("hookSpecificOutput.decision.behavior", Put::Word("deny")),
-                ("hookSpecificOutput.decision.message", Put::Text),
-            ],
-            status: 0,
-        },
-        SHOW,
-    ],
-    reads: &[
-        Hear {
-            path: "hookSpecificOutput.decision.behavior",
-            says: Heard::Words { refuse: &["deny"], ask: &[] },
-        },
-        Hear { path: "hookSpecificOutput.decision.message", says: Heard::Reason },
-        MESSAGE,
-    ],
+    reads: TOOL_READS,
     refuses: Refuses::Two,
 };
 

@@ -9,3 +9,23 @@ mod schema;
 mod show;
 mod usage;
 mod validate;
+
+/// Every command that help shows.
+const COMMANDS: &[&str] = &[
+    "run",
+    "test",
+    "list",
+    "show",
+    "validate",
+    "events",
+    "schema",
+    "field",
+    "ui",
+    "send",
+    "state",
+    "install",
+    "uninstall",
+    "doctor",
+    "completions",
+    "man",
+];

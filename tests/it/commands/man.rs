@@ -3,26 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use super::COMMANDS;
 use crate::sandbox::Sandbox;
-
-const COMMANDS: &[&str] = &[
-    "run",
-    "test",
-    "list",
-    "show",
-    "validate",
-    "events",
-    "schema",
-    "field",
-    "ui",
-    "send",
-    "state",
-    "install",
-    "uninstall",
-    "doctor",
-    "completions",
-    "man",
-];
 
 /// Commands of commands.
 const PARTS: &[&str] = &[

@@ -1,25 +1,7 @@
 //! Help, mistakes on the command line, and the log.
 
+use super::COMMANDS;
 use crate::sandbox::{Ran, Sandbox};
-
-const COMMANDS: &[&str] = &[
-    "run",
-    "test",
-    "list",
-    "show",
-    "validate",
-    "events",
-    "schema",
-    "field",
-    "ui",
-    "send",
-    "state",
-    "install",
-    "uninstall",
-    "doctor",
-    "completions",
-    "man",
-];
 
 fn hookrun(arguments: &[&str]) -> Ran {
     Sandbox::new().hookrun(arguments, b"")
