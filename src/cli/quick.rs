@@ -1,4 +1,5 @@
-//! The hot form, `hookrun run EVENT …`, without building the whole command line parser.
+//! The hot forms, `hookrun run EVENT …` and `hookrun run --host H …`, without building the whole
+//! command line parser.
 //!
 //! A host pays for hookrun's start at every tool call, and the parser is the largest part of
 //! it. What is not understood here, mistakes included, is left to clap; what is understood means
@@ -53,8 +54,12 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     if source.discover && source.hooks.is_empty() && source.settings.is_empty() {
         return None;
     }
+    // Only a host's own context names its event.
+    if event.is_none() && once.dialect.is_none() {
+        return None;
+    }
     Some(RunArgs {
-        event: Some(event?),
+        event,
         arguments: Vec::new(),
         dialect: once.dialect.unwrap_or_else(|| "native".to_string()),
         source,
@@ -84,7 +89,7 @@ impl Once {
             "--jobs" => self.jobs.replace(jobs(value).ok()?).is_none(),
             "--format" => self.format.replace(RunFormat::from_str(value, false).ok()?).is_none(),
             // Another name for one is left to clap, which knows it too.
-            "--dialect" if names().any(|known| known == value) => {
+            "--dialect" | "--host" if names().any(|known| known == value) => {
                 self.dialect.replace(value.to_string()).is_none()
             }
             _ => false,
@@ -129,6 +134,9 @@ mod tests {
             "run a=b",
             "run tool_call --dialect wolli",
             "run tool.pre --dialect=native",
+            "run --host claude",
+            "run --host=codex --hooks hooks.d --budget 20s",
+            "run PreToolUse --host claude",
         ] {
             assert!(quick(line).is_some(), "{line}");
             assert_eq!(quick(line), full(line), "{line}");
@@ -144,6 +152,10 @@ mod tests {
             "run a b",
             "run --help",
             "run tool.pre --dialect nobody",
+            "run --host nobody",
+            "run --host git pre-commit",
+            "run --host claude --dialect codex",
+            "run --hooks a",
             "run tool.pre --jobs 0",
             "run tool.pre --jobs 2 --jobs 3",
             "run tool.pre --budget 10",
