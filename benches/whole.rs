@@ -24,6 +24,10 @@ const HOOK: &str = "/bin/true";
 /// The event that every run decides.
 const EVENT: &str = r#"{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}"#;
 
+/// What Claude Code sent before it ran a tool, and the same facts under our keys.
+const CLAUDE_EVENT: &str = include_str!("../fixtures/payloads/claude/PreToolUse.json");
+const SAME_EVENT: &str = r#"{"sessionId":"00000000-0000-4000-8000-000000000001","cwd":"/home/user/project","toolName":"Bash","toolInput":{"command":"echo hello","description":"say hello"},"toolUseId":"toolu_03"}"#;
+
 const DEFAULT_PAIRS: usize = 100;
 
 /// One comparison of the table.
@@ -130,6 +134,13 @@ fn rows(stage: &Stage) -> Vec<Row> {
             one(),
         )
         .later(1.05),
+        row(
+            "one hook, --host claude",
+            stage.of_host("claude", "one", "claude.json"),
+            "the same, native",
+            stage.hookrun("tool.pre", "one", "same.json"),
+        )
+        .later(1.1),
         row("one hook", one(), "run-parts, one", run_parts("one/hooks.d/tool.pre")).later(1.0),
         row("one hook", one(), "git hook run, one", git).goals(1.0, 1.0),
         row(
@@ -185,6 +196,8 @@ impl Stage {
         script(&shell.join("01"))?;
         fs::create_dir(root.join("elsewhere"))?;
         fs::write(root.join("event.json"), EVENT)?;
+        fs::write(root.join("claude.json"), CLAUDE_EVENT)?;
+        fs::write(root.join("same.json"), SAME_EVENT)?;
         let cwd = root.join("elsewhere");
         let elsewhere = EVENT.replacen('{', &format!("{{\"cwd\":\"{}\",", cwd.display()), 1);
         fs::write(root.join("elsewhere.json"), elsewhere)?;
@@ -209,6 +222,11 @@ impl Stage {
 
     fn hookrun(&self, event: &str, hooks: &str, stdin: &str) -> Side {
         let side = self.side(&[HOOKRUN, "run", event, "--hooks", &self.path(hooks)]);
+        Side { stdin: self.root.join(stdin), ..side }
+    }
+
+    fn of_host(&self, host: &str, hooks: &str, stdin: &str) -> Side {
+        let side = self.side(&[HOOKRUN, "run", "--host", host, "--hooks", &self.path(hooks)]);
         Side { stdin: self.root.join(stdin), ..side }
     }
 
