@@ -2,9 +2,12 @@
 //!
 //! Pure data and pure rules: no I/O, no clock. How verdicts come together is in [`merge`].
 
+pub mod finding;
 pub mod merge;
 
 use serde_json::Value;
+
+pub use finding::{Finding, FindingLevel};
 
 /// What one hook said.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +20,8 @@ pub struct Verdict {
     pub additional_context: Option<String>,
     /// New values for context fields, in the order given.
     pub update: Vec<(String, Value)>,
+    /// What it found, and where.
+    pub findings: Vec<Finding>,
     /// The row of [`RULES`] that made this verdict.
     pub rule: Rule,
 }
@@ -24,7 +29,14 @@ pub struct Verdict {
 impl Verdict {
     /// A verdict that says `decision` and nothing else.
     pub fn new(decision: Decision, rule: Rule) -> Verdict {
-        Verdict { decision, output: None, additional_context: None, update: Vec::new(), rule }
+        Verdict {
+            decision,
+            output: None,
+            additional_context: None,
+            update: Vec::new(),
+            findings: Vec::new(),
+            rule,
+        }
     }
 
     /// No objection, from a function.
@@ -53,6 +65,13 @@ impl Verdict {
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Verdict {
         self.additional_context = Some(context.into());
+        self
+    }
+
+    /// Points at a place in a file.
+    #[must_use]
+    pub fn with_finding(mut self, finding: Finding) -> Verdict {
+        self.findings.push(finding);
         self
     }
 
@@ -130,7 +149,7 @@ pub const RULES: &[RuleRow] = &[
         rule: Rule::Structured,
         name: "structured",
         answer: "exits 0 and prints a JSON object",
-        verdict: "allow, with `output`, `additionalContext`, `update`",
+        verdict: "allow, with `output`, `additionalContext`, `update`, `findings`",
     },
     RuleRow {
         rule: Rule::Asked,
@@ -189,6 +208,11 @@ pub const RESULT_KEYS: &[ResultKey] = &[
     ResultKey { name: "output", kind: "string", about: "text to show" },
     ResultKey { name: "additionalContext", kind: "string", about: "text for the model" },
     ResultKey { name: "update", kind: "object", about: "new values for context fields" },
+    ResultKey {
+        name: "findings",
+        kind: "array",
+        about: "places in files: `path`, `line`, `level` (error, warning, notice), `message`",
+    },
 ];
 
 impl Rule {
@@ -207,6 +231,8 @@ pub struct Outcome {
     pub said: Vec<Said>,
     /// Every rewrite, applied or not, in plan order.
     pub rewrites: Vec<Rewritten>,
+    /// What hooks found, and where, in plan order; kept after a refusal too.
+    pub findings: Vec<Found>,
     /// What was said or went wrong without deciding anything.
     pub notices: Vec<Notice>,
 }
@@ -266,6 +292,15 @@ pub struct Said {
     pub additional_context: Option<String>,
 }
 
+/// What a hook found, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The hook.
+    pub hook: String,
+    /// What it found.
+    pub finding: Finding,
+}
+
 /// A field that a hook rewrote, or tried to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rewritten {
@@ -323,7 +358,10 @@ impl Outcome {
 
     /// Whether it is allowed and nothing was said beside.
     pub fn is_silent(&self) -> bool {
-        self.is_allowed() && self.said.is_empty() && self.notices.is_empty()
+        self.is_allowed()
+            && self.said.is_empty()
+            && self.findings.is_empty()
+            && self.notices.is_empty()
     }
 
     /// The refusal, if there is one.

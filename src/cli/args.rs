@@ -205,6 +205,8 @@ pub(crate) enum RunFormat {
     Reply,
     /// One JSON document with everything that happened, reminders included
     Json,
+    /// Annotations of GitHub Actions: what hooks found in which line, and why it is refused
+    Github,
 }
 
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ use crate::args::{RunArgs, RunFormat};
 use crate::ask::{self, Person};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
-use crate::run::{choice, find_event, runner, start_up};
+use crate::run::{choice, find_event, runner, start_up, write_report};
 use crate::{streams, watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
@@ -85,10 +85,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         watchdog::leave_it_to_it();
     }
     streams::stderr(&reply.stderr);
-    if let (RunFormat::Json, Some(report)) = (args.format, report) {
-        serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    }
+    write_report(args.format, report.as_ref(), out)?;
     out.flush()?;
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::No })
 }
@@ -129,7 +126,9 @@ impl Asked<'_> {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
         let report = match self.args.format {
-            RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&self.env.cwd))),
+            RunFormat::Json | RunFormat::Github => {
+                Some(json::run_report(&run, &reply, &Paths::from(&self.env.cwd)))
+            }
             RunFormat::Reply => None,
         };
         Ok((reply, report))

@@ -10,7 +10,7 @@ use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::plan::Plan;
-use hookrun::report::{Paths, json};
+use hookrun::report::{Paths, github, json};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
 use hookrun::ui::PATIENCE;
@@ -48,15 +48,28 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         watchdog::leave_it_to_it();
     }
     streams::stderr(&reply.stderr);
-    match (args.format, report) {
-        (RunFormat::Json, Some(report)) => {
-            serde_json::to_writer(&mut *out, &report).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-        (RunFormat::Json | RunFormat::Reply, _) => out.write_all(reply.stdout.as_bytes())?,
+    if !write_report(args.format, report.as_ref(), out)? {
+        out.write_all(reply.stdout.as_bytes())?;
     }
     out.flush()?;
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
+}
+
+/// Writes the report where the format wants one and there is one; says whether it did.
+pub(crate) fn write_report(
+    format: RunFormat,
+    report: Option<&json::RunReport>,
+    out: &mut dyn Write,
+) -> Result<bool> {
+    match (format, report) {
+        (RunFormat::Json, Some(report)) => {
+            serde_json::to_writer(&mut *out, report).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        (RunFormat::Github, Some(report)) => github::run(report, out)?,
+        (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// What had to be done to learn which event it is.
@@ -195,7 +208,9 @@ fn try_to_decide(
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = match args.format {
-        RunFormat::Json => Some(json::run_report(&run, &reply, &Paths::from(&env.cwd))),
+        RunFormat::Json | RunFormat::Github => {
+            Some(json::run_report(&run, &reply, &Paths::from(&env.cwd)))
+        }
         RunFormat::Reply => None,
     };
     Ok((reply, report))

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::Reply;
-use crate::outcome::{NoticeKind, Outcome, Settled, joined};
+use crate::outcome::{Found, NoticeKind, Outcome, Settled, joined};
 
 /// The exit status of consent.
 pub const ALLOWED: u8 = 0;
@@ -15,8 +15,8 @@ pub const REFUSED: u8 = 2;
 /// The reply to an outcome. Questions that nobody answered refuse, and are the reason.
 pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
-        Settled::Refused(refusal) => refuse(&refusal.reason),
-        Settled::Asked { questions } => refuse(&joined(questions)),
+        Settled::Refused(refusal) => refuse_with(&refusal.reason, &outcome.findings),
+        Settled::Asked { questions } => refuse_with(&joined(questions), &outcome.findings),
         Settled::Allowed => {
             Reply { stdout: result(outcome), stderr: notices(outcome), status: ALLOWED }
         }
@@ -29,11 +29,16 @@ const LONGEST_REASON_BYTES: usize = 16 * 1024;
 
 /// The reply that refuses for `reason`. Of one over 16 KiB the beginning and the end are given.
 pub fn refuse(reason: &str) -> Reply {
+    refuse_with(reason, &[])
+}
+
+fn refuse_with(reason: &str, findings: &[Found]) -> Reply {
     let reason = shortened(reason);
     let reason = reason.as_str();
     let mut result = Map::new();
     result.insert("continue".to_string(), Value::Bool(false));
     result.insert("reason".to_string(), Value::from(reason));
+    insert_findings(&mut result, findings);
     Reply {
         stdout: format!("{}\n", Value::Object(result)),
         stderr: format!("{reason}\n"),
@@ -54,7 +59,25 @@ fn result(outcome: &Outcome) -> String {
     if !update.is_empty() {
         result.insert("update".to_string(), Value::Object(update));
     }
+    insert_findings(&mut result, &outcome.findings);
     if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
+}
+
+/// The findings, as many of the first as are short enough together; a report has them all.
+fn insert_findings(result: &mut Map<String, Value>, findings: &[Found]) {
+    let mut list = Vec::new();
+    let mut bytes = 0;
+    for found in findings {
+        let finding = &found.finding;
+        bytes += finding.path.len() + finding.message.len();
+        if bytes > LONGEST_REASON_BYTES {
+            break;
+        }
+        list.extend(serde_json::to_value(finding));
+    }
+    if !list.is_empty() {
+        result.insert("findings".to_string(), Value::Array(list));
+    }
 }
 
 /// A text whose middle is left out where it is too long.

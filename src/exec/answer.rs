@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::dialect::{Binding, Results};
 use crate::event::EventSpec;
-use crate::outcome::{Decision, Rule, Verdict};
+use crate::outcome::{Decision, Rule, Verdict, finding};
 use crate::run::{Captured, Ending, Exit, signal_name};
 use object::{Found, is_list_of_answers, last, objects_in, read_object, read_said};
 use structured::structured;
@@ -186,7 +186,13 @@ fn refused_by_status(
     if let Some(signal) = status.checked_sub(128).filter(|signal| (1..=31).contains(signal)) {
         notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
     }
-    let verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
+    let mut verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
+    if let Some(Value::Array(list)) = object.as_deref().and_then(|said| last(said, "findings")) {
+        match finding::read(list) {
+            Ok(findings) => verdict.findings = findings,
+            Err(problem) => notes.push(format!("{problem}, so none of the findings is used")),
+        }
+    }
     (Ending::Answered(verdict), notes)
 }
 

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::{
-    Cause, Decision, Notice, NoticeKind, Outcome, Question, Refusal, Rewritten, Said, Settled,
-    Verdict,
+    Cause, Decision, Found, Notice, NoticeKind, Outcome, Question, Refusal, Rewritten, Said,
+    Settled, Verdict, finding::Finding,
 };
 use crate::event::{EventSpec, Merge, OnFailure};
 
@@ -112,6 +112,8 @@ impl<'s> Merger<'s> {
     }
 
     fn verdict(&mut self, hook: &str, verdict: &Verdict) -> Flow {
+        let found = |finding: &Finding| Found { hook: hook.to_string(), finding: finding.clone() };
+        self.outcome.findings.extend(verdict.findings.iter().map(found));
         match &verdict.decision {
             Decision::Block { reason } if self.spec.blocks => {
                 return self.settle(Refusal {

@@ -177,6 +177,11 @@ fn verdict(given: &Verdict, out: &mut dyn Write) -> io::Result<()> {
     if let Some(context) = &given.additional_context {
         text(out, "context", context)?;
     }
+    for finding in &given.findings {
+        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let (path, level) = (&finding.path, finding.level.word());
+        text(out, "found", &format!("{path}{line}: {level}: {}", finding.message))?;
+    }
     let row = given.rule.row();
     label(out, "rule", &format!("a hook that {}", row.answer))?;
     prose(out, "", &format!("means: {}", row.verdict))

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Paths;
 use crate::dialect::Reply;
-use crate::outcome::{Cause, Decision, NoticeKind, Outcome, Settled, Verdict};
+use crate::outcome::{Cause, Decision, Finding, NoticeKind, Outcome, Settled, Verdict};
 use crate::reminder;
 use crate::run::{Captured, Exit, Fate, HookRun, Level, Run, Trace};
 
@@ -17,14 +17,14 @@ pub const VERSION: u32 = 1;
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
     version: u32,
-    event: String,
+    pub(super) event: String,
     host: String,
     /// `allow`, `ask` or `block`.
     decision: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decided_by: Option<String>,
+    pub(super) decided_by: Option<String>,
     /// `policy`, `failure` or `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'static str>,
@@ -37,7 +37,9 @@ pub struct RunReport {
     #[serde(skip_serializing_if = "Map::is_empty")]
     update: Map<String, Value>,
     rewrites: Vec<RewriteReport>,
-    notices: Vec<NoticeReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) findings: Vec<FoundReport>,
+    pub(super) notices: Vec<NoticeReport>,
     reminders: Vec<ReminderReport>,
     hooks: Vec<HookReport>,
     reply: ReplyReport,
@@ -61,10 +63,17 @@ struct RewriteReport {
 }
 
 #[derive(Debug, Serialize)]
-struct NoticeReport {
-    hook: String,
+pub(super) struct FoundReport {
+    pub(super) hook: String,
+    #[serde(flatten)]
+    pub(super) finding: Finding,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NoticeReport {
+    pub(super) hook: String,
     kind: &'static str,
-    text: String,
+    pub(super) text: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -164,6 +173,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         additional_context: outcome.additional_context(),
         update: outcome.update(),
         rewrites: outcome.rewrites.iter().map(rewrite_report).collect(),
+        findings: outcome.findings.iter().map(found_report).collect(),
         notices: outcome.notices.iter().map(notice_report).collect(),
         reminders: reminder::reminders(outcome).into_iter().map(reminder_report).collect(),
         hooks: run.hooks.iter().map(|hook| hook_report(hook, paths)).collect(),
@@ -187,6 +197,7 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
         additional_context: None,
         update: Map::new(),
         rewrites: Vec::new(),
+        findings: Vec::new(),
         notices: Vec::new(),
         reminders: Vec::new(),
         hooks: Vec::new(),
@@ -234,6 +245,10 @@ fn rewrite_report(rewrite: &crate::outcome::Rewritten) -> RewriteReport {
         new: rewrite.new.clone(),
         rejected: rewrite.rejected.clone(),
     }
+}
+
+fn found_report(found: &crate::outcome::Found) -> FoundReport {
+    FoundReport { hook: found.hook.clone(), finding: found.finding.clone() }
 }
 
 fn notice_report(notice: &crate::outcome::Notice) -> NoticeReport {

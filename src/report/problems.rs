@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
+use super::github::annotation;
 use super::{Paths, plain};
 use crate::config::{Problem, Severity};
 
@@ -141,9 +142,10 @@ fn tap(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
 /// Workflow commands of GitHub Actions, which become annotations on the diff.
 fn github(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for problem in checks.iter().flat_map(|check| &check.problems) {
-        let mut properties = format!("file={}", property(&paths.show(&problem.file)));
+        let mut properties = vec![("file", paths.show(&problem.file))];
         if let Some(at) = problem.at {
-            properties.push_str(&format!(",line={},col={}", at.line, at.column));
+            properties.push(("line", at.line.to_string()));
+            properties.push(("col", at.column.to_string()));
         }
         let mut message = problem.cause.clone();
         if let Some(cure) = &problem.cure {
@@ -154,19 +156,9 @@ fn github(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()
             Severity::Warning => "warning",
             Severity::Note => "notice",
         };
-        writeln!(out, "::{level} {properties}::{}", data(&message))?;
+        annotation(level, &properties, &message, out)?;
     }
     Ok(())
-}
-
-/// Escapes the data of a workflow command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// Escapes a property of a workflow command.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::event::{ActionKind, EventSpec, Kind, Merge, action::TOOLS};
 use crate::outcome::RESULT_KEYS;
+use crate::outcome::finding::LEVELS;
 
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {
@@ -52,6 +53,22 @@ fn result(spec: &EventSpec) -> Value {
                 "description": key.about,
                 "properties": updates(spec),
                 "additionalProperties": false,
+            })
+        } else if key.name == "findings" {
+            let levels: Vec<&str> = LEVELS.iter().map(|(_, word)| *word).collect();
+            json!({
+                "type": "array",
+                "description": key.about,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": { "type": "string" },
+                        "line": { "type": "integer", "minimum": 1 },
+                        "level": { "enum": levels },
+                        "message": { "type": "string" },
+                    },
+                    "required": ["path", "message"],
+                },
             })
         } else {
             json!({ "type": key.kind, "description": key.about })

@@ -5,6 +5,7 @@ mod ask;
 mod chain;
 mod environment;
 mod failures;
+mod findings;
 mod parallel;
 mod rewrites;
 mod stdin;

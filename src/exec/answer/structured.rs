@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Permit;
 use super::object::NO_REASON;
 use crate::event::Merge;
-use crate::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
+use crate::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict, finding};
 use crate::spelling;
 
 /// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
@@ -117,6 +117,7 @@ struct Answer {
     output: Option<String>,
     additional_context: Option<String>,
     update: Vec<(String, Value)>,
+    findings: Vec<Finding>,
 }
 
 impl Answer {
@@ -131,6 +132,7 @@ impl Answer {
             ("output", Value::String(text)) => self.output = Some(text),
             ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
             ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
+            ("findings", Value::Array(list)) => self.findings = finding::read(&list)?,
             (key, _) => {
                 let row = RESULT_KEYS.iter().find(|row| row.name == key);
                 let kind = row.map_or("known", |row| row.kind);
@@ -157,6 +159,7 @@ impl Answer {
             output: self.output,
             additional_context: self.additional_context,
             update: self.update,
+            findings: self.findings,
             rule,
         }
     }

@@ -111,10 +111,10 @@ fn the_schema_of_a_result_has_the_keys_of_the_contract() {
     let result = &schema["$defs"]["result"];
     let properties = result["properties"].as_object().unwrap();
     let keys: Vec<&String> = properties.keys().collect();
-    for key in ["continue", "reason", "ask", "output", "additionalContext", "update"] {
+    for key in ["continue", "reason", "ask", "output", "additionalContext", "update", "findings"] {
         assert!(properties[key]["description"].is_string(), "{key}");
     }
-    assert_eq!(keys.len(), 6, "{keys:?}");
+    assert_eq!(keys.len(), 7, "{keys:?}");
     let good = json!({ "continue": false, "reason": "no", "update": { "toolInput": {} } });
     assert_eq!(misses(result, &good, ""), Vec::<String>::new());
     let bad = json!({ "continue": "no", "ask": true, "update": { "cwd": "/" } });

@@ -69,7 +69,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["run", "tool.pre", "--budget", "1"], "`1` is not a duration"),
         (&["run", "tool.pre", "--jobs", "0"], "write a number from 1 to 256"),
         (&["run", "tool.pre", "--jobs", "many"], "write a number from 1 to 256"),
-        (&["run", "tool.pre", "--format", "xml"], "[possible values: reply, json]"),
+        (&["run", "tool.pre", "--format", "xml"], "[possible values: reply, json, github]"),
         (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
         (&["validate", "--format", "xml"], "[possible values: human, json, junit, tap, github]"),
         (&["list", "--format", "xml"], "[possible values: human, json]"),

@@ -246,6 +246,7 @@ fn breaks_contract(
         let fits = match row.kind {
             "boolean" => value.is_boolean(),
             "string" => value.is_string(),
+            "array" => value.is_array(),
             _ => value.is_object(),
         };
         if !fits || document.all(key).count() > 1 {
