@@ -307,7 +307,8 @@ impl Binding {
         spec.rewrites = row.rewrites.into();
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
-        spec.conduct = row.conduct;
+        let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
+        spec.conduct = Conduct { most_refusals, ..row.conduct };
         spec
     }
 }

@@ -242,6 +242,9 @@ pub struct Conduct {
     /// A mistake in the configuration is told, and the hooks that can be read are asked: it
     /// refuses the event only where failures do.
     pub reads_on: bool,
+    /// After so many refusals in a row it goes on, so that a session does not loop for ever;
+    /// `None` for no limit, and in a dialect's row for the catalog's.
+    pub most_refusals: Option<u32>,
 }
 
 impl Conduct {
@@ -254,6 +257,7 @@ impl Conduct {
         isolated: false,
         first_question: false,
         reads_on: false,
+        most_refusals: None,
     };
 }
 

@@ -336,6 +336,8 @@ pub enum NoticeKind {
     Question,
     /// A failure that lets the event go on.
     Failure,
+    /// What hookrun itself decided, or could not do; its hook is `hookrun`.
+    Own,
 }
 
 impl Outcome {
@@ -349,6 +351,21 @@ impl Outcome {
             }),
             ..Outcome::default()
         }
+    }
+
+    /// The event goes on although it was refused: `why` is a notice.
+    #[must_use]
+    pub fn let_go(mut self, why: impl Into<String>) -> Outcome {
+        self.settled = Settled::Allowed;
+        self.with_notice(why)
+    }
+
+    /// The outcome with a notice of hookrun's own.
+    #[must_use]
+    pub fn with_notice(mut self, text: impl Into<String>) -> Outcome {
+        let (hook, text) = ("hookrun".to_string(), text.into());
+        self.notices.push(Notice { hook, kind: NoticeKind::Own, text });
+        self
     }
 
     /// Whether the event goes on without asking anybody.

@@ -1,5 +1,7 @@
 //! The front door: give it an event, get back what happened.
 
+mod stops;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +31,7 @@ pub struct Runner {
     /// What is wrong with the configuration, where that is known.
     mistakes: Vec<Problem>,
     reminders: Option<Reminders>,
+    is_rehearsal: bool,
 }
 
 impl Runner {
@@ -41,6 +44,7 @@ impl Runner {
             broken: None,
             mistakes: Vec::new(),
             reminders: None,
+            is_rehearsal: false,
         }
     }
 
@@ -73,6 +77,14 @@ impl Runner {
     #[must_use]
     pub fn reminders(mut self, reminders: Reminders) -> Runner {
         self.reminders = Some(reminders);
+        self
+    }
+
+    /// Decides as if for the first time, and keeps nothing of it for the session: refusals of a
+    /// stop are neither counted nor limited. For a program that tries hooks out.
+    #[must_use]
+    pub fn rehearsal(mut self) -> Runner {
+        self.is_rehearsal = true;
         self
     }
 
@@ -273,11 +285,29 @@ impl Runner {
         if let Some(run) = self.idle(event) {
             return run;
         }
-        if let Some(reason) = self.closed(event.spec()) {
-            return own_failure(event, reason);
+        let mut run = match self.closed(event.spec()) {
+            Some(reason) => own_failure(event, reason),
+            None => {
+                let plan = self.plan(event);
+                chain::run(plan, event, &self.engine, &self.surroundings, budget)
+            }
+        };
+        self.keep_from_looping(&mut run);
+        run
+    }
+
+    /// Lets an agent stop that hooks have refused to let stop so often in a row that they would
+    /// for ever: the refusal of `run` is counted for its session, and at the event's
+    /// [`most_refusals`](crate::event::Conduct::most_refusals) it becomes an allow with a notice.
+    /// An allowed stop begins a new row, and so does a host that says so (`stopHookActive`,
+    /// `loopCount`).
+    ///
+    /// Every run that this runner decides has been through it. It is for a program that settles
+    /// a question by itself, as a refusal or not, once it has.
+    pub fn keep_from_looping(&self, run: &mut Run) {
+        if !self.is_rehearsal {
+            stops::keep_from_looping(run, &self.surroundings);
         }
-        let plan = self.plan(event);
-        chain::run(plan, event, &self.engine, &self.surroundings, budget)
     }
 
     /// Why an event is refused before any hook is asked: a mistake in the configuration. Where

@@ -6,6 +6,7 @@
 
 pub mod entries;
 pub mod outbox;
+pub mod refusals;
 mod store;
 
 use std::fs::DirBuilder;
@@ -19,6 +20,9 @@ pub use store::StoreError;
 
 /// The folder of what the hooks of a session share. No hook's own begins with a dot.
 const SHARED: &str = ".shared";
+
+/// The folder of what hookrun itself keeps of a session. No sandbox of a hook has it.
+const OWN: &str = ".hookrun";
 
 /// The session of an event that names none.
 const NO_SESSION: &str = "no-session";
@@ -62,6 +66,11 @@ pub fn hook_folder(session: &Path, hook: &str) -> PathBuf {
 /// The folder of what all hooks of a session share.
 pub fn shared_folder(session: &Path) -> PathBuf {
     session.join(SHARED)
+}
+
+/// The folder of what hookrun itself keeps of a session, and hooks do not write.
+pub fn own_folder(session: &Path) -> PathBuf {
+    session.join(OWN)
 }
 
 /// Makes a folder below `root` that only its owner can look into.
@@ -129,6 +138,7 @@ mod tests {
         assert!(file_name(&"x".repeat(1000)).len() < 255);
         assert_ne!(file_name(&"x".repeat(1000)), file_name(&"x".repeat(1001)));
         assert_ne!(file_name(SHARED), SHARED);
+        assert_ne!(file_name(OWN), OWN);
         assert_eq!(folder(Path::new("/r"), Some("")), folder(Path::new("/r"), None));
     }
 

@@ -82,6 +82,9 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
             "no: refusals are reported, and it goes on"
         },
     )?;
+    if let Some(most) = spec.conduct.most_refusals {
+        row(out, "", &limit_of_refusals(most))?;
+    }
     row(out, "on failure", spec.on_failure.name())?;
     row(out, "schedule", spec.schedule.name())?;
     for rewrite in spec.rewrites.iter() {
@@ -101,6 +104,11 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
     writeln!(out, "  {}", spec.sample())?;
     Ok(())
+}
+
+/// That refusals end somewhere, in words.
+fn limit_of_refusals(most: u32) -> String {
+    format!("after {most} refusals in a row it goes on, so that a session does not loop")
 }
 
 /// Words joined with commas into lines of at most `width` characters.
@@ -140,6 +148,7 @@ fn event_json(spec: &EventSpec) -> Value {
         "summary": spec.summary,
         "aliases": spec.aliases,
         "blocks": spec.blocks,
+        "mostRefusals": spec.conduct.most_refusals,
         "onFailure": spec.on_failure.name(),
         "schedule": spec.schedule.name(),
         "rewrites": rewrites,

@@ -9,6 +9,7 @@ use hookrun::dialect::{self, Reply, folders, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
+use hookrun::outcome::Settled;
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, github, json};
 use hookrun::run::Run;
@@ -204,7 +205,11 @@ fn try_to_decide(
     pulse.promise(PATIENCE);
     if !host.can_ask() {
         let until = budget.map(|budget| budget.until);
+        let was_asked = matches!(run.outcome.settled, Settled::Asked { .. });
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
+        if was_asked {
+            runner.keep_from_looping(&mut run);
+        }
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = match args.format {
@@ -325,11 +330,11 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
 
 /// The whole reply. An event that cannot be refused goes on with the hooks that can be
 /// read, but a broken configuration is never silent. Its status refuses, except where the host
-/// means to go on.
+/// means to go on. One that can be refused was, unless it had been too often.
 pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>, spec: &EventSpec) -> Reply {
     if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
         reply.stderr.push_str(&format!("{complaint}\n"));
-        if !spec.conduct.reads_on {
+        if !spec.conduct.reads_on && !spec.blocks {
             reply.status = native::REFUSED;
         }
     }

@@ -50,7 +50,8 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         config.problems.clear();
     }
     let complaint = config.complaint();
-    let mut runner: Runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let mut runner: Runner = runner.rehearsal();
     if let Some(person) = Person::find(env) {
         runner = runner.ui(person.ui());
     }

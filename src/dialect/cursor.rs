@@ -6,7 +6,7 @@
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
 use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, rewrite};
-use crate::event::Merge;
+use crate::event::{Conduct, Merge};
 
 const DENY: Say = Say {
     on: On::Refusal,
@@ -109,6 +109,12 @@ const fn open_gate(name: &'static str, event: &'static str, form: &'static Form)
     DialectEvent { keys: &[SESSION], ..parts::open_gate(name, event, form) }
 }
 
+/// It starts the agent again at most five times.
+const fn stop_gate(name: &'static str, event: &'static str) -> DialectEvent {
+    let row = open_gate(name, event, &STOP);
+    DialectEvent { conduct: Conduct { most_refusals: Some(5), ..row.conduct }, ..row }
+}
+
 const fn of_tool(
     row: DialectEvent,
     tool: &'static str,
@@ -152,7 +158,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         },
         DialectEvent {
             keys: &[SESSION, ("subagent_id", "agentId"), ("subagent_type", "agentType")],
-            ..open_gate("subagentStop", "subagent.stop", &STOP)
+            ..stop_gate("subagentStop", "subagent.stop")
         },
         of_tool(
             gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING),
@@ -178,7 +184,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         of_tool(told("afterTabFileEdit", "tool.post", &TOLD), "Edit", &["file_path", "edits"]),
         gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
         told("preCompact", "compact.pre", &PRE_COMPACT),
-        open_gate("stop", "agent.stop", &STOP),
+        stop_gate("stop", "agent.stop"),
         told("afterAgentResponse", "message.end", &TOLD),
         DialectEvent {
             keys: &[SESSION, ("text", "thought")],

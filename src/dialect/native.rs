@@ -108,6 +108,7 @@ pub(super) fn notices(outcome: &Outcome) -> String {
                 format!("hook `{hook}` asks (this event cannot be refused): {text}\n")
             }
             NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
+            NoticeKind::Own => format!("{hook}: {text}\n"),
         }
     };
     shortened(&outcome.notices.iter().map(line).collect::<String>())

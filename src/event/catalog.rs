@@ -40,8 +40,8 @@ const PARTS: &[&[Row]] = &[
     git::ROWS,
 ];
 
-/// An [`EventSpec`] as the parts write it. A row begins with one of the five sorts of event
-/// below, which set the last three fields, and states what is its own.
+/// An [`EventSpec`] as the parts write it. A row begins with one of the six sorts of event
+/// below, which set the last four fields, and states what is its own.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
@@ -52,6 +52,7 @@ struct Row {
     blocks: bool,
     on_failure: OnFailure,
     schedule: Schedule,
+    most_refusals: Option<u32>,
 }
 
 /// May refuse what is about to happen, and refuses if it fails.
@@ -62,6 +63,10 @@ const GATE: Row =
 /// into a trap: "not done yet" keeps an agent working for ever, and a session that cannot be
 /// compacted, or a message that never arrives, is lost.
 const OPEN_GATE: Row = Row { on_failure: OnFailure::Allow, ..GATE };
+
+/// May keep somebody at work by refusing. After eight refusals in a row it cannot: that many
+/// have not helped, and hosts that set a limit have this one.
+const STOP_GATE: Row = Row { most_refusals: Some(8), ..OPEN_GATE };
 
 /// May rewrite, cannot refuse.
 const TRANSFORM: Row = Row { schedule: Schedule::Sequential, ..OBSERVER };
@@ -76,6 +81,7 @@ const OBSERVER: Row = Row {
     blocks: false,
     on_failure: OnFailure::Allow,
     schedule: Schedule::Parallel,
+    most_refusals: None,
 };
 
 /// Is only told, and nobody waits: there is no model that could hear an answer.
@@ -120,7 +126,7 @@ impl Row {
             rewrites: Borrowed(self.rewrites),
             on_failure: self.on_failure,
             schedule: self.schedule,
-            conduct: Conduct::USUAL,
+            conduct: Conduct { most_refusals: self.most_refusals, ..Conduct::USUAL },
         }
     }
 }

@@ -256,6 +256,7 @@ fn notice_report(notice: &crate::outcome::Notice) -> NoticeReport {
         NoticeKind::Refusal => "refusal",
         NoticeKind::Question => "question",
         NoticeKind::Failure => "failure",
+        NoticeKind::Own => "own",
     };
     NoticeReport { hook: notice.hook.clone(), kind, text: notice.text.clone() }
 }

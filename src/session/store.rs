@@ -64,6 +64,11 @@ impl Store {
 
     /// Waits for the right to change it.
     pub(super) fn lock(&self) -> Result<Locked<'_>, StoreError> {
+        self.lock_within(PATIENCE)
+    }
+
+    /// Waits for the right to change it, but no longer than this.
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked<'_>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.write(true).create(true)).open(self.beside("lock"));
         let lock = opened.map_err(|error| self.fails(&error))?;
@@ -71,7 +76,7 @@ impl Store {
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(Locked { store: self, _lock: lock }),
-                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 Err(TryLockError::WouldBlock) => {

@@ -2,6 +2,7 @@
 
 mod gates;
 mod replies;
+mod stop_loop;
 mod written;
 
 use std::fs;

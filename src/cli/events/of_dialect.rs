@@ -69,6 +69,9 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
         line(out, "also called", &row.aliases.join(", "))?;
     }
     line(out, "refusable", if row.blocks { "yes" } else { "no" })?;
+    if let Some(most) = binding.spec().conduct.most_refusals.filter(|_| row.blocks) {
+        line(out, "", &super::limit_of_refusals(most))?;
+    }
     line(out, "on failure", row.on_failure.name())?;
     line(out, "schedule", row.schedule.name())?;
     line(out, "merging", &row.merging())?;
@@ -135,6 +138,7 @@ fn event_json(binding: Binding) -> Value {
         "event": row.event,
         "when": row.when.map(|(key, value)| json!({ "key": key, "value": value })),
         "blocks": row.blocks,
+        "mostRefusals": binding.spec().conduct.most_refusals.filter(|_| row.blocks),
         "onFailure": row.on_failure.name(),
         "schedule": row.schedule.name(),
         "merging": row.merging(),

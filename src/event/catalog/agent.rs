@@ -1,7 +1,7 @@
 //! The agent: the prompt it gets, its turns, its subagents and tasks.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, append, chain, claim, first};
+use super::{GATE, OBSERVER, OPEN_GATE, Row, STOP_GATE, TRANSFORM, append, chain, claim, first};
 
 pub(super) const ROWS: &[Row] = &[
     // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` also stands for
@@ -79,13 +79,14 @@ pub(super) const ROWS: &[Row] = &[
         context: &[
             TURN_INDEX,
             STOP_HOOK_ACTIVE,
+            LOOP_COUNT,
             LAST_ASSISTANT_MESSAGE,
             SESSION_ID,
             CWD,
             TRANSCRIPT_PATH,
             PERMISSION_MODE,
         ],
-        ..OPEN_GATE
+        ..STOP_GATE
     },
     Row {
         name: "agent.end",
@@ -148,12 +149,13 @@ pub(super) const ROWS: &[Row] = &[
             AGENT_ID,
             AGENT_TYPE,
             STOP_HOOK_ACTIVE,
+            LOOP_COUNT,
             LAST_ASSISTANT_MESSAGE,
             SESSION_ID,
             CWD,
             TRANSCRIPT_PATH,
         ],
-        ..OPEN_GATE
+        ..STOP_GATE
     },
     Row {
         name: "subagent.end",

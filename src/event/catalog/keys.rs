@@ -55,6 +55,7 @@ keys! {
     ARGS                   "args"                    String  r#""""#                  "what stands after the command"
     STOP_HOOK_ACTIVE       "stopHookActive"          Boolean
         "false" "it goes on only because a hook refused to stop"
+    LOOP_COUNT             "loopCount"               Integer "0"                      "how often that was so in a row"
     LAST_ASSISTANT_MESSAGE "lastAssistantMessage"    String  r#""Done.""#             "the model's last words"
     AGENT_ID               "agentId"                 String  r#""a-1""#               "the subagent"
     AGENT_TYPE             "agentType"               String  r#""general-purpose""#   "its kind"

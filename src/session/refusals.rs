@@ -1,0 +1,117 @@
+//! How often in a row a session was refused something, by the names of the events.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::file_name;
+use super::store::{Locked, Store, StoreError};
+
+/// How long the lock is waited for. It is held for two file operations, and a host waits.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The counts of a session.
+#[derive(Debug, Clone)]
+pub struct Refusals {
+    store: Store,
+}
+
+/// What is counted: an event, and the agent that it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted(String);
+
+impl Counted {
+    /// An event of an agent; of the main one if it is not named.
+    pub fn of(event: &str, agent: Option<&str>) -> Counted {
+        Counted(match agent.filter(|agent| !agent.is_empty()) {
+            Some(agent) => format!("{event} {}", file_name(agent)),
+            None => event.to_string(),
+        })
+    }
+}
+
+impl Refusals {
+    /// Those that are kept in a private folder; nothing is made yet.
+    pub fn in_folder(folder: &Path) -> Refusals {
+        Refusals { store: Store::new(folder, "refusals.json") }
+    }
+
+    /// Puts in the place of a count what `next` makes of it, while nobody else can; 0 is not
+    /// kept.
+    ///
+    /// # Errors
+    /// When it cannot be kept: then it is as it was.
+    pub fn change(
+        &self,
+        counted: &Counted,
+        next: impl FnOnce(u32) -> u32,
+    ) -> Result<(), StoreError> {
+        let locked: Locked<'_> = self.store.lock_within(PATIENCE)?;
+        let mut counts = self.decode(&locked.read()?)?;
+        let before = counts.get(&counted.0).copied().unwrap_or(0);
+        match next(before) {
+            0 => drop(counts.remove(&counted.0)),
+            count => drop(counts.insert(counted.0.clone(), count)),
+        }
+        let bytes = serde_json::to_vec(&counts).map_err(|error| self.store.fails(&error))?;
+        locked.replace(&bytes)
+    }
+
+    /// Begins a count anew. Where there is none, no file is touched.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    pub fn reset(&self, counted: &Counted) -> Result<(), StoreError> {
+        let has_count = self.decode(&self.store.read()?)?.contains_key(&counted.0);
+        if has_count { self.change(counted, |_| 0) } else { Ok(()) }
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<BTreeMap<String, u32>, StoreError> {
+        if bytes.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let read = serde_json::from_slice(bytes);
+        read.map_err(|error| self.store.fails(&format!("it does not hold counts ({error})")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_event_and_agent_is_counted_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let refusals = Refusals::in_folder(folder.path());
+        let (main, one) = (Counted::of("stop", None), Counted::of("stop", Some("a/b")));
+        assert_eq!(main, Counted::of("stop", Some("")));
+        let count = |counted: &Counted| {
+            let mut before = 0;
+            refusals.change(counted, |count| {
+                before = count;
+                count + 1
+            })?;
+            Ok::<u32, StoreError>(before)
+        };
+        assert_eq!((count(&main).unwrap(), count(&main).unwrap()), (0, 1));
+        assert_eq!(count(&one).unwrap(), 0);
+        refusals.reset(&main).unwrap();
+        assert_eq!((count(&main).unwrap(), count(&one).unwrap()), (0, 1));
+    }
+
+    #[test]
+    fn where_nothing_was_counted_no_file_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        Refusals::in_folder(folder.path()).reset(&Counted::of("stop", None)).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_holds_no_counts_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("refusals.json"), "[1]").unwrap();
+        let refusals = Refusals::in_folder(folder.path());
+        assert!(refusals.change(&Counted::of("stop", None), |_| 1).is_err());
+        assert_eq!(std::fs::read(folder.path().join("refusals.json")).unwrap(), b"[1]");
+    }
+}
