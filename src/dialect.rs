@@ -24,6 +24,7 @@ mod pi;
 mod reply;
 mod results;
 pub mod settings;
+pub mod signs;
 mod wolli;
 
 use std::borrow::Cow;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use hookrun::dialect::{DIALECTS, git};
+use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
@@ -165,9 +165,7 @@ pub(crate) struct SourceArgs {
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
-    /// The event, by its name or a host's name for it; may be left out where the host's context
-    /// names it
-    #[arg(required_unless_present = "dialect")]
+    /// The event, by its name or a host's name for it; may be left out where the context names it
     pub(crate) event: Option<String>,
 
     /// What git gives its hook, after `--`; only for --host git
@@ -175,9 +173,10 @@ pub(crate) struct RunArgs {
     pub(crate) arguments: Vec<OsString>,
 
     /// Whose words the event and the reply are in: a host or a hook system; git's hooks have
-    /// arguments, lines on stdin and an exit status
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git(), default_value = "native", hide_default_value = true)]
-    pub(crate) dialect: String,
+    /// arguments, lines on stdin and an exit status. Without it and without an event the host is
+    /// recognised from the context, and where that is not certain the event is refused
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git())]
+    pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -199,6 +198,20 @@ pub(crate) struct RunArgs {
     pub(crate) format: RunFormat,
 }
 
+impl RunArgs {
+    /// Whose words they are where an event is named.
+    pub(crate) fn host(&self) -> &str {
+        self.dialect.as_deref().unwrap_or(native::NAME)
+    }
+}
+
+impl TestArgs {
+    /// Whose words they are where an event is named.
+    pub(crate) fn host(&self) -> &str {
+        self.dialect.as_deref().unwrap_or(native::NAME)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
     /// The structured result, if there is anything to say
@@ -211,12 +224,14 @@ pub(crate) enum RunFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// The event, by its name or a host's name for it
-    pub(crate) event: String,
+    /// The event, by its name or a host's name for it; may be left out where the context on stdin
+    /// names it
+    pub(crate) event: Option<String>,
 
-    /// Whose words the event and the reply are in: a host or a hook system
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
-    pub(crate) dialect: String,
+    /// Whose words the event and the reply are in: a host or a hook system. Without it and without
+    /// an event the host is recognised from the context
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
+    pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,

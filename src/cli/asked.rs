@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::dialect::{self, Binding, Dialect, Reply, native};
+use hookrun::dialect::{self, Binding, Dialect, Reply, native, signs};
 use hookrun::event::{Context, Event, OnFailure};
 use hookrun::outcome::Outcome;
 
@@ -18,6 +18,59 @@ pub(crate) struct Asked<'a> {
     /// The events that the name means in the host's dialect; several where the context tells.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
+}
+
+/// The event that a context names itself, and whose words it is in: those of `host`, or of the one
+/// that is recognised. `command` is for those who are told what to type.
+pub(crate) fn named_in(
+    context: &Context,
+    host: Option<&str>,
+    command: &str,
+) -> Result<(String, &'static str)> {
+    let Some(host) = host else { return recognised_in(context, command) };
+    let dialect = dialect::find(host);
+    let host = dialect.map_or(native::NAME, |dialect| dialect.name);
+    let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
+    if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
+        return Ok((name, host));
+    }
+    let wrong = match context.raw(key) {
+        None | Some("null" | "\"\"") => {
+            format!("no event is named, and the context has no `{key}`")
+        }
+        Some(other) => {
+            let other: String = other.chars().take(40).collect();
+            format!("no event is named: `{key}` is `{other}`, and no text")
+        }
+    };
+    let cure = match dialect {
+        Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
+        None => format!("name the event: `hookrun {command} EVENT`"),
+    };
+    Err(Failure::with_help(wrong, cure))
+}
+
+fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
+    let told = signs::recognise(context).map_err(|doubt| {
+        let cure = match &doubt {
+            signs::Doubt::Several { of, .. } => {
+                let host = of.first().copied().unwrap_or("HOST");
+                format!("say whose it is: `hookrun {command} --host {host}`")
+            }
+            signs::Doubt::Strange { .. } => {
+                format!("say whose it is: `hookrun {command} --host HOST`")
+            }
+            signs::Doubt::Unnamed { dialect } => {
+                format!("name it: `hookrun {command} EVENT --host {dialect}`")
+            }
+            signs::Doubt::Nobodys => {
+                let command = format!("hookrun {command} EVENT");
+                format!("name it: `{command}`, or `{command} --host HOST`")
+            }
+        };
+        Failure::with_help(doubt.to_string(), cure)
+    })?;
+    Ok((told.event, told.dialect))
 }
 
 /// How the host is answered.
@@ -130,7 +183,7 @@ impl<'a> Asked<'a> {
             Some(binding) => std::sync::Arc::new(binding.spec()),
             None => find_event(config, self.name)?,
         };
-        let host = self.dialect.map_or("native", |dialect| dialect.name);
+        let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);
         let event =
             Event::new(spec, host, context).map_err(|error| Failure::new(error.to_string()))?;
         Ok((event, Host { binding }))
@@ -138,7 +191,7 @@ impl<'a> Asked<'a> {
 
     /// The name of the host's dialect.
     pub(crate) fn host(&self) -> &'static str {
-        self.dialect.map_or("native", |dialect| dialect.name)
+        self.dialect.map_or(native::NAME, |dialect| dialect.name)
     }
 
     /// The reply that refuses for a reason of our own, before more is known of the event: of

@@ -93,7 +93,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
 
 fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
-        Command::Run(args) if args.dialect == hookrun::dialect::git::NAME => {
+        Command::Run(args) if args.host() == hookrun::dialect::git::NAME => {
             git::run(args, env, out)
         }
         Command::Run(args) => run::run(args, env, out),

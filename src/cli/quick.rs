@@ -1,5 +1,4 @@
-//! The hot forms, `hookrun run EVENT …` and `hookrun run --host H …`, without building the whole
-//! command line parser.
+//! The hot form, `hookrun run …`, without building the whole command line parser.
 //!
 //! A host pays for hookrun's start at every tool call, and the parser is the largest part of
 //! it. What is not understood here, mistakes included, is left to clap; what is understood means
@@ -54,14 +53,10 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     if source.discover && source.hooks.is_empty() && source.settings.is_empty() {
         return None;
     }
-    // Only a host's own context names its event.
-    if event.is_none() && once.dialect.is_none() {
-        return None;
-    }
     Some(RunArgs {
         event,
         arguments: Vec::new(),
-        dialect: once.dialect.unwrap_or_else(|| "native".to_string()),
+        dialect: once.dialect,
         source,
         budget: once.budget,
         stdin_timeout: once.stdin_timeout.unwrap_or(Duration::from_secs(5)),
@@ -137,6 +132,7 @@ mod tests {
             "run --host claude",
             "run --host=codex --hooks hooks.d --budget 20s",
             "run PreToolUse --host claude",
+            "run",
         ] {
             assert!(quick(line).is_some(), "{line}");
             assert_eq!(quick(line), full(line), "{line}");
@@ -148,7 +144,8 @@ mod tests {
         for line in [
             "",
             "test tool.pre",
-            "run",
+            "run --host claude --dialect claude",
+            "run --host git pre-commit",
             "run a b",
             "run --help",
             "run tool.pre --dialect nobody",

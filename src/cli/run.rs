@@ -18,7 +18,7 @@ use hookrun::ui::PATIENCE;
 
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
 use crate::ask::{self, Person};
-use crate::asked::Asked;
+use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::{streams, watchdog};
@@ -39,9 +39,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let pulse = Pulse::new(patience);
     watchdog::start(&pulse);
     let decided = match &args.event {
-        Some(name) => {
-            decide(&Asked::new(name, &args.dialect), None, (args, env), (started, &pulse))
-        }
+        Some(name) => decide(&Asked::new(name, args.host()), None, (args, env), (started, &pulse)),
         None => decide_what_comes((args, env), (started, &pulse)),
     };
     let (reply, report) = decided;
@@ -90,13 +88,21 @@ fn decide_what_comes(
     let named = || {
         let ground = start_up()?;
         let context = read_event(args, started, &ground)?;
-        Ok((named_in(&context, &args.dialect)?, Early { ground, context }))
+        let (name, host) = named_in(&context, args.dialect.as_deref(), "run")?;
+        Ok((name, host, Early { ground, context }))
     };
-    let (name, early) = match named() {
+    let (name, host, early) = match named() {
         Ok(named) => named,
-        Err(failure) => return refuse(&Asked::new("", &args.dialect), &failure),
+        Err(failure) => {
+            let (mut reply, report) = refuse(&Asked::new("", args.host()), &failure);
+            if args.dialect.is_none() {
+                // Who asks is not known, and words alone refuse in every host.
+                reply.stdout.clear();
+            }
+            return (reply, report);
+        }
     };
-    let asked = Asked::new(&name, &args.dialect);
+    let asked = Asked::new(&name, host);
     if let Some(other) = asked.gate_of_another() {
         let (host, other) = (asked.host(), other.name);
         let failure = Failure::with_help(
@@ -112,18 +118,6 @@ fn decide_what_comes(
         return (Reply { stdout: String::new(), stderr, status: native::ALLOWED }, None);
     }
     decide(&asked, Some(early), (args, env), (started, pulse))
-}
-
-/// The name of the event in a context of this dialect.
-fn named_in(context: &Context, dialect: &str) -> Result<String> {
-    let key = dialect::find(dialect).map_or("event", |dialect| dialect.names_event_by);
-    let named = context.string(key).filter(|name| !name.is_empty());
-    named.ok_or_else(|| {
-        Failure::with_help(
-            format!("no event is named, and the context has no `{key}`"),
-            "name the event: `hookrun run EVENT`",
-        )
-    })
 }
 
 /// A failure of our own, as a refusal.
@@ -177,7 +171,7 @@ fn try_to_decide(
         context => context,
     };
     let told = context.as_ref().map(|context| folders::told(asked.host(), context));
-    let choice = choice(&args.source, env, &args.dialect);
+    let choice = choice(&args.source, env, asked.host());
     // Mostly before stdin is read: the host writes the event meanwhile.
     let config = asked.load(&Choice { told: told.unwrap_or_default(), ..choice }, env);
     asked.check(&config)?;
@@ -240,7 +234,7 @@ fn hand_over(
     }
     let name = event.spec().name.as_ref();
     let mut arguments: Vec<OsString> = vec!["supervise".into(), name.into()];
-    arguments.push(format!("--dialect={}", args.dialect).into());
+    arguments.push(format!("--dialect={}", event.host()).into());
     let named = args.source.hooks.iter().map(|folder| ("--hooks=", folder));
     let named = named.chain(args.source.settings.iter().map(|file| ("--settings=", file)));
     for (option, path) in named {

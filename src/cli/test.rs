@@ -16,7 +16,7 @@ use regex::Regex;
 
 use crate::args::{Expected, TestArgs, TextFormat};
 use crate::ask::Person;
-use crate::asked::Asked;
+use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
@@ -27,11 +27,20 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let started = Instant::now();
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
-    let asked = Asked::new(&args.event, &args.dialect);
-    let mut config = asked.load(&choice(&args.source, env, &args.dialect), env);
+    let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
+    let (name, host, early) = match &args.event {
+        Some(name) => (name.clone(), args.host(), None),
+        None => {
+            let input = read()?;
+            let (name, host) = named_on_stdin(&input, args)?;
+            (name, host, Some(input))
+        }
+    };
+    let asked = Asked::new(&name, host);
+    let mut config = asked.load(&choice(&args.source, env, host), env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
-    let input = input::read(Deadline::after(started, args.stdin_timeout), Some(&abort))?;
+    let input = early.map_or_else(read, Ok)?;
     let ((event, host), origin) = match input {
         Input::Event { context, bytes } => {
             (asked.event(&config, context)?, Origin::Stdin { bytes })
@@ -70,6 +79,17 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         return Ok(Exit::Signal(signal));
     }
     judge(args, wanted.as_ref(), &run)
+}
+
+/// The event that the context on stdin names, and its host.
+fn named_on_stdin(input: &Input, args: &TestArgs) -> Result<(String, &'static str)> {
+    match input {
+        Input::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
+        Input::Nothing => Err(Failure::with_help(
+            "no event is named, and none is on stdin",
+            "name it, and a sample of it is decided: `hookrun test EVENT`",
+        )),
+    }
 }
 
 /// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.

@@ -6,6 +6,12 @@ use serde_json::{Map, Value};
 use super::Reply;
 use crate::outcome::{Found, NoticeKind, Outcome, Settled, joined};
 
+/// What it is called beside the dialects.
+pub const NAME: &str = "native";
+
+/// The key of a context that holds the event's name.
+pub const NAMES_EVENT_BY: &str = "event";
+
 /// The exit status of consent.
 pub const ALLOWED: u8 = 0;
 

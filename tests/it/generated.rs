@@ -82,6 +82,7 @@ const PARTS: &[Part] = &[
     ("results-of-openclaw", || systems::results("openclaw")),
     ("replies-of-hosts", hosts::replies),
     ("statuses-of-hosts", hosts::statuses),
+    ("signs-of-hosts", hosts::signs),
     ("tools", tools),
     ("git-hooks", git_hooks),
     ("shipped-hooks", shipped_hooks),

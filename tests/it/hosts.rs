@@ -3,6 +3,7 @@
 mod gates;
 mod replies;
 mod stop_loop;
+mod signs;
 mod written;
 
 use std::fs;

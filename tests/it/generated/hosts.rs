@@ -1,5 +1,6 @@
 //! The tables of the agent hosts: what is written for them, and what their hooks' statuses mean.
 
+use hookrun::dialect::signs::SIGNS;
 use hookrun::dialect::{self, Form, On, Put, Refuses, Results, Say};
 
 use super::{code, table};
@@ -101,4 +102,13 @@ pub(super) fn statuses() -> String {
         [code(&format!("dialect={host}")), code(gate), refuses.to_string()]
     });
     table(["a hook with", "for", "refuses by status"], rows)
+}
+
+/// What makes a context a host's where nobody says whose it is.
+pub(super) fn signs() -> String {
+    let all = |keys: &[&str]| keys.iter().map(|key| code(key)).collect::<Vec<_>>().join(", ");
+    let rows = SIGNS
+        .iter()
+        .map(|sign| [code(sign.dialect), sign.named.about(), all(sign.has), all(sign.lacks)]);
+    table(["whose", "the event's name is", "with", "without"], rows)
 }
