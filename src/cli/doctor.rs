@@ -171,7 +171,7 @@ fn about_events(
 ) {
     let Some(first) = installed.first() else { return };
     let asked = |row: &Row| installed.iter().any(|one| one.events.iter().any(|it| it.is(row)));
-    for row in wanted.rows(host, false) {
+    for row in &wanted.rows(host, false) {
         let Some(bound) = wanted.bound(row.event) else { continue };
         let names = quoted(&bound.hooks);
         if !asked(row) {

@@ -158,7 +158,7 @@ impl<'a> Site<'a> {
     }
 
     /// The text with hookrun in it, and what is doubtful about the one without.
-    fn text_with(&self, rows: &[&Row], program: &str) -> Result<(String, Option<String>)> {
+    fn text_with(&self, rows: &[Row], program: &str) -> Result<(String, Option<String>)> {
         let old = self.target.text.as_deref();
         match self.host.form {
             Form::Settings(settings) => {

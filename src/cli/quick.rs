@@ -133,6 +133,7 @@ mod tests {
             "run --host=codex --hooks hooks.d --budget 20s",
             "run PreToolUse --host claude",
             "run",
+            "run --hooks a",
         ] {
             assert!(quick(line).is_some(), "{line}");
             assert_eq!(quick(line), full(line), "{line}");
@@ -152,7 +153,6 @@ mod tests {
             "run --host nobody",
             "run --host git pre-commit",
             "run --host claude --dialect codex",
-            "run --hooks a",
             "run tool.pre --jobs 0",
             "run tool.pre --jobs 2 --jobs 3",
             "run tool.pre --budget 10",

@@ -141,7 +141,7 @@ fn unit_mistake(hook: &Found, host: &Host, settings: Settings) -> Option<Finding
 /// A hook for a gate without the host's switch to refuse on failures.
 fn open_end(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
     let (key, value) = settings.closed?;
-    let row = host.events.iter().find(|row| row.name == hook.event && row.is_closed())?;
+    let row = host.rows().into_iter().find(|row| row.name == hook.event && row.is_closed)?;
     if hook.keys.get(key) == Some(&value.json()) {
         return None;
     }

@@ -109,7 +109,7 @@ impl Document {
     /// hookrun's, which `is_own` tells by the command. What is right already stays.
     pub(crate) fn with(
         &self,
-        rows: &[&Row],
+        rows: &[Row],
         command: &str,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
@@ -316,7 +316,7 @@ pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String
     if let Some(key) = settings.label {
         keys.push((key.to_string(), Value::from("hookrun")));
     }
-    if let Some((key, value)) = settings.closed.filter(|_| row.is_closed()) {
+    if let Some((key, value)) = settings.closed.filter(|_| row.is_closed) {
         keys.push((key.to_string(), value.json()));
     }
     keys

@@ -17,7 +17,7 @@ pub(crate) struct Plugin {
 }
 
 /// The plugin that asks `program` about these events.
-pub(crate) fn write(rows: &[&Row], program: &str) -> String {
+pub(crate) fn write(rows: &[Row], program: &str) -> String {
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     include_str!("plugin.js")
         .replace("\"@PROGRAM@\"", &Value::from(program).to_string())
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_plugin_says_what_was_written_into_it() {
-        let rows: Vec<&Row> = hosts::find("opencode").unwrap().events.iter().collect();
+        let rows = hosts::find("opencode").unwrap().rows();
         let plugin = read(&write(&rows, "/opt/a \"b\"/hookrun")).unwrap();
         assert_eq!(plugin.program, "/opt/a \"b\"/hookrun");
         let names: Vec<&str> = rows.iter().map(|row| row.name).collect();

@@ -45,8 +45,9 @@ impl Wanted {
     }
 
     /// The rows of `host` that a hook wants, or all of them.
-    pub(crate) fn rows(&self, host: &'static Host, all: bool) -> Vec<&'static Row> {
-        host.events.iter().filter(|row| all || self.events.contains_key(row.event)).collect()
+    pub(crate) fn rows(&self, host: &Host, all: bool) -> Vec<Row> {
+        let rows = host.rows().into_iter();
+        rows.filter(|row| all || self.events.contains_key(row.event)).collect()
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that
@@ -54,10 +55,11 @@ impl Wanted {
     pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
         let mut lacks = Vec::new();
         for (event, bound) in &self.events {
-            let mut rows = host.events.iter().filter(|row| row.event == event).peekable();
+            let rows = host.rows();
+            let mut rows = rows.iter().filter(|row| row.event == event).peekable();
             let names = quoted(&bound.hooks);
             if rows.peek().is_none() {
-                let elsewhere = |host: &Host| host.events.iter().any(|row| row.event == event);
+                let elsewhere = |host: &Host| host.rows().iter().any(|row| row.event == event);
                 if HOSTS.iter().any(elsewhere) {
                     lacks.push(format!("{} has no {event}: {names} will not run", host.title));
                 }

@@ -13,8 +13,8 @@ fn settings(name: &str) -> Settings {
     }
 }
 
-fn rows(name: &str, names: &[&str]) -> Vec<&'static Row> {
-    let all = hosts::find(name).unwrap().events.iter();
+fn rows(name: &str, names: &[&str]) -> Vec<Row> {
+    let all = hosts::find(name).unwrap().rows().into_iter();
     all.filter(|row| names.contains(&row.name)).collect()
 }
 
@@ -105,7 +105,7 @@ proptest! {
         for host in HOSTS {
             let Form::Settings(shape) = host.form else { continue };
             let command = format!("hookrun run --host {}", host.name);
-            let rows: Vec<&Row> = host.events.iter().collect();
+            let rows = host.rows();
             let added = Document::read(&text, shape).unwrap().with(&rows, &command, &is_own);
             let read = Document::read(&added, shape).unwrap();
             prop_assert!(read.doubt().is_none());

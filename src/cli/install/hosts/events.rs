@@ -1,127 +1,73 @@
-//! The events of each host that hookrun is installed for.
-//!
-//! Where a host tells the same moment by several events, only the one that covers the others
-//! stands here: two would ask every hook twice.
+//! The events of each host that hookrun is installed for: those of its dialect, but for a few.
 
-use super::Row;
+use hookrun::dialect;
+use hookrun::event::OnFailure;
+
+/// Where the events of a host stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Events {
+    /// In its dialect.
+    OfDialect {
+        /// Those that hookrun is not installed for. Where a host tells the same moment by several
+        /// events, only the one that covers the others stays: two would ask every hook twice.
+        but: &'static [&'static str],
+        /// Those for which it waits no longer than so many seconds, whatever it is told.
+        within: &'static [(&'static str, u64)],
+    },
+    /// Here: it has no dialect.
+    Own(&'static [Row]),
+}
+
+/// One event of a host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// The host's name for it.
+    pub(crate) name: &'static str,
+    /// Ours.
+    pub(crate) event: &'static str,
+    /// Whether the host lets a hook refuse it.
+    pub(crate) refuses: bool,
+    /// Whether a failure refuses it.
+    pub(crate) is_closed: bool,
+    /// The longest that the host waits, in seconds; `None` where it takes any number.
+    pub(crate) longest: Option<u64>,
+}
 
 const fn gate(name: &'static str, event: &'static str) -> Row {
-    Row { name, event, refuses: true, longest: None }
+    Row { name, event, refuses: true, is_closed: true, longest: None }
 }
 
 const fn told(name: &'static str, event: &'static str) -> Row {
-    Row { name, event, refuses: false, longest: None }
+    Row { name, event, refuses: false, is_closed: false, longest: None }
 }
 
-const fn told_within(longest: u64, name: &'static str, event: &'static str) -> Row {
-    Row { name, event, refuses: false, longest: Some(longest) }
-}
+/// A hook of it makes the worktree in the host's place. When a session ends, 1.5 s are for all
+/// hooks together unless one says more.
+pub(super) const CLAUDE: Events =
+    Events::OfDialect { but: &["WorktreeCreate"], within: &[("SessionEnd", 60)] };
 
-// Not WorktreeCreate: a hook of it makes the worktree in the host's place.
-pub(super) const CLAUDE: &[Row] = &[
-    told("SessionStart", "session.start"),
-    told("Setup", "setup"),
-    told("InstructionsLoaded", "instructions.load"),
-    gate("UserPromptSubmit", "prompt.submit"),
-    gate("UserPromptExpansion", "prompt.expand"),
-    told("MessageDisplay", "message.display"),
-    gate("PreToolUse", "tool.pre"),
-    gate("PermissionRequest", "permission.request"),
-    told("PermissionDenied", "permission.denied"),
-    told("PostToolUse", "tool.post"),
-    told("PostToolUseFailure", "tool.error"),
-    gate("PostToolBatch", "tool.batch"),
-    told("Notification", "notification"),
-    told("SubagentStart", "subagent.start"),
-    gate("SubagentStop", "subagent.stop"),
-    gate("TaskCreated", "task.created"),
-    gate("TaskCompleted", "task.completed"),
-    gate("Stop", "agent.stop"),
-    told("StopFailure", "error"),
-    gate("TeammateIdle", "teammate.idle"),
-    gate("ConfigChange", "config.change"),
-    told("CwdChanged", "cwd.change"),
-    told("DirectoryAdded", "dir.add"),
-    told("FileChanged", "file.change"),
-    told("WorktreeRemove", "worktree.remove"),
-    gate("PreCompact", "compact.pre"),
-    told("PostCompact", "compact.post"),
-    gate("PreModelSwitch", "model.select"),
-    told("PostModelSwitch", "model.selected"),
-    gate("Elicitation", "elicitation"),
-    gate("ElicitationResult", "elicitation.result"),
-    // 1.5 s for all hooks together, unless one says more.
-    told_within(60, "SessionEnd", "session.end"),
-];
+pub(super) const CODEX: Events =
+    Events::OfDialect { but: &[], within: &[("Interrupt", 3), ("SessionEnd", 3)] };
 
-pub(super) const CODEX: &[Row] = &[
-    told("SessionStart", "session.start"),
-    gate("UserPromptSubmit", "prompt.submit"),
-    gate("PreToolUse", "tool.pre"),
-    gate("PermissionRequest", "permission.request"),
-    told("PostToolUse", "tool.post"),
-    told("SubagentStart", "subagent.start"),
-    gate("SubagentStop", "subagent.stop"),
-    gate("PreCompact", "compact.pre"),
-    told("PostCompact", "compact.post"),
-    gate("Stop", "agent.stop"),
-    told("StopFailure", "error"),
-    told_within(3, "Interrupt", "agent.end"),
-    told_within(3, "SessionEnd", "session.end"),
-];
+pub(super) const GEMINI: Events = Events::OfDialect { but: &[], within: &[] };
 
-pub(super) const GEMINI: &[Row] = &[
-    told("SessionStart", "session.start"),
-    gate("BeforeAgent", "prompt.submit"),
-    told("BeforeModel", "model.pre"),
-    told("BeforeToolSelection", "model.tools"),
-    told("AfterModel", "model.post"),
-    gate("BeforeTool", "tool.pre"),
-    told("AfterTool", "tool.post"),
-    gate("AfterAgent", "agent.stop"),
-    told("Notification", "notification"),
-    told("PreCompress", "compact.pre"),
-    told("SessionEnd", "session.end"),
-];
+/// `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the agent,
+/// and stays.
+pub(super) const CURSOR: Events = Events::OfDialect {
+    but: &[
+        "beforeShellExecution",
+        "beforeMCPExecution",
+        "beforeReadFile",
+        "afterShellExecution",
+        "afterMCPExecution",
+        "afterFileEdit",
+    ],
+    within: &[],
+};
 
-// `preToolUse` covers beforeShellExecution, beforeMCPExecution and beforeReadFile, `postToolUse`
-// what comes after them; what Tab reads and writes is no tool of the agent.
-pub(super) const CURSOR: &[Row] = &[
-    told("sessionStart", "session.start"),
-    gate("beforeSubmitPrompt", "prompt.submit"),
-    gate("preToolUse", "tool.pre"),
-    gate("beforeTabFileRead", "tool.pre"),
-    told("postToolUse", "tool.post"),
-    told("afterTabFileEdit", "tool.post"),
-    told("postToolUseFailure", "tool.error"),
-    gate("subagentStart", "subagent.start"),
-    gate("subagentStop", "subagent.stop"),
-    told("preCompact", "compact.pre"),
-    told("afterAgentThought", "message.thought"),
-    told("afterAgentResponse", "message.end"),
-    gate("stop", "agent.stop"),
-    told("workspaceOpen", "resources.discover"),
-    told("sessionEnd", "session.end"),
-];
+pub(super) const COPILOT: Events = Events::OfDialect { but: &[], within: &[] };
 
-pub(super) const COPILOT: &[Row] = &[
-    told("sessionStart", "session.start"),
-    told("userPromptSubmitted", "prompt.submit"),
-    told("userPromptTransformed", "prompt.expand"),
-    gate("preToolUse", "tool.pre"),
-    gate("permissionRequest", "permission.request"),
-    told("postToolUse", "tool.post"),
-    told("postToolUseFailure", "tool.error"),
-    told("subagentStart", "subagent.start"),
-    gate("subagentStop", "subagent.stop"),
-    told("preCompact", "compact.pre"),
-    gate("agentStop", "agent.stop"),
-    told("notification", "notification"),
-    told("errorOccurred", "error"),
-    told("sessionEnd", "session.end"),
-];
-
-pub(super) const OPENCODE: &[Row] = &[
+pub(super) const OPENCODE: Events = Events::Own(&[
     told("session.created", "session.start"),
     gate("chat.message", "prompt.submit"),
     gate("tool.execute.before", "tool.pre"),
@@ -129,4 +75,45 @@ pub(super) const OPENCODE: &[Row] = &[
     told("session.idle", "agent.end"),
     told("session.compacted", "compact.post"),
     told("session.error", "error"),
-];
+]);
+
+impl Events {
+    /// The events of the host of this name.
+    pub(super) fn rows(self, host: &str) -> Vec<Row> {
+        let (but, within) = match self {
+            Events::Own(rows) => return rows.to_vec(),
+            Events::OfDialect { but, within } => (but, within),
+        };
+        let dialect = dialect::find(host).map_or(&[][..], |dialect| dialect.events);
+        let rows = dialect.iter().filter(|row| !but.contains(&row.name));
+        let row = |row: &dialect::DialectEvent| Row {
+            name: row.name,
+            event: row.event,
+            refuses: row.blocks,
+            is_closed: row.blocks && row.on_failure == OnFailure::Block,
+            longest: within.iter().find(|(name, _)| *name == row.name).map(|(_, longest)| *longest),
+        };
+        rows.map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::hosts::HOSTS;
+
+    #[test]
+    fn what_is_said_about_an_event_is_said_about_one_that_the_host_has() {
+        for host in HOSTS {
+            let Events::OfDialect { but, within } = host.events else { continue };
+            let dialect = dialect::find(host.name).unwrap();
+            for name in but.iter().chain(within.iter().map(|(name, _)| name)) {
+                assert!(
+                    dialect.events.iter().any(|row| row.name == *name),
+                    "{}: {name}",
+                    host.name
+                );
+            }
+        }
+    }
+}
