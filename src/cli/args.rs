@@ -293,7 +293,7 @@ pub(crate) struct ListArgs {
 
     /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
     /// may shadow another there
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -311,7 +311,7 @@ pub(crate) struct ShowArgs {
 
     /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
     /// may shadow another there
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -326,7 +326,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ValidateArgs {
     /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
     /// may shadow another there
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -343,7 +343,7 @@ pub(crate) struct EventsArgs {
     pub(crate) name: Option<String>,
 
     /// Show the events of a hook system, with its names and rules
-    #[arg(long, value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]

@@ -5,6 +5,7 @@ pub(crate) mod edit;
 pub(crate) mod files;
 mod git;
 pub(crate) mod hosts;
+pub(crate) mod program;
 pub(crate) mod shim;
 pub(crate) mod wanted;
 
@@ -13,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect;
-use hookrun::exec::command;
-use hookrun::hook::Handler;
 use hookrun::report::{Paths, problems};
 use similar::TextDiff;
 
@@ -23,11 +22,9 @@ use crate::exit::{Exit, Failure, Result};
 use crate::streams;
 use edit::{Document, EditError};
 use files::{Kept, Record, Target};
-use hosts::{Form, Host, Place, Row};
+use hosts::{Form, Host, Place, Row, Shell};
+use program::{NAME, is_own};
 use wanted::{Wanted, quoted};
-
-/// What this program is called where PATH finds it.
-const NAME: &str = "hookrun";
 
 /// Where hookrun is to be installed.
 struct Site<'a> {
@@ -60,7 +57,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "`hookrun list` shows the hooks; --all-events installs without any",
         ));
     }
-    let program = program(env)?;
+    let program = program::of(site.host, env)?;
     let (text, doubt) = site.text_with(&rows, &program)?;
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
@@ -85,7 +82,11 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         writeln!(out, "  note: {lack}")?;
     }
     if program != NAME {
-        writeln!(out, "  note: it calls `{program}`: `{NAME}` in PATH is not this program")?;
+        let path = match site.host.shell {
+            Shell::Plain(_) => "PATH",
+            Shell::Login => "the PATH of a login shell",
+        };
+        writeln!(out, "  note: it calls `{program}`: `{NAME}` in {path} is not this program")?;
     }
     for cannot in site.host.cannot {
         writeln!(out, "  note: {cannot}")?;
@@ -169,7 +170,7 @@ impl<'a> Site<'a> {
                     format!("{message}; {} may not read it", self.host.title)
                 });
                 let own = |text: &str| self.is_own(text);
-                let command = command_line(program, self.host);
+                let command = program::command_line(program, self.host);
                 Ok((document.with(rows, &command, &own), doubt))
             }
             Form::Plugin => {
@@ -278,48 +279,4 @@ pub(crate) fn path_of(
         }
         Place::Config(path) => Some(env.config_home.as_ref()?.join(path)),
     }
-}
-
-/// How hosts are to call this program: `hookrun` where that finds it, else its whole path.
-fn program(env: &Environment) -> Result<String> {
-    let own = env.program.as_ref();
-    let own = own.ok_or_else(|| Failure::new("it is not known where this program lies"))?;
-    let by_name = Handler::Words { words: vec![NAME.to_string()], base: PathBuf::new() };
-    let found = command::resolve(&by_name, env.search.as_deref()).ok();
-    let is_this = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
-    if found.is_some_and(|found| is_this(&found.path)) {
-        return Ok(NAME.to_string());
-    }
-    let path = own.to_str().filter(|path| !path.contains(char::is_control));
-    path.map(str::to_string).ok_or_else(|| {
-        Failure::with_help(
-            format!("`{}` cannot be written into settings", own.display()),
-            "put hookrun into a folder with a plain name",
-        )
-    })
-}
-
-/// The command of the hooks that are installed.
-fn command_line(program: &str, host: &Host) -> String {
-    format!("{} run --host {}", shell_words::quote(program), host.name)
-}
-
-/// The program of a command that `install` writes for `host`; `None` for every other command.
-pub(crate) fn program_of(text: &str, host: &Host) -> Option<String> {
-    match shell_words::split(text).ok()?.as_slice() {
-        [program, run, flag, name, event @ ..]
-            if run == "run" && flag == "--host" && name == host.name && event.len() <= 1 =>
-        {
-            Some(program.clone())
-        }
-        _ => None,
-    }
-}
-
-/// Whether a command is one that `install` writes for `host`.
-pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
-    program_of(text, host).is_some_and(|program| {
-        let path = Path::new(&program);
-        path.file_name().is_some_and(|name| name == NAME) || env.program.as_deref() == Some(path)
-    })
 }

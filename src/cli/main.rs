@@ -34,6 +34,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use hookrun::config::Environment;
 use hookrun::exec::confine;
 
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
     }
     let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
         Some(args) => decide(&args),
-        None => dispatch(&Cli::parse()),
+        None => dispatch(&parse(&arguments)),
     }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,
@@ -73,6 +74,27 @@ fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(env.log.as_deref())?;
     run::run(args, &env, &mut streams::data())
+}
+
+/// The whole command line. A mistake in an option is told under the name that was typed.
+fn parse(arguments: &[OsString]) -> Cli {
+    Cli::try_parse().unwrap_or_else(|mut error| {
+        let is_typed = |option: &str| {
+            let texts = arguments.iter().filter_map(|argument| argument.to_str());
+            let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
+            names.any(|name| name == option)
+        };
+        let is_host = is_typed("--host") && !is_typed("--dialect");
+        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg].into_iter().filter(|_| is_host)
+        {
+            let option = error.get(kind).map(ToString::to_string);
+            if let Some(rest) = option.as_ref().and_then(|option| option.strip_prefix("--dialect"))
+            {
+                error.insert(kind, ContextValue::String(format!("--host{rest}")));
+            }
+        }
+        error.exit()
+    })
 }
 
 fn dispatch(cli: &Cli) -> exit::Result {

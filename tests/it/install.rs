@@ -366,6 +366,32 @@ fn a_hookrun_in_path_is_called_by_its_name() {
 }
 
 #[test]
+fn codex_calls_it_by_its_name_only_where_a_login_shell_finds_it() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    for (profile, program) in [("PATH=/usr/bin:/bin", own), ("PATH=$HOME/bin:/bin", "hookrun")] {
+        let sandbox = project();
+        let folder = sandbox.at("home/bin");
+        fs::create_dir(&folder).unwrap();
+        symlink(own, folder.join("hookrun")).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let mut sandbox = sandbox.variable("PATH", &path);
+        // Whichever shell the account has.
+        for file in ["home/.profile", "home/.bash_profile", "home/.zprofile"] {
+            sandbox = sandbox.file(file, &format!("{profile}\nexport PATH\n"));
+        }
+        let ran = install(&sandbox, &HOSTS[1], "project");
+        ran.exits(0);
+        assert_eq!(ran.stdout.contains("the PATH of a login shell is not"), program == own);
+        let found = hooks(&sandbox, HOSTS[1].project, "PreToolUse");
+        assert_eq!(found[0]["command"], format!("{program} run --host codex"));
+        // Other hosts start hooks in the environment that they have themselves.
+        install(&sandbox, &HOSTS[0], "project").exits(0);
+        let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
+        assert_eq!(found[0]["command"], "hookrun run --host claude");
+    }
+}
+
+#[test]
 fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
     let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
     let ran = sandbox.hookrun(&["install", "copilot"], b"");

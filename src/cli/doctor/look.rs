@@ -14,7 +14,8 @@ use crate::args::SettingsScope;
 use crate::install::edit::{Document, EditError, Found};
 use crate::install::files::Target;
 use crate::install::hosts::{Form, Host, Off, Row, Settings};
-use crate::install::{is_own, program_of, shim};
+use crate::install::program::{is_own, program_of};
+use crate::install::shim;
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;

@@ -1,18 +1,14 @@
 //! Whether the program that installed hooks call is there, and is this hookrun.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use hookrun::config::Environment;
 use hookrun::exec::{child, command};
 use hookrun::hook::Handler;
 
 use super::{Finding, error, warning};
-use crate::install::hosts::{Host, Shell};
-
-/// How long a shell or a program may take to answer. A profile may be slow.
-const PROBE_LIMIT: Duration = Duration::from_secs(5);
+use crate::install::hosts::Host;
+use crate::install::program::{PROBE_LIMIT, found_by};
 
 /// What is wrong with `program`, as `host` would call it.
 pub(super) fn problem_of(
@@ -61,33 +57,4 @@ pub(super) fn problem_of(
         }
         Some(_) | None => Some(error(format!("`{shown}` does not say that it is hookrun"), again)),
     }
-}
-
-/// The program that a host's shell finds.
-fn found_by(shell: Shell, program: &str) -> Result<PathBuf, String> {
-    let (file, flag) = match shell {
-        Shell::Plain(name) => (PathBuf::from("/bin").join(name), "-c"),
-        Shell::Login => (login_shell(), "-lc"),
-    };
-    let shown = file.display();
-    let line = format!("command -v {}", shell_words::quote(program));
-    let output = child::probe(&file, &[flag, &line], PROBE_LIMIT)
-        .map_err(|error| format!("cannot start `{shown}`: {error}"))?
-        .ok_or_else(|| format!("`{shown} {flag}` took longer than {PROBE_LIMIT:?}"))?;
-    // A profile may print too.
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let path = said.lines().rev().find(|line| line.starts_with('/')).map(PathBuf::from);
-    path.ok_or_else(|| format!("`{shown} {flag}` finds no `{program}` in its PATH"))
-}
-
-/// The login shell of the account; `/bin/sh` where that is not known.
-fn login_shell() -> PathBuf {
-    let own = rustix::process::getuid().as_raw().to_string();
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let shell = accounts.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        let is_own = fields.get(2) == Some(&own.as_str());
-        fields.get(6).filter(|shell| is_own && shell.starts_with('/')).copied()
-    });
-    PathBuf::from(shell.unwrap_or("/bin/sh"))
 }
