@@ -1,5 +1,6 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
+mod git;
 mod look;
 mod programs;
 
@@ -8,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use hookrun::dialect;
 use hookrun::report::Paths;
 use hookrun::report::problems::{Check, FORMATS};
 
@@ -40,6 +42,10 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         }
         about_events(host, &installed, &wanted, &mut findings);
         about_doubles(host, &installed, &config, env, &mut findings);
+    }
+    let is_git_named = args.host.as_deref() == Some(dialect::git::NAME);
+    if is_git_named || args.host.is_none() {
+        lines.extend(git::look(&config, env, is_git_named, &mut findings)?);
     }
     let paths = Paths::from(&env.cwd);
     if args.format == "human" {

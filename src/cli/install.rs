@@ -3,7 +3,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod files;
-mod git;
+pub(crate) mod git;
 pub(crate) mod hosts;
 pub(crate) mod program;
 pub(crate) mod shim;

@@ -1,5 +1,6 @@
 //! hookrun as git's hooks: real repositories, and what git is told.
 
+mod doctor;
 mod install;
 
 use std::ffi::OsStr;

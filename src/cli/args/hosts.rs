@@ -91,7 +91,7 @@ impl SettingsScope {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Look only at this host
-    #[arg(value_parser = agent_name())]
+    #[arg(value_parser = host_name())]
     pub(crate) host: Option<String>,
 
     /// How to report
@@ -102,9 +102,4 @@ pub(crate) struct DoctorArgs {
 fn host_name() -> PossibleValuesParser {
     let agents = HOSTS.iter().map(|host| host.name);
     agents.chain([git::NAME]).collect::<Vec<_>>().into()
-}
-
-/// The hosts that have settings.
-fn agent_name() -> PossibleValuesParser {
-    HOSTS.iter().map(|host| host.name).into()
 }

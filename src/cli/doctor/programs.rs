@@ -1,6 +1,6 @@
 //! Whether the program that installed hooks call is there, and is this hookrun.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hookrun::config::Environment;
 use hookrun::exec::{child, command};
@@ -37,6 +37,16 @@ pub(super) fn problem_of(
             return Some(error(format!("{} does not reach hookrun: {problem}", host.title), help));
         }
     };
+    problem_at(path, &again, project, env)
+}
+
+/// What is wrong with the program that is called; `again` mends it.
+pub(super) fn problem_at(
+    path: PathBuf,
+    again: &str,
+    project: &Path,
+    env: &Environment,
+) -> Option<Finding> {
     let real = path.canonicalize().unwrap_or(path);
     if env.program.as_ref().and_then(|own| own.canonicalize().ok()).as_ref() == Some(&real) {
         return None;

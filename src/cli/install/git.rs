@@ -1,5 +1,6 @@
 //! Shims in git's folder of hooks: written, and taken away so that all is as it was before.
 
+pub(crate) mod look;
 mod shim;
 
 use std::ffi::OsString;
@@ -142,18 +143,23 @@ fn find_place(scope: SettingsScope, env: &Environment) -> Result<Place> {
     }
 }
 
-fn find_repository(env: &Environment) -> Result<Place> {
+/// The folder in which git runs the hooks of the repository around the working directory.
+fn find_base(env: &Environment) -> Result<PathBuf> {
     let top = ask(&env.cwd, &["rev-parse", "--show-toplevel"])?;
     let base = match top.filter(|top| !top.is_empty()) {
         Some(top) => Some(top),
         None => ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?,
     };
-    let base = base.map(PathBuf::from).ok_or_else(|| {
+    base.map(PathBuf::from).ok_or_else(|| {
         Failure::with_help(
             format!("`{}` is in no git repository", env.cwd.display()),
             "change into one, or give --scope global",
         )
-    })?;
+    })
+}
+
+fn find_repository(env: &Environment) -> Result<Place> {
+    let base = find_base(env)?;
     let scope = ask(&base, &["config", "--show-scope", "--get", "core.hooksPath"])?;
     let scope = scope.unwrap_or_default().to_string_lossy().into_owned();
     let is_shared = ["global", "system"].iter().any(|shared| scope.starts_with(shared));

@@ -12,7 +12,7 @@ use super::hosts::{Host, Shell};
 use crate::exit::{Failure, Result};
 
 /// What this program is called where PATH finds it.
-pub(super) const NAME: &str = "hookrun";
+pub(crate) const NAME: &str = "hookrun";
 
 /// How long a shell or a program may take to answer. A profile may be slow.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);

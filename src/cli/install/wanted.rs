@@ -6,6 +6,7 @@ use std::time::Duration;
 use hookrun::config::Config;
 use hookrun::event::Schedule;
 use hookrun::event::catalog;
+use hookrun::hook::Hook;
 
 use super::hosts::{HOSTS, Host, Row};
 
@@ -26,8 +27,13 @@ pub(crate) struct Bound {
 impl Wanted {
     /// What all layers ask for.
     pub(crate) fn by(config: &Config) -> Wanted {
+        Wanted::of(&config.hooks)
+    }
+
+    /// What these ask for.
+    pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> Wanted {
         let mut events: BTreeMap<String, Bound> = BTreeMap::new();
-        for hook in config.hooks.iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
+        for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
             let bound = events.entry(hook.event.clone()).or_default();
             bound.hooks.push(hook.name.clone());
             let waits =

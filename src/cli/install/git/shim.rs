@@ -45,6 +45,12 @@ pub(super) fn is_shim(bytes: &[u8]) -> bool {
         && beginning.windows(MARK.len()).any(|part| part == MARK.as_bytes())
 }
 
+/// The program that a shim calls; `None` for one that only passes on.
+pub(super) fn program_in(text: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.strip_prefix("hookrun="))?;
+    shell_words::split(value).ok()?.into_iter().next()
+}
+
 /// How a hook that is kept must be run. Managers of hooks find out by `$0` which hook they are;
 /// under another name they would do nothing, and say nothing.
 pub(super) fn how_to_run(kept: &[u8]) -> Before {

@@ -1,0 +1,129 @@
+//! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
+
+use hookrun::config::{Config, Environment};
+use hookrun::exec::command;
+use hookrun::hook::{Handler, LayerKind};
+
+use super::{Findings, error, programs, warning};
+use crate::exit::Result;
+use crate::install::git::look::{Folder, Standing, What};
+use crate::install::program::NAME;
+use crate::install::wanted::{Wanted, quoted};
+
+const AGAIN: &str = "`hookrun install git` writes it anew";
+
+/// Looks at the repository around the working directory. One line about it; `None` outside of one.
+pub(super) fn look(
+    config: &Config,
+    env: &Environment,
+    is_named: bool,
+    findings: &mut Findings,
+) -> Result<Option<String>> {
+    let Some(folder) = Folder::find(env)? else {
+        if is_named {
+            let cause = format!("`{}` is in no git repository", env.cwd.display());
+            findings.add(&env.cwd, error(cause, "change into one"));
+        }
+        return Ok(is_named.then(|| "git: there is no repository here".to_string()));
+    };
+    // The shims for all repositories ask no hook that a repository brings.
+    let runs = |layer: LayerKind| !folder.is_ours || layer != LayerKind::Project;
+    let wanted = Wanted::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
+    let shims: Vec<&Standing> = folder.hooks.iter().filter(|one| one.asks()).collect();
+    for one in &folder.hooks {
+        about(one, env, config, findings);
+    }
+    if folder.hides_shims()? {
+        let cause = format!(
+            "git passes over the hooks here: core.hooksPath is `{}` ({})",
+            folder.path.display(),
+            folder.set_in.as_deref().unwrap_or("set")
+        );
+        findings.add(&folder.usual, error(cause, folder.again()));
+    }
+    let names_hooks = |one: &&Standing| matches!(one.what, What::Shim { names_hooks: true, .. });
+    // Where the shims name the hooks, those are not the ones that are found here.
+    if !shims.is_empty() && !shims.iter().any(names_hooks) {
+        about_missing(&folder, &wanted, findings);
+    }
+    if shims.is_empty() {
+        if is_named && !findings.has_error() {
+            findings.add(&folder.path, error("git does not ask hookrun", "`hookrun install git`"));
+        }
+        return Ok(Some("git: does not ask hookrun".to_string()));
+    }
+    findings.check(&folder.path).hooks += shims.len();
+    let noun = if shims.len() == 1 { "hook" } else { "hooks" };
+    let place = if folder.is_ours { "all repositories" } else { "this repository" };
+    Ok(Some(format!("git: asks hookrun in {} {noun} of {place}", shims.len())))
+}
+
+impl Standing {
+    /// Whether it is a shim that asks hookrun.
+    fn asks(&self) -> bool {
+        matches!(self.what, What::Shim { program: Some(_), .. })
+    }
+}
+
+impl Folder {
+    /// How the shims get there.
+    fn again(&self) -> &'static str {
+        match self.set_in.as_deref() {
+            Some("global" | "system") => "`hookrun install git --scope global`",
+            Some(_) | None => "`hookrun install git`",
+        }
+    }
+}
+
+/// One hook of git, and what was there before.
+fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Findings) {
+    let name = one.hook.name;
+    if let Some((kept, would_run)) = &one.kept {
+        if !matches!(one.what, What::Shim { .. }) {
+            let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
+            findings.add(kept, warning(cause, "`hookrun install git`, or remove one of them"));
+        } else if !would_run {
+            let cause = "it may not be executed: neither git nor hookrun runs it";
+            findings.add(kept, warning(cause, format!("`chmod +x {}`", kept.display())));
+        }
+    }
+    let What::Shim { is_executable, program, .. } = &one.what else { return };
+    if !is_executable {
+        let cure = format!("`chmod +x {}`", one.file.display());
+        findings.add(&one.file, error("it may not be executed: git passes over it", cure));
+    }
+    let Some(program) = program else { return };
+    let called = Handler::Words {
+        words: vec![program.to_string_lossy().into_owned()],
+        base: config.project.clone(),
+    };
+    let found = match command::resolve(&called, None) {
+        Ok(found) => found.path,
+        Err(wrong) => {
+            let by_name = Handler::Words { words: vec![NAME.into()], base: config.project.clone() };
+            let finding = match command::resolve(&by_name, env.search.as_deref()) {
+                Ok(_) => warning(format!("{}; it calls the one in PATH", wrong.problem), AGAIN),
+                Err(_) => error(format!("git does not reach hookrun: {}", wrong.problem), AGAIN),
+            };
+            findings.add(&one.file, finding);
+            return;
+        }
+    };
+    if let Some(problem) = programs::problem_at(found, AGAIN, &config.project, env) {
+        findings.add(&one.file, problem);
+    }
+}
+
+/// Hooks that want a hook of git in whose place there is no shim.
+fn about_missing(folder: &Folder, wanted: &Wanted, findings: &mut Findings) {
+    for one in folder.hooks.iter().filter(|one| !one.asks()) {
+        let Some(bound) = wanted.bound(one.hook.event) else { continue };
+        let names = quoted(&bound.hooks);
+        let what = match one.what {
+            What::Foreign => "is not hookrun's",
+            What::Nothing | What::Shim { .. } => "does not ask hookrun",
+        };
+        let cause = format!("`{}` {what}: {names} is not asked", one.hook.name);
+        findings.add(&one.file, error(cause, folder.again()));
+    }
+}
