@@ -28,7 +28,7 @@
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
 //! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
 //! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
-//! told). [`interceptor`] stands apart: code around single tools.
+//! told), and [`audit`] (what is kept of it). [`interceptor`] stands apart: code around single tools.
 //!
 //! [`Hook::function`]: hook::Hook::function
 //! [`Runner`]: runner::Runner
@@ -38,6 +38,7 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
 
+pub mod audit;
 pub mod chain;
 pub mod config;
 pub mod dialect;

@@ -104,6 +104,9 @@ pub enum Level {
     Namespace,
 }
 
+/// Every level.
+pub const LEVELS: &[Level] = &[Level::Group, Level::Sweep, Level::Cgroup, Level::Namespace];
+
 impl Level {
     /// Its name in reports.
     pub fn name(self) -> &'static str {

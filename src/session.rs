@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use store::StoreError;
+pub(crate) use store::careful;
 
 /// The folder of what the hooks of a session share. No hook's own begins with a dot.
 const SHARED: &str = ".shared";

@@ -7,7 +7,7 @@ use hookrun::config::{Config, Environment, words};
 use hookrun::exec::Budget;
 use hookrun::hook::{Handler, Hook, LayerKind, Source};
 use hookrun::outcome::{Cause, Outcome, Settled, joined};
-use hookrun::report::human::Origin;
+use hookrun::report::human::{About, Origin};
 use hookrun::report::{Paths, human, json, plain, problems};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
@@ -67,10 +67,13 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
+    let report = json::run_report(&run, &reply, &paths);
     match args.format {
-        TextFormat::Human => human::run(&run, &reply, origin, &paths, out)?,
+        TextFormat::Human => {
+            let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
+            human::run(&report, About { summary, context, origin }, &paths, out)?;
+        }
         TextFormat::Json => {
-            let report = json::run_report(&run, &reply, &paths);
             serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }

@@ -1,11 +1,11 @@
 //! What a hook found, and where: a line of a file, a level, a message. Findings decide nothing;
 //! they stand beside a decision, so that a gate can point at what it means.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Something that a hook found in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The file, as the hook names it: usually from the project's root.
     pub path: String,
@@ -19,7 +19,7 @@ pub struct Finding {
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingLevel {
     /// It must be mended.

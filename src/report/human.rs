@@ -1,18 +1,18 @@
-//! A run for a person at a terminal: every hook, what it got, said and took, which rule
-//! decided, and what the host gets. Colours are always written; the caller's stream drops them
+//! A run for a person at a terminal, just decided or kept: every hook, what it got, said and
+//! took, which rule decided, and what the host gets. Colours are always written; the caller's stream drops them
 //! where they are not wanted.
 
 use std::io::{self, Write};
-use std::time::Duration;
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 
+use super::json::{HookReport, RewriteReport, RunReport, StreamReport, TraceReport, VerdictReport};
 use super::{Paths, plain};
-use crate::dialect::Reply;
-use crate::event::OnFailure;
-use crate::outcome::{Cause, Decision, Outcome, Rewritten, Settled, Verdict};
-use crate::run::{Captured, Ending, Exit, Fate, HookRun, Level, Run, Trace, signal_name};
+use crate::event::Context;
+use crate::outcome::RULES;
+use crate::run::{LEVELS, signal_name};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -31,13 +31,33 @@ const LINE_CHARACTERS: usize = 400;
 /// What 80 columns leave beside the labels.
 const PROSE_COLUMNS: usize = 63;
 
+/// What the first lines say of an event.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// Completes "asked when …".
+    pub summary: &'a str,
+    /// Its facts, as far as they are known.
+    pub context: Option<&'a Context>,
+    /// Where it came from.
+    pub origin: Origin<'a>,
+}
+
 /// Where the event came from, for the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum Origin<'a> {
     /// So many bytes on stdin.
     Stdin { bytes: usize },
     /// Nothing was on stdin: the event's sample.
     Sample,
+    /// It was decided earlier, and this is what was kept of it.
+    Kept {
+        /// When (RFC 3339).
+        time: &'a str,
+        /// Its session, if it named one.
+        session: Option<&'a str>,
+        /// The folder that hookrun was started in.
+        cwd: Option<&'a str>,
+    },
 }
 
 /// Writes everything about a run.
@@ -45,118 +65,147 @@ pub enum Origin {
 /// # Errors
 /// When the writer fails.
 pub fn run(
-    run: &Run,
-    reply: &Reply,
-    origin: Origin,
+    run: &RunReport,
+    about: About<'_>,
     paths: &Paths,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    head(run, origin, out)?;
-    if run.hooks.is_empty() && run.outcome.is_allowed() {
+    head(run, about, paths, out)?;
+    if run.hooks.is_empty() && run.decision == "allow" {
         writeln!(out, "No hook is bound to this event.\n")?;
     }
     for hook in &run.hooks {
         hook_run(hook, run, paths, out)?;
     }
-    rewrites(&run.outcome.rewrites, out)?;
+    rewrites(&run.rewrites, out)?;
     conclusion(run, paths, out)?;
-    reply_to_host(reply, out)
+    reply_to_host(run, out)
 }
 
-fn head(run: &Run, origin: Origin, out: &mut dyn Write) -> io::Result<()> {
-    let spec = run.event.spec();
-    writeln!(out, "{BOLD}{}{BOLD:#}  {}", spec.name, spec.summary)?;
-    let from = match origin {
-        Origin::Stdin { bytes } => format!("{bytes} bytes from stdin"),
-        Origin::Sample => "nothing on stdin, so this is the event's sample".to_string(),
-    };
-    label(out, "event", &from)?;
-    if let Some(tool) = run.event.context().string("toolName") {
-        let kind = run.event.action().map_or("", |action| action.kind.word());
-        label(out, "tool", &format!("{} ({kind})", plain(&tool)))?;
+fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}", plain(&run.event), about.summary)?;
+    match about.origin {
+        Origin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
+        Origin::Sample => {
+            label(out, "event", "nothing on stdin, so this is the event's sample")?;
+        }
+        Origin::Kept { time, session, cwd } => {
+            label(out, "at", &plain(time))?;
+            if run.host != "native" {
+                label(out, "host", &plain(&run.host))?;
+            }
+            for (name, value) in [("session", session), ("in", cwd)] {
+                if let Some(value) = value {
+                    text(out, name, &paths.show(Path::new(value)))?;
+                }
+            }
+        }
     }
-    if let Some(action) = run.event.action() {
-        if let Some(command) = &action.command {
-            text(out, "command", command)?;
-        }
-        if !action.paths.is_empty() {
-            text(out, "paths", &action.paths.join("\n"))?;
-        }
+    if let Some(context) = about.context {
+        action(context, out)?;
     }
     writeln!(out)
 }
 
-fn hook_run(hook: &HookRun, run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+/// What a tool was about to do.
+fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(tool) = context.string("toolName") {
+        let kind = context.text("action.kind").unwrap_or_default();
+        label(out, "tool", &format!("{} ({})", plain(&tool), plain(&kind)))?;
+    }
+    if let Some(command) = context.text("action.command") {
+        text(out, "command", &command)?;
+    }
+    let paths: Option<Vec<String>> =
+        context.lookup("action.paths").and_then(|raw| serde_json::from_str(raw).ok());
+    match paths {
+        Some(paths) if !paths.is_empty() => text(out, "paths", &paths.join("\n")),
+        _ => Ok(()),
+    }
+}
+
+fn hook_run(
+    hook: &HookReport,
+    run: &RunReport,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (style, word) = hook_word(hook);
-    writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.hook))?;
-    if hook.is_function {
+    writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.name))?;
+    if hook.function {
         label(out, "runs", "a function of the program around it")?;
     } else {
-        let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let file = plain(&paths.show(&hook.source.file));
-        label(out, "file", &format!("{file}{line} ({} layer)", hook.source.layer.name()))?;
+        label(out, "file", &format!("{} ({} layer)", place(hook, paths), hook.layer))?;
     }
-    match &hook.fate {
-        Fate::Disabled => label(out, "why", "its spec says enabled = false")?,
-        Fate::Idle(why) => label(out, "why", &plain(why))?,
-        Fate::Unwanted(mismatch) => prose(out, "why", &mismatch.to_string())?,
-        Fate::Detached => label(out, "why", "started; nobody waits for it")?,
-        Fate::Unreached => {
-            let by = run.outcome.refusal().and_then(|refusal| refusal.hook.clone());
+    let why = hook.why.as_deref().unwrap_or_default();
+    match (hook.fate.as_ref(), &hook.trace) {
+        ("ran", Some(trace)) => {
+            text(out, "matched", &hook.wants)?;
+            ran(trace, hook, out)?;
+        }
+        ("disabled", _) => label(out, "why", "its spec says enabled = false")?,
+        ("idle", _) => label(out, "why", &plain(why))?,
+        ("detached", _) => label(out, "why", "started; nobody waits for it")?,
+        ("unreached", _) => {
+            let by = run.decided_by.as_ref();
             let by = by.map_or_else(
                 || "the event was settled".to_string(),
                 |by| format!("`{by}` settled the event"),
             );
             prose(out, "why", &format!("{by} before its turn came"))?;
         }
-        Fate::Ran(trace) => {
-            text(out, "matched", &hook.wants)?;
-            ran(trace, hook, out)?;
-        }
+        _ => prose(out, "why", why)?,
     }
     writeln!(out)
 }
 
-fn hook_word(hook: &HookRun) -> (Style, &'static str) {
-    match &hook.fate {
-        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => (DIM, "skip"),
-        Fate::Detached => (DIM, "away"),
-        Fate::Ran(trace) => match trace.ending.verdict().map(|verdict| &verdict.decision) {
-            Some(Decision::Allow) => (GOOD, "allow"),
-            Some(Decision::Ask { .. }) => (DOUBT, "ASK"),
-            Some(Decision::Block { .. }) => (BAD, "BLOCK"),
-            None if trace.ending == Ending::Voided => (DIM, "void"),
-            None => (BAD, "FAILED"),
-        },
+/// A hook's file and line.
+fn place(hook: &HookReport, paths: &Paths) -> String {
+    let line = hook.line.map(|line| format!(":{line}")).unwrap_or_default();
+    plain(&format!("{}{line}", paths.show(Path::new(&hook.file))))
+}
+
+fn hook_word(hook: &HookReport) -> (Style, &'static str) {
+    let Some(trace) = &hook.trace else {
+        return (DIM, if hook.fate == "detached" { "away" } else { "skip" });
+    };
+    match trace.verdict.as_ref().map(|verdict| verdict.decision.as_ref()) {
+        Some("allow") => (GOOD, "allow"),
+        Some("ask") => (DOUBT, "ASK"),
+        Some(_) => (BAD, "BLOCK"),
+        None if trace.failure.is_none() => (DIM, "void"),
+        None => (BAD, "FAILED"),
     }
 }
 
-fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
-    let took = short(trace.took);
-    match trace.exit {
-        Some(Exit::Status(status)) => label(out, "exit", &format!("status {status} after {took}"))?,
-        Some(Exit::Signal(signal)) => {
+fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Result<()> {
+    let took = short(trace.took_ms);
+    match (trace.status, trace.signal) {
+        (Some(status), _) => label(out, "exit", &format!("status {status} after {took}"))?,
+        (None, Some(signal)) => {
             label(out, "exit", &format!("killed by {} after {took}", signal_name(signal)))?;
         }
-        None if hook.is_function => label(out, "took", &took)?,
-        None => label(out, "exit", "none")?,
+        (None, None) if hook.function => label(out, "took", &took)?,
+        (None, None) => label(out, "exit", "none")?,
     }
     stream(out, "stdout", &trace.stdout)?;
     stream(out, "stderr", &trace.stderr)?;
-    match (trace.ending.verdict(), trace.ending.failure()) {
+    match (&trace.verdict, &trace.failure) {
         (Some(given), _) => verdict(given, out)?,
         (None, None) => label(out, "verdict", "void: an earlier hook settled the event")?,
         (None, Some(failure)) => {
-            prose(out, "failed", &failure)?;
-            let meaning = match hook.on_failure {
-                OnFailure::Block => "a failure refuses what can be refused (on_failure = block)",
-                OnFailure::Allow => "a failure lets the event go on (on_failure = allow)",
+            prose(out, "failed", failure)?;
+            let meaning = if hook.on_failure == "block" {
+                "a failure refuses what can be refused (on_failure = block)"
+            } else {
+                "a failure lets the event go on (on_failure = allow)"
             };
             label(out, "rule", meaning)?;
         }
     }
+    let level = LEVELS.iter().find(|level| Some(level.name()) == trace.containment.as_deref());
     // The usual one goes without saying.
-    if let Some(level) = trace.containment.filter(|level| *level != Level::Sweep) {
+    if let Some(level) = level.filter(|level| level.name() != "sweep") {
         label(out, "ended by", level.about())?;
     }
     for note in &trace.notes {
@@ -165,11 +214,11 @@ fn ran(trace: &Trace, hook: &HookRun, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn verdict(given: &Verdict, out: &mut dyn Write) -> io::Result<()> {
-    match &given.decision {
-        Decision::Allow => label(out, "verdict", "allow")?,
-        Decision::Ask { question } => text(out, "verdict", &format!("ask: {question}"))?,
-        Decision::Block { reason } => text(out, "verdict", &format!("block: {reason}"))?,
+fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
+    let reason = given.reason.as_deref().unwrap_or_default();
+    match given.decision.as_ref() {
+        "allow" => label(out, "verdict", "allow")?,
+        decision => text(out, "verdict", &format!("{decision}: {reason}"))?,
     }
     if let Some(output) = &given.output {
         text(out, "output", output)?;
@@ -182,12 +231,16 @@ fn verdict(given: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         let (path, level) = (&finding.path, finding.level.word());
         text(out, "found", &format!("{path}{line}: {level}: {}", finding.message))?;
     }
-    let row = given.rule.row();
-    label(out, "rule", &format!("a hook that {}", row.answer))?;
-    prose(out, "", &format!("means: {}", row.verdict))
+    match RULES.iter().find(|row| row.name == given.rule) {
+        Some(row) => {
+            label(out, "rule", &format!("a hook that {}", row.answer))?;
+            prose(out, "", &format!("means: {}", row.verdict))
+        }
+        None => label(out, "rule", &plain(&given.rule)),
+    }
 }
 
-fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
+fn rewrites(rewrites: &[RewriteReport], out: &mut dyn Write) -> io::Result<()> {
     for rewrite in rewrites {
         let state = match &rewrite.rejected {
             None => String::new(),
@@ -241,54 +294,46 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
 }
 
 /// The last word, for somebody who has never seen hookrun.
-fn conclusion(run: &Run, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = &run.outcome;
-    match &outcome.settled {
-        Settled::Allowed => {
-            let nobody = !run.hooks.is_empty()
-                && run.hooks.iter().all(|hook| !matches!(hook.fate, Fate::Ran(_)));
+fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let event = plain(&run.event);
+    match run.decision.as_ref() {
+        "allow" => {
+            let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
             let why = if nobody { " No hook was asked." } else { "" };
-            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {} goes on.{why}", run.event.spec().name)?;
+            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} goes on.{why}")?;
         }
-        Settled::Asked { questions } => {
+        "ask" => {
             writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is refused.")?;
-            for question in questions {
+            for question in &run.questions {
                 text(out, "asks", &format!("{}: {}", question.hook, question.question))?;
             }
         }
-        Settled::Refused(refusal) => {
-            let who = refusal.hook.as_deref().map_or("hookrun itself", |hook| hook);
-            let event = &run.event.spec().name;
-            let who = plain(who);
+        _ => {
+            let who = plain(run.decided_by.as_deref().unwrap_or("hookrun itself"));
             writeln!(out, "{BAD}REFUSED{BAD:#}  {who} refused {event}: it does not happen.")?;
-            prose(out, "reason", &refusal.reason)?;
-            let cause = match refusal.cause {
-                Cause::Policy => "a hook decided",
-                Cause::Failure => "something failed, and failures refuse here",
-                Cause::Person => "a person was to be asked and did not say yes",
+            prose(out, "reason", run.reason.as_deref().unwrap_or_default())?;
+            let cause = match run.cause.as_deref() {
+                Some("policy") => "a hook decided",
+                Some("person") => "a person was to be asked and did not say yes",
+                _ => "something failed, and failures refuse here",
             };
             label(out, "cause", cause)?;
             if let Some(hook) =
-                run.hooks.iter().find(|hook| Some(&hook.hook) == refusal.hook.as_ref())
+                run.hooks.iter().find(|hook| Some(&hook.name) == run.decided_by.as_ref())
             {
-                let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-                text(out, "see", &format!("{}{line}", paths.show(&hook.source.file)))?;
+                text(out, "see", &place(hook, paths))?;
             }
         }
     }
-    notices(outcome, out)?;
-    label(out, "took", &short(run.took))?;
+    for notice in &run.notices {
+        prose(out, "notice", &format!("{}: {}", notice.hook, notice.text))?;
+    }
+    label(out, "took", &short(run.took_ms))?;
     writeln!(out)
 }
 
-fn notices(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    for notice in &outcome.notices {
-        prose(out, "notice", &format!("{}: {}", notice.hook, notice.text))?;
-    }
-    Ok(())
-}
-
-fn reply_to_host(reply: &Reply, out: &mut dyn Write) -> io::Result<()> {
+fn reply_to_host(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let reply = &run.reply;
     writeln!(out, "{BOLD}The host gets{BOLD:#}")?;
     label(out, "exit", &format!("status {}", reply.status))?;
     if !reply.stdout.is_empty() {
@@ -301,22 +346,21 @@ fn reply_to_host(reply: &Reply, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A stream with as many lines as fit on a screen.
-fn stream(out: &mut dyn Write, name: &str, stream: &Captured) -> io::Result<()> {
-    if stream.total_bytes == 0 {
+fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<()> {
+    if stream.bytes == 0 {
         return Ok(());
     }
-    let whole = stream.text();
-    let lines: Vec<&str> = whole.lines().collect();
+    let lines: Vec<&str> = stream.text.lines().collect();
     let shown = &lines[..lines.len().min(STREAM_LINES)];
     text(out, name, &shown.join("\n"))?;
-    if lines.len() > shown.len() || stream.is_cut() {
+    if lines.len() > shown.len() || stream.cut {
         let hidden = lines.len() - shown.len();
         label(
             out,
             "",
             &format!(
                 "… {hidden} more lines, {} bytes in all; --format json has them",
-                stream.total_bytes
+                stream.bytes
             ),
         )?;
     }
@@ -368,8 +412,7 @@ fn cut(line: &str) -> String {
     format!("{kept}… ({} characters)", line.chars().count())
 }
 
-fn short(duration: Duration) -> String {
-    let ms = duration.as_secs_f64() * 1e3;
+fn short(ms: f64) -> String {
     if ms < 100.0 {
         format!("{ms:.1} ms")
     } else if ms < 10_000.0 {

@@ -1,159 +1,179 @@
-//! A run as JSON: types of their own with a version, so that programs can rely on them.
+//! A run as JSON: types of their own with a version, so that programs can rely on them, and read
+//! again what was kept of a run.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Paths;
 use crate::dialect::Reply;
 use crate::outcome::{Cause, Decision, Finding, NoticeKind, Outcome, Settled, Verdict};
 use crate::reminder;
-use crate::run::{Captured, Exit, Fate, HookRun, Level, Run, Trace};
+use crate::run::{Captured, Exit, Fate, HookRun, Run, Trace};
 
 /// The version of this form. Keys may be added under the same number; none changes its meaning.
 pub const VERSION: u32 = 1;
 
+/// A word of a table.
+pub type Word = Cow<'static, str>;
+
 /// A run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    version: u32,
-    pub(super) event: String,
-    host: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The event's canonical name.
+    pub event: String,
+    pub host: String,
     /// `allow`, `ask` or `block`.
-    decision: &'static str,
+    pub decision: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<String>,
+    pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) decided_by: Option<String>,
+    pub decided_by: Option<String>,
     /// `policy`, `failure` or `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    questions: Vec<QuestionReport>,
+    pub cause: Option<Word>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<String>,
+    pub output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<String>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    update: Map<String, Value>,
-    rewrites: Vec<RewriteReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) findings: Vec<FoundReport>,
-    pub(super) notices: Vec<NoticeReport>,
-    reminders: Vec<ReminderReport>,
-    hooks: Vec<HookReport>,
-    reply: ReplyReport,
-    took_ms: f64,
+    pub additional_context: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub update: Map<String, Value>,
+    pub rewrites: Vec<RewriteReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FoundReport>,
+    pub notices: Vec<NoticeReport>,
+    pub reminders: Vec<ReminderReport>,
+    pub hooks: Vec<HookReport>,
+    pub reply: ReplyReport,
+    pub took_ms: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct QuestionReport {
-    hook: String,
-    question: String,
+/// A question that a hook has put.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuestionReport {
+    pub hook: String,
+    pub question: String,
 }
 
-#[derive(Debug, Serialize)]
-struct RewriteReport {
-    hook: String,
-    field: String,
-    old: Value,
-    new: Value,
+/// What a hook has changed of the event, or wanted to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RewriteReport {
+    pub hook: String,
+    pub field: String,
+    pub old: Value,
+    pub new: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rejected: Option<String>,
+    pub rejected: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct FoundReport {
-    pub(super) hook: String,
+/// What a hook has found, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundReport {
+    pub hook: String,
     #[serde(flatten)]
-    pub(super) finding: Finding,
+    pub finding: Finding,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct NoticeReport {
-    pub(super) hook: String,
-    kind: &'static str,
-    pub(super) text: String,
+/// Something that does not decide.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoticeReport {
+    pub hook: String,
+    pub kind: Word,
+    pub text: String,
 }
 
-#[derive(Debug, Serialize)]
-struct ReminderReport {
-    kind: &'static str,
-    hook: String,
-    text: String,
+/// A text for the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReminderReport {
+    pub kind: Word,
+    pub hook: String,
+    pub text: String,
 }
 
-#[derive(Debug, Serialize)]
-struct ReplyReport {
-    stdout: String,
-    stderr: String,
-    status: u8,
+/// What the host gets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplyReport {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: u8,
 }
 
-#[derive(Debug, Serialize)]
+/// What became of one hook.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct HookReport {
-    name: String,
-    file: String,
+pub struct HookReport {
+    pub name: String,
+    pub file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    layer: &'static str,
+    pub line: Option<usize>,
+    pub layer: Word,
     /// It is a function of the program around us, and `file` its name.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    function: bool,
-    wants: String,
-    on_failure: &'static str,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub function: bool,
+    pub wants: String,
+    pub on_failure: Word,
     /// `disabled`, `unwanted`, `unreached`, `detached` or `ran`.
-    fate: &'static str,
+    pub fate: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
+    pub why: Option<String>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    trace: Option<TraceReport>,
+    pub trace: Option<TraceReport>,
 }
 
-#[derive(Debug, Serialize)]
+/// How a hook ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TraceReport {
+pub struct TraceReport {
     /// `answered`, or the name of a failure, or `voided`.
-    ending: &'static str,
+    pub ending: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<i32>,
+    pub status: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    took_ms: f64,
-    stdout: StreamReport,
-    stderr: StreamReport,
+    pub signal: Option<i32>,
+    pub took_ms: f64,
+    pub stdout: StreamReport,
+    pub stderr: StreamReport,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<VerdictReport>,
+    pub verdict: Option<VerdictReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<String>,
+    pub failure: Option<String>,
     /// `group`, `sweep`, `cgroup` or `pidns`; none if it never started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    containment: Option<&'static str>,
-    notes: Vec<String>,
+    pub containment: Option<Word>,
+    pub notes: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct StreamReport {
-    text: String,
-    bytes: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    cut: bool,
+/// What a hook wrote to a stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StreamReport {
+    pub text: String,
+    pub bytes: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
-#[derive(Debug, Serialize)]
+/// What a hook said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct VerdictReport {
-    decision: &'static str,
-    rule: &'static str,
+pub struct VerdictReport {
+    pub decision: Word,
+    pub rule: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<String>,
+    pub output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<String>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    update: Map<String, Value>,
+    pub additional_context: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub update: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// The report of a run and of the reply that its host gets.
@@ -164,10 +184,10 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         version: VERSION,
         event: run.event.spec().name.to_string(),
         host: run.event.host().to_string(),
-        decision: decision_word(&outcome.settled),
+        decision: decision_word(&outcome.settled).into(),
         reason: refusal.map(|refusal| refusal.reason.clone()),
         decided_by: refusal.and_then(|refusal| refusal.hook.clone()),
-        cause: refusal.map(|refusal| cause_word(refusal.cause)),
+        cause: refusal.map(|refusal| cause_word(refusal.cause).into()),
         questions: questions(outcome),
         output: outcome.output(),
         additional_context: outcome.additional_context(),
@@ -188,10 +208,10 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
         version: VERSION,
         event: event.to_string(),
         host: host.to_string(),
-        decision: "block",
+        decision: "block".into(),
         reason: Some(reason.to_string()),
         decided_by: None,
-        cause: Some(cause_word(Cause::Failure)),
+        cause: Some(cause_word(Cause::Failure).into()),
         questions: Vec::new(),
         output: None,
         additional_context: None,
@@ -258,11 +278,11 @@ fn notice_report(notice: &crate::outcome::Notice) -> NoticeReport {
         NoticeKind::Failure => "failure",
         NoticeKind::Own => "own",
     };
-    NoticeReport { hook: notice.hook.clone(), kind, text: notice.text.clone() }
+    NoticeReport { hook: notice.hook.clone(), kind: kind.into(), text: notice.text.clone() }
 }
 
 fn reminder_report(reminder: reminder::Reminder) -> ReminderReport {
-    ReminderReport { kind: reminder.kind.name(), hook: reminder.hook, text: reminder.text }
+    ReminderReport { kind: reminder.kind.name().into(), hook: reminder.hook, text: reminder.text }
 }
 
 fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
@@ -284,11 +304,11 @@ fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
         name: run.hook.clone(),
         file: paths.show(&run.source.file),
         line: run.source.line,
-        layer: run.source.layer.name(),
+        layer: run.source.layer.name().into(),
         function: run.is_function,
         wants: run.wants.clone(),
-        on_failure: run.on_failure.name(),
-        fate,
+        on_failure: run.on_failure.name().into(),
+        fate: fate.into(),
         why,
         trace,
     }
@@ -302,7 +322,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
     };
     let verdict = trace.ending.verdict().map(verdict_report);
     TraceReport {
-        ending: trace.ending.name(),
+        ending: trace.ending.name().into(),
         status,
         signal,
         took_ms: milliseconds(trace.took),
@@ -310,7 +330,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         stderr: stream_report(&trace.stderr),
         verdict,
         failure: trace.ending.failure(),
-        containment: trace.containment.map(Level::name),
+        containment: trace.containment.map(|level| level.name().into()),
         notes: trace.notes.clone(),
     }
 }
@@ -326,12 +346,13 @@ fn verdict_report(verdict: &Verdict) -> VerdictReport {
         Decision::Block { reason } => ("block", Some(reason.clone())),
     };
     VerdictReport {
-        decision,
-        rule: verdict.rule.row().name,
+        decision: decision.into(),
+        rule: verdict.rule.row().name.into(),
         reason,
         output: verdict.output.clone(),
         additional_context: verdict.additional_context.clone(),
         update: verdict.update.iter().cloned().collect(),
+        findings: verdict.findings.clone(),
     }
 }
 

@@ -136,7 +136,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Opens for the owner only, follows no link, and waits for nobody at the other end of a pipe.
-fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
 }

@@ -2,8 +2,8 @@
 
 mod gates;
 mod replies;
-mod stop_loop;
 mod signs;
+mod stop_loop;
 mod written;
 
 use std::fs;

@@ -336,7 +336,10 @@ fn reports_show_functions_as_what_they_are() {
     assert!(hook.get("status").is_none() && hook.get("containment").is_none(), "{hook}");
 
     let mut out = Vec::new();
-    human::run(&run, &reply, human::Origin::Sample, &paths, &mut out).unwrap();
+    let report = report_json::run_report(&run, &reply, &paths);
+    let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
+    let about = human::About { summary, context, origin: human::Origin::Sample };
+    human::run(&report, about, &paths, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("a function of the program around it"), "{text}");
     assert!(text.contains("what it returned"), "{text}");

@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("interceptor", &[]),
     ("dialect", &["outcome", "event", "spelling"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
+    ("audit", &["report", "session", "dialect", "run", "event"]),
 ];
 
 /// Who may do what: a piece of code, the only files that may hold it, and why.

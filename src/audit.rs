@@ -1,0 +1,16 @@
+//! What was decided, kept and read again: the decision log, and recordings.
+//!
+//! Both have one form, a line of JSON for each event ([`record`]), in which secrets are replaced
+//! ([`redact`]). Writing is best effort by design: a decision never waits for it and never fails
+//! with it, so what goes wrong is returned, and is for the caller to tell or to drop.
+
+mod cut;
+pub mod log;
+pub mod read;
+pub mod record;
+pub mod redact;
+pub mod stats;
+
+pub use log::{KeepError, Log, Recording};
+pub use record::{Entry, Keeps, Record, RecordError};
+pub use redact::Redactor;

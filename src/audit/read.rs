@@ -1,0 +1,268 @@
+//! Lines are read again: from the first on, or from the last back, with memory for one of them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::record::RecordError;
+
+/// The longest line that is read: more than any host sends.
+pub const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
+
+/// How much is read at once from the end.
+const BLOCK: usize = 64 * 1024;
+
+/// What is wrong with a file, or with a line in it. The lines behind it can be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", place(file, *line))]
+pub struct ReadError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, counted from 1; `None` where the file itself cannot be read.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+fn place(file: &Path, line: Option<u64>) -> String {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    format!("{}{line}", file.display())
+}
+
+impl ReadError {
+    fn of_file(file: &Path, problem: &dyn ToString) -> ReadError {
+        ReadError { file: file.to_path_buf(), line: None, problem: problem.to_string() }
+    }
+
+    /// A line that is no record.
+    pub fn of_line(file: &Path, line: u64, problem: &RecordError) -> ReadError {
+        let problem = problem.to_string();
+        ReadError { file: file.to_path_buf(), line: Some(line), problem }
+    }
+}
+
+/// The lines of a file, the first one first. Empty ones are passed over.
+pub struct Lines {
+    file: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    number: u64,
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").field("file", &self.file).field("number", &self.number).finish()
+    }
+}
+
+impl Lines {
+    /// The lines of `file`.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(file: &Path) -> Result<Lines, ReadError> {
+        let opened = File::open(file).map_err(|error| ReadError::of_file(file, &error))?;
+        Ok(Lines::of(file, BufReader::with_capacity(BLOCK, opened)))
+    }
+
+    /// The lines of what `reader` gives, which is called `name`.
+    pub fn of(name: &Path, reader: impl BufRead + Send + 'static) -> Lines {
+        Lines { file: name.to_path_buf(), reader: Box::new(reader), number: 0 }
+    }
+
+    /// Puts the next line into `into`, without its end, and returns its number; `None` at the end
+    /// of the file.
+    ///
+    /// # Errors
+    /// When the file cannot be read on, or the line is too long; that one is then passed over.
+    pub fn next_line(&mut self, into: &mut Vec<u8>) -> Result<Option<u64>, ReadError> {
+        loop {
+            into.clear();
+            self.number += 1;
+            let fails = |error: io::Error| ReadError::of_file(&self.file, &error);
+            let most = LONGEST_LINE_BYTES as u64 + 1;
+            let mut bounded = (&mut self.reader).take(most);
+            let read = bounded.read_until(b'\n', into).map_err(fails)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            if into.last() == Some(&b'\n') {
+                into.pop();
+            } else if into.len() > LONGEST_LINE_BYTES {
+                into.clear();
+                into.shrink_to(0);
+                self.reader.skip_until(b'\n').map_err(fails)?;
+                return Err(ReadError::of_line(&self.file, self.number, &RecordError::TooLong));
+            }
+            if !into.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(self.number));
+            }
+        }
+    }
+
+    /// The file that is read.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+}
+
+/// The lines of a file, the last one first. Empty ones are passed over.
+#[derive(Debug)]
+pub struct Backwards {
+    path: PathBuf,
+    file: File,
+    /// Of the file, so much is not read yet.
+    unread: u64,
+    /// What is read and not given yet: everything before the last line that was given.
+    pending: Vec<u8>,
+    /// In `pending`, from here on there is no end of a line.
+    searched: usize,
+}
+
+impl Backwards {
+    /// The lines of `path`, as far as it is written now.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is no file: a pipe has no end to begin with.
+    pub fn open(path: &Path) -> Result<Backwards, ReadError> {
+        let fails = |error: io::Error| ReadError::of_file(path, &error);
+        let file = File::open(path).map_err(fails)?;
+        let meta = file.metadata().map_err(fails)?;
+        if !meta.is_file() {
+            return Err(ReadError::of_file(path, &"it is not a file"));
+        }
+        let path = path.to_path_buf();
+        Ok(Backwards { path, file, unread: meta.len(), pending: Vec::new(), searched: 0 })
+    }
+
+    /// Which file it is, under whatever name.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+    }
+
+    /// The file that is read.
+    pub fn file(&self) -> &Path {
+        &self.path
+    }
+
+    /// The line before the one that was given last, and where it begins.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the line is too long, which ends the reading.
+    pub fn line_before(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
+        loop {
+            let end = self.pending.len();
+            let found = self.pending[..self.searched].iter().rposition(|byte| *byte == b'\n');
+            if let Some(newline) = found {
+                let line = self.pending.split_off(newline + 1);
+                self.pending.truncate(newline);
+                self.searched = newline;
+                if !line.iter().all(u8::is_ascii_whitespace) {
+                    return Ok(Some((self.unread + newline as u64 + 1, line)));
+                }
+                continue;
+            }
+            if self.unread == 0 {
+                self.searched = 0;
+                let line = std::mem::take(&mut self.pending);
+                let is_empty = line.iter().all(u8::is_ascii_whitespace);
+                return Ok((!is_empty).then_some((0, line)));
+            }
+            if end > LONGEST_LINE_BYTES {
+                let line = self.number_at(self.unread)?;
+                self.unread = 0;
+                self.pending = Vec::new();
+                self.searched = 0;
+                return Err(ReadError::of_line(&self.path, line, &RecordError::TooLong));
+            }
+            self.read_more()?;
+        }
+    }
+
+    /// Puts a block before what is pending: as much again, so that long lines cost no more.
+    fn read_more(&mut self) -> Result<(), ReadError> {
+        let size = (self.pending.len().max(BLOCK) as u64).min(self.unread);
+        let mut block = vec![0; usize::try_from(size).unwrap_or(BLOCK)];
+        let start = self.unread - size;
+        let read = self.file.read_exact_at(&mut block, start);
+        read.map_err(|error| ReadError::of_file(&self.path, &error))?;
+        self.unread = start;
+        self.searched = block.len();
+        block.append(&mut self.pending);
+        self.pending = block;
+        Ok(())
+    }
+
+    /// The number of the line that begins at this offset, counted only when somebody asks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn number_at(&self, offset: u64) -> Result<u64, ReadError> {
+        let mut number = 1;
+        let mut block = vec![0; BLOCK];
+        let mut at = 0;
+        while at < offset {
+            let wanted = usize::try_from(offset - at).unwrap_or(BLOCK).min(BLOCK);
+            let read = self.file.read_at(&mut block[..wanted], at);
+            let read = read.map_err(|error| ReadError::of_file(&self.path, &error))?;
+            if read == 0 {
+                break;
+            }
+            number += block[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+            at += read as u64;
+        }
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forward(text: &[u8]) -> Vec<(u64, String)> {
+        let mut lines = Lines::of(Path::new("x"), io::Cursor::new(text.to_vec()));
+        let (mut line, mut found) = (Vec::new(), Vec::new());
+        while let Some(number) = lines.next_line(&mut line).unwrap() {
+            found.push((number, String::from_utf8(line.clone()).unwrap()));
+        }
+        found
+    }
+
+    fn backward(text: &[u8]) -> Vec<(u64, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x");
+        std::fs::write(&file, text).unwrap();
+        let mut lines = Backwards::open(&file).unwrap();
+        let mut found = Vec::new();
+        while let Some((offset, line)) = lines.line_before().unwrap() {
+            // Counting is a reading of its own, so not for each line.
+            let number = if found.len() < 9 { lines.number_at(offset).unwrap() } else { 0 };
+            found.push((number, String::from_utf8(line).unwrap()));
+        }
+        found.reverse();
+        found
+    }
+
+    #[test]
+    fn both_ways_find_the_same_lines_with_the_same_numbers() {
+        let long = "x".repeat(3 * BLOCK + 7);
+        for text in [
+            String::new(),
+            "\n".to_string(),
+            "one".to_string(),
+            "one\n\ntwo\n".to_string(),
+            "\n\n  \none\ntwo".to_string(),
+            format!("a\n{long}\nb\n{long}"),
+            format!("{}\n", "line of some length\n".repeat(5_000)),
+        ] {
+            let found = forward(text.as_bytes());
+            let back = backward(text.as_bytes());
+            assert_eq!(found.len(), back.len());
+            for (one, other) in found.iter().zip(&back) {
+                assert!(one.1 == other.1 && (other.0 == 0 || one.0 == other.0), "{}", one.0);
+            }
+            let wanted = text.lines().filter(|line| !line.trim().is_empty()).count();
+            assert_eq!(found.len(), wanted);
+        }
+    }
+}

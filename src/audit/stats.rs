@@ -1,0 +1,235 @@
+//! What hooks have cost and decided, over any number of records and in little memory.
+
+use std::collections::BTreeMap;
+
+use super::record::{Brief, BriefHook};
+
+/// What is known of many decisions.
+#[derive(Debug, Clone, Default)]
+pub struct Stats {
+    /// How many there were.
+    pub decisions: u64,
+    /// How many were allowed.
+    pub allowed: u64,
+    /// How many were refused.
+    pub refused: u64,
+    /// How many were left to a person.
+    pub asked: u64,
+    /// When the first and the last were decided (RFC 3339).
+    pub span: Option<(String, String)>,
+    /// Each hook that was called, by its name.
+    pub hooks: BTreeMap<String, HookStats>,
+    /// How long all hooks took, each call.
+    pub latencies: Latencies,
+}
+
+/// What is known of one hook.
+#[derive(Debug, Clone, Default)]
+pub struct HookStats {
+    /// How often it ran.
+    pub calls: u64,
+    /// How often it refused.
+    pub refusals: u64,
+    /// How often it asked a person.
+    pub questions: u64,
+    /// How often it failed.
+    pub failures: u64,
+    /// How long it took.
+    pub latencies: Latencies,
+}
+
+impl Stats {
+    /// Counts a decision made at `time`.
+    pub fn add(&mut self, time: &str, brief: &Brief) {
+        self.decisions += 1;
+        match brief.decision.as_str() {
+            "allow" => self.allowed += 1,
+            "ask" => self.asked += 1,
+            _ => self.refused += 1,
+        }
+        let (first, last) = self.span.get_or_insert_with(|| (time.to_string(), time.to_string()));
+        if time < first.as_str() {
+            *first = time.to_string();
+        }
+        if time > last.as_str() {
+            *last = time.to_string();
+        }
+        for hook in &brief.hooks {
+            let Some(took_ms) = hook.took_ms.filter(|_| hook.fate == "ran") else { continue };
+            if !self.hooks.contains_key(&hook.name) {
+                self.hooks.insert(hook.name.clone(), HookStats::default());
+            }
+            if let Some(stats) = self.hooks.get_mut(&hook.name) {
+                stats.add(hook, took_ms);
+            }
+            self.latencies.add(took_ms);
+        }
+    }
+}
+
+impl HookStats {
+    fn add(&mut self, hook: &BriefHook, took_ms: f64) {
+        self.calls += 1;
+        self.failures += u64::from(hook.failure.is_some());
+        match hook.verdict.as_ref().map(|verdict| verdict.decision.as_str()) {
+            Some("block") => self.refusals += 1,
+            Some("ask") => self.questions += 1,
+            Some(_) | None => {}
+        }
+        self.latencies.add(took_ms);
+    }
+}
+
+/// Each power of two is divided into so many steps: percentiles are exact to 1.6 %.
+const STEPS: u64 = 64;
+
+/// Times, counted in steps that grow with them: a few kilobytes for any number of them.
+#[derive(Debug, Clone, Default)]
+pub struct Latencies {
+    counts: Vec<u64>,
+    count: u64,
+    total_us: u64,
+    most_us: u64,
+}
+
+impl Latencies {
+    /// Counts a time.
+    pub fn add(&mut self, ms: f64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+        let us = (ms * 1e3).round() as u64;
+        let step = step_of(us);
+        if self.counts.len() <= step {
+            self.counts.resize(step + 1, 0);
+        }
+        self.counts[step] += 1;
+        self.count += 1;
+        self.total_us = self.total_us.saturating_add(us);
+        self.most_us = self.most_us.max(us);
+    }
+
+    /// Counts what another has counted.
+    pub fn merge(&mut self, other: &Latencies) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (own, others) in self.counts.iter_mut().zip(&other.counts) {
+            *own += others;
+        }
+        self.count += other.count;
+        self.total_us = self.total_us.saturating_add(other.total_us);
+        self.most_us = self.most_us.max(other.most_us);
+    }
+
+    /// How many were counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// All of them together, in milliseconds.
+    pub fn total_ms(&self) -> f64 {
+        milliseconds(self.total_us)
+    }
+
+    /// The longest, in milliseconds.
+    pub fn max_ms(&self) -> f64 {
+        milliseconds(self.most_us)
+    }
+
+    /// The time in milliseconds that this share of them did not exceed, to 1.6 %; 0 of none.
+    pub fn percentile_ms(&self, share: f64) -> f64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a rank among so many"
+        )]
+        let rank = ((self.count as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (step, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return milliseconds(last_of(step).min(self.most_us));
+            }
+        }
+        0.0
+    }
+
+    /// How many took less than each of `bounds` (milliseconds, rising) and not less than the one
+    /// before, and last how many took longer.
+    pub fn histogram(&self, bounds: &[f64]) -> Vec<u64> {
+        let mut found = vec![0; bounds.len() + 1];
+        for (step, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let ms = milliseconds(last_of(step).min(self.most_us));
+            found[bounds.partition_point(|bound| *bound <= ms)] += count;
+        }
+        found
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "microseconds of 200 years fit")]
+fn milliseconds(us: u64) -> f64 {
+    us as f64 / 1e3
+}
+
+/// The step of a time: its power of two, and where it lies in that.
+fn step_of(us: u64) -> usize {
+    // An hour and more is one step.
+    let us = us.min(1 << 42);
+    let step = if us < STEPS {
+        us
+    } else {
+        let power = u64::from(us.ilog2() - STEPS.ilog2());
+        power * STEPS + (us >> power)
+    };
+    usize::try_from(step).unwrap_or(usize::MAX)
+}
+
+/// The longest time of a step.
+fn last_of(step: usize) -> u64 {
+    let step = step as u64;
+    if step < STEPS {
+        return step;
+    }
+    let power = step / STEPS - 1;
+    ((step - power * STEPS + 1) << power) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_time_lies_in_its_step() {
+        let mut before = 0;
+        for us in 0..5000 {
+            let step = step_of(us);
+            assert!(step == before || step == before + 1, "{us}");
+            before = step;
+        }
+        for us in (0..5000).chain((0..42).map(|power| 1 << power)).chain([3_599_999_999]) {
+            let last = last_of(step_of(us));
+            assert!(last >= us && last - us <= us / 64, "{us}: {last}");
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_times() {
+        let mut all = Latencies::default();
+        assert_eq!((all.percentile_ms(0.5), all.max_ms()), (0.0, 0.0));
+        for ms in 1..=1000 {
+            all.add(f64::from(ms));
+        }
+        for (share, wanted) in [(0.5, 500.0), (0.9, 900.0), (0.99, 990.0), (1.0, 1000.0)] {
+            let found = all.percentile_ms(share);
+            assert!(
+                (wanted..wanted * 1.016).contains(&found) || found == wanted,
+                "{share}: {found}"
+            );
+        }
+        assert_eq!((all.count(), all.max_ms(), all.total_ms()), (1000, 1000.0, 500_500.0));
+        assert_eq!(all.histogram(&[]), [1000]);
+        let mut twice = all.clone();
+        twice.merge(&all);
+        assert_eq!((twice.count(), twice.percentile_ms(0.5)), (2000, all.percentile_ms(0.5)));
+    }
+}
