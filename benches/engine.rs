@@ -199,7 +199,9 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
         tail: Vec::new(),
         total_bytes: stdout.len() as u64,
     };
-    let (nothing, permit) =
-        (Captured::default(), Permit { spec: &spec, rewrite: true, dialect: None });
+    let (nothing, permit) = (
+        Captured::default(),
+        Permit { spec: &spec, rewrite: true, dialect: None, told: None, strict: false },
+    );
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

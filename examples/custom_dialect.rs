@@ -8,6 +8,7 @@ use std::error::Error;
 use std::io::Write;
 
 use hookrun::config::{Config, Environment};
+use hookrun::dialect::tools::Tools;
 use hookrun::dialect::{
     Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
 };
@@ -22,6 +23,9 @@ static MAIL: Dialect = Dialect {
     names_event_by: "about",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[DialectEvent {
         name: "letter_out",
         event: "message.out",

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::dialect::tools::Call;
 use crate::event::{Context, Event, Merge, OnFailure};
-use crate::exec::answer::Permit;
-use crate::exec::{Budget, Call, Engine, Job, Runs, command};
+use crate::exec::answer::{Permit, Told};
+use crate::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
 use crate::hook::{Background, Handler, Hook};
 use crate::outcome::merge::{self, Flow, Merger};
 use crate::outcome::{Decision, Rewritten, Rule, Verdict};
@@ -17,7 +18,10 @@ use crate::plan::{Plan, Planned, Step, Wish};
 use crate::run::{Ending, Fate, HookRun, Run, Trace};
 use crate::ui::desk::Seat;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
-use surroundings::{absent, facts, sandbox, session_of, variables, ways_to_ask, working_directory};
+use surroundings::{
+    absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask,
+    working_directory,
+};
 
 /// Runs `plan` for `event`.
 ///
@@ -74,23 +78,27 @@ struct Chain<'c> {
 
 impl Chain<'_> {
     fn step(&mut self, step: Step) {
-        let mut wanted: Vec<Arc<Hook>> = Vec::new();
+        let mut wanted: Vec<Turn> = Vec::new();
         let mut places = Vec::new();
         for planned in step.hooks {
             let hook = Arc::clone(&planned.hook);
             let fate = self.first_fate(planned);
-            if matches!(fate, Fate::Unreached) && !self.is_settled {
-                places.push(self.runs.len());
-                wanted.push(Arc::clone(&hook));
+            if !matches!(fate, Fate::Unreached) || self.is_settled {
+                self.runs.push(HookRun::new(&hook, &self.event, fate));
+                continue;
             }
-            self.runs.push(HookRun::new(&hook, &self.event, fate));
+            for turn in self.turns(&hook) {
+                places.push(self.runs.len());
+                wanted.push(turn);
+                self.runs.push(HookRun::new(&hook, &self.event, Fate::Unreached));
+            }
         }
         if wanted.is_empty() {
             return;
         }
         let traces = self.run_together(&wanted);
-        for ((hook, trace), place) in wanted.iter().zip(traces).zip(places) {
-            self.hear(hook, &trace);
+        for ((turn, trace), place) in wanted.iter().zip(traces).zip(places) {
+            self.hear(&turn.hook, &trace);
             self.runs[place].fate = Fate::Ran(Box::new(trace));
         }
     }
@@ -116,22 +124,36 @@ impl Chain<'_> {
         self.came.as_ref().unwrap_or(&self.event)
     }
 
-    /// What `hook` gets on stdin.
-    fn payload(&mut self, hook: &Hook) -> Arc<Vec<u8>> {
-        if let Some(binding) = hook.dialect {
-            return line(&binding.encode(self.seen()));
+    /// How often `hook` is asked: once, or once for each call of its own host's tools that the
+    /// event is.
+    fn turns(&self, hook: &Arc<Hook>) -> Vec<Turn> {
+        let calls = hook.dialect.map(|binding| binding.dialect.calls(self.seen()));
+        let calls = calls.unwrap_or_default();
+        let turn = |call, which| Turn { hook: Arc::clone(hook), call, which };
+        if calls.is_empty() {
+            return vec![turn(None, 0)];
+        }
+        (0..).zip(calls).map(|(which, call)| turn(Some(call), which)).collect()
+    }
+
+    /// What a hook gets on stdin.
+    fn payload(&mut self, turn: &Turn) -> Arc<Vec<u8>> {
+        if let Some(binding) = turn.hook.dialect {
+            return line(&binding.encode_call(self.seen(), turn.call.as_ref()));
         }
         let seen = self.came.as_ref().unwrap_or(&self.event);
         Arc::clone(self.payload.get_or_insert_with(|| line(seen.context())))
     }
 
-    fn run_together(&mut self, hooks: &[Arc<Hook>]) -> Vec<Trace> {
+    fn run_together(&mut self, turns: &[Turn]) -> Vec<Trace> {
+        let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
+        let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
         if hooks.iter().all(|hook| hook.handler.is_function()) {
             let jobs: Vec<Job<'_>> = hooks.iter().filter_map(|hook| self.call(hook)).collect();
             return self.engine.step(&jobs, self.budget, &self.settles(hooks));
         }
-        let payloads: Vec<_> = hooks.iter().map(|hook| self.payload(hook)).collect();
+        let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
         let seen = self.seen();
         let spec = seen.spec();
         let facts = facts(seen, self.surroundings);
@@ -152,14 +174,16 @@ impl Chain<'_> {
             .zip(variables.into_iter().zip(payloads))
             .zip(&absent)
             .zip(&seats)
-            .map(|(((hook, (variables, payload)), without), seat)| {
+            .zip(turns)
+            .map(|((((hook, (variables, payload)), without), seat), turn)| {
                 if let Some(job) = self.call(hook) {
                     return job;
                 }
                 let program = command::resolve(&hook.handler, search);
                 let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
-                let permit = Permit { spec, rewrite: hook.rewrite, dialect: hook.dialect };
-                let (timeout, cwd) = (hook.timeout(spec), cwd.clone());
+                let permit = turn.permit(seen);
+                let timeout = hook.timeout(spec);
+                let cwd = hook.folder.clone().or_else(|| cwd.clone());
                 Job {
                     hook,
                     runs: program.map(Runs::Program),
@@ -199,15 +223,19 @@ impl Chain<'_> {
         if hook.handler.is_function() {
             return Vec::new();
         }
-        variables((hook, hook.timeout(self.seen().spec())), facts, self.surroundings)
+        let seen = self.seen();
+        let mut own = variables((hook, hook.timeout(seen.spec())), facts, self.surroundings);
+        own.extend(variables_of_host(hook, seen, self.surroundings));
+        own
     }
 
     /// The job of a hook that is a function.
     fn call<'h>(&'h self, hook: &'h Hook) -> Option<Job<'h>> {
         let Handler::Function(function) = &hook.handler else { return None };
         let seen = self.seen();
-        let call = Call { function: function.clone(), event: seen.clone() };
-        let permit = Permit { spec: seen.spec(), rewrite: hook.rewrite, dialect: None };
+        let call = FunctionCall { function: function.clone(), event: seen.clone() };
+        let (spec, rewrite) = (seen.spec(), hook.rewrite);
+        let permit = Permit { spec, rewrite, dialect: None, told: None, strict: false };
         Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
     }
 
@@ -297,6 +325,24 @@ impl Chain<'_> {
             let (hook, field) = (hook.name.clone(), field.clone());
             self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
         }
+    }
+}
+
+/// A hook whose turn it is.
+struct Turn {
+    hook: Arc<Hook>,
+    /// The call that it is told of, where that is not the one that came.
+    call: Option<Call>,
+    /// Which one it is.
+    which: usize,
+}
+
+impl Turn {
+    fn permit<'e>(&self, seen: &'e Event) -> Permit<'e> {
+        let told = self.call.as_ref().map(|_| Told { event: seen, which: self.which });
+        let strict = self.hook.on_failure == Some(OnFailure::Block);
+        let (rewrite, dialect) = (self.hook.rewrite, self.hook.dialect);
+        Permit { spec: seen.spec(), rewrite, dialect, told, strict }
     }
 }
 

@@ -69,7 +69,8 @@ impl Config {
         let (layers, mut problems) = discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
-            let operator = Operator { env, program: choice.program.as_deref() };
+            let (program, host) = (choice.program.as_deref(), layer.settings_of);
+            let operator = Operator { env, program, host };
             let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
             for file in &layer.manifests {
                 read.push(read_manifest(file, &mut problems, manifest::read));

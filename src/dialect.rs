@@ -25,6 +25,8 @@ mod reply;
 mod results;
 pub mod settings;
 pub mod signs;
+pub mod tools;
+pub mod variables;
 mod wolli;
 
 use std::borrow::Cow;
@@ -36,6 +38,8 @@ pub use answer::Answer;
 pub use context::DecodeError;
 pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
 pub use results::{Act, Key, Results, Says, key};
+use tools::Tools;
+use variables::Variable;
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +67,12 @@ pub struct Dialect {
     pub discovery: Discovery,
     /// How it spells the keys that a row does not list.
     pub spelling: KeySpelling,
+    /// Of hooks of one event that run the same, the first runs.
+    pub runs_once: bool,
+    /// What it calls its tools and gives them.
+    pub tools: &'static Tools,
+    /// The variables that it sets for its hooks.
+    pub variables: &'static [Variable],
     /// Its events.
     pub events: &'static [DialectEvent],
 }
@@ -122,6 +132,10 @@ pub struct DialectEvent {
     pub stand_ins: &'static [StandIn],
     /// The tool that it tells of, where it tells of one alone.
     pub gather: Option<Gather>,
+    /// It tells of the tools of MCP servers alone.
+    pub is_of_servers: bool,
+    /// Their keys that hold JSON as a string.
+    pub as_text: &'static [&'static str],
     /// What its results say.
     pub results: Results,
     /// Whether a hook may refuse it.
@@ -242,6 +256,8 @@ impl DialectEvent {
         also: &[],
         stand_ins: &[],
         gather: None,
+        is_of_servers: false,
+        as_text: &[],
         results: Results::Keys(&[]),
         blocks: false,
         rewrites: &[],

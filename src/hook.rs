@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::dialect::Binding;
-use crate::event::{EventSpec, OnFailure};
+use crate::event::{Event, EventSpec, OnFailure};
 pub(crate) use function::Called;
 pub use function::{Function, IntoVerdict, Returned};
 pub use limits::Limits;
-pub use matcher::{Matcher, Mismatch, Place};
+pub use matcher::{Matcher, Mismatch, Place, Wanted};
 pub use sandbox::{Containment, Sandbox};
 
 /// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
@@ -49,6 +49,10 @@ pub struct Hook {
     pub containment: Containment,
     /// What happens to processes that it leaves running.
     pub background: Background,
+    /// Variables of its own in its environment.
+    pub variables: Vec<(String, String)>,
+    /// The folder that it runs in; `None` for the event's.
+    pub folder: Option<PathBuf>,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
     /// The event as the system has it that the hook was written for; `None` for hookrun's own
@@ -67,7 +71,10 @@ impl Hook {
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
         let file = match &handler {
             Handler::File(file) => file.clone(),
-            Handler::Words { .. } | Handler::Shell(_) | Handler::Function(_) => PathBuf::from(name),
+            Handler::Words { .. }
+            | Handler::Shell(_)
+            | Handler::Function(_)
+            | Handler::Elsewhere { .. } => PathBuf::from(name),
         };
         Hook {
             name: name.to_string(),
@@ -82,6 +89,8 @@ impl Hook {
             sandbox: None,
             containment: Containment::Auto,
             background: Background::Kill,
+            variables: Vec::new(),
+            folder: None,
             rewrite: false,
             dialect: None,
             enabled: true,
@@ -111,6 +120,27 @@ impl Hook {
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
         let of_dialect = self.dialect.map(|binding| binding.row.on_failure);
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// Whether another one of its convention runs the same in the same way.
+    pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
+        self.dialect == other.dialect
+            && self.handler == other.handler
+            && self.variables == other.variables
+            && self.folder == other.folder
+    }
+
+    /// Whether it is to be asked about `event`.
+    ///
+    /// # Errors
+    /// What it wants, and what the event is.
+    pub fn wants(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+        if let Some(binding) = self.dialect.filter(|binding| !binding.tells_of(event)) {
+            let found = event.context().string("toolName").into_iter().collect();
+            let (what, wanted) = ("a tool of".to_string(), binding.row.name.to_string());
+            return Err(Mismatch::Matcher { what, wanted, found });
+        }
+        self.matcher.decide(event, place)
     }
 
     /// The name of the convention that it was written for.
@@ -167,6 +197,13 @@ pub enum Handler {
     Shell(String),
     /// A function of the program around us; no configuration can name one.
     Function(Function),
+    /// What only the host can run in whose settings it stands. It never starts.
+    Elsewhere {
+        /// Why.
+        problem: String,
+        /// What to do.
+        cure: String,
+    },
 }
 
 impl Handler {

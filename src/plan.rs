@@ -51,7 +51,27 @@ impl Plan {
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
             planned.wish = Wish::of(&planned.hook, event, place);
         }
+        plan.drop_repeated();
         plan
+    }
+
+    /// Of hooks that run the same in the words of a host which runs such hooks once, the first
+    /// runs.
+    fn drop_repeated(&mut self) {
+        let mut wanted: Vec<Arc<Hook>> = Vec::new();
+        for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
+            let is_wanted = planned.wish == Wish::Wanted;
+            let runs_once = |hook: &Hook| hook.dialect.is_some_and(|one| one.dialect.runs_once);
+            if !is_wanted || !runs_once(&planned.hook) {
+                continue;
+            }
+            match wanted.iter().find(|first| first.runs_the_same(&planned.hook)) {
+                Some(first) => {
+                    planned.wish = Wish::Idle(format!("`{}` runs the same", first.name));
+                }
+                None => wanted.push(Arc::clone(&planned.hook)),
+            }
+        }
     }
 
     /// The plan as far as it can be told without an event: every enabled hook is in it.
@@ -93,7 +113,7 @@ impl Wish {
         if let Some(wish) = Wish::of_settings(hook) {
             return wish;
         }
-        match hook.matcher.decide(event, place) {
+        match hook.wants(event, place) {
             Ok(()) => Wish::Wanted,
             Err(mismatch) => Wish::Unwanted(mismatch),
         }

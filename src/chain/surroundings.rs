@@ -178,6 +178,30 @@ pub(super) fn variables(
     variables
 }
 
+/// The variables that a hook has by its spec, and those that its own host would set. The host's
+/// own stand where it is the one that asks.
+pub(super) fn variables_of_host(
+    hook: &Hook,
+    event: &Event,
+    surroundings: &Surroundings,
+) -> Vec<(String, String)> {
+    let project = surroundings.project.to_string_lossy();
+    let of_host = hook.dialect.map(|binding| {
+        let is_asking = event.host() == binding.dialect.name;
+        let is_set = |name: &str| surroundings.inherited.iter().any(|set| set == name);
+        let all = binding.variables(event, &project).into_iter();
+        all.filter(move |(name, _)| !(is_asking && is_set(name)))
+    });
+    let of_host = of_host.into_iter().flatten().map(|(name, value)| (name.to_string(), value));
+    let fits = |value: &str| value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0');
+    let mut all: Vec<(String, String)> = of_host.filter(|(_, value)| fits(value)).collect();
+    for (name, value) in &hook.variables {
+        all.retain(|(known, _)| known != name);
+        all.push((name.clone(), value.clone()));
+    }
+    all
+}
+
 /// The variables that tell a hook whether and where it can ask.
 pub(super) fn ways_to_ask(seat: Option<&Seat>, desk: Option<&Desk>) -> Vec<(String, String)> {
     let has_ui = seat.is_some() && desk.is_some_and(Desk::has_ui);

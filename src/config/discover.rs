@@ -12,6 +12,7 @@ use super::env::Environment;
 use super::loose::{Loose, Origin};
 use super::problem::{Fault, Problem};
 use crate::dialect::folders::Folders;
+use crate::dialect::settings::hosts;
 use crate::event::catalog;
 use crate::hook::LayerKind;
 
@@ -36,7 +37,8 @@ const LEFTOVERS: &[&str] = &["~", ".bak", ".swp", ".orig", ".md"];
 pub struct Choice {
     /// Folders named by the person or program that runs hookrun (`--hooks`).
     pub explicit: Vec<PathBuf>,
-    /// Settings files of hosts, likewise (`--settings`): a layer each.
+    /// Settings files of hosts, likewise (`--settings`): a layer each. The host may stand before
+    /// the file: `claude:FILE`.
     pub settings: Vec<PathBuf>,
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
@@ -62,6 +64,8 @@ pub struct Layer {
     pub drop_ins: Vec<PathBuf>,
     /// Its settings files of a host.
     pub settings: Vec<PathBuf>,
+    /// The host whose settings they are said to be; `None` where their content tells.
+    pub settings_of: Option<&'static str>,
     /// Hooks in it that stand in no folder of an event.
     pub loose: Vec<Loose>,
 }
@@ -74,6 +78,7 @@ impl Layer {
             manifests: Vec::new(),
             drop_ins: Vec::new(),
             settings: Vec::new(),
+            settings_of: None,
             loose: Vec::new(),
         }
     }
@@ -127,15 +132,24 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
     }
-    for file in &choice.settings {
+    for written in &choice.settings {
+        let (settings_of, file) = said_to_be(written);
         let file = env.cwd.join(file);
         let folder = file.parent().unwrap_or(&file).to_path_buf();
-        layers.push(Layer { settings: vec![file], ..Layer::empty(LayerKind::Explicit, folder) });
+        let empty = Layer::empty(LayerKind::Explicit, folder);
+        layers.push(Layer { settings: vec![file], settings_of, ..empty });
     }
     if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
     }
     (layers, problems)
+}
+
+/// The host that stands before a settings file, as in `claude:FILE`, and the file.
+fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
+    let parts = written.to_str().and_then(|text| text.split_once(':'));
+    let host = |(name, file): (&str, _)| Some((hosts::of(name)?.dialect, Path::new(file)));
+    parts.and_then(host).map_or((None, written), |(host, file)| (Some(host), file))
 }
 
 /// Keeps every file and folder in the first layer that has it: who names a folder twice, or one

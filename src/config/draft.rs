@@ -2,6 +2,7 @@
 //!
 //! Both kinds of file go through [`Draft::set`], so a key means the same in both.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bounds::Bounds;
@@ -11,7 +12,8 @@ use crate::dialect::{self, Binding, Dialect};
 use crate::event::{EventSpec, OnFailure};
 use crate::hook::matcher::{self, MatcherError};
 use crate::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, parse_duration,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, Wanted,
+    parse_duration,
 };
 
 /// A value as it was given.
@@ -30,9 +32,11 @@ pub(super) enum Given {
 pub(super) struct Draft {
     pub(super) bounds: Bounds,
     priority: i64,
-    parallel: bool,
-    on_failure: Option<OnFailure>,
-    background: Background,
+    pub(super) parallel: bool,
+    pub(super) on_failure: Option<OnFailure>,
+    pub(super) background: Background,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) folder: Option<PathBuf>,
     rewrite: bool,
     pub(super) dialect: Option<&'static Dialect>,
     pub(super) enabled: bool,
@@ -42,6 +46,8 @@ pub(super) struct Draft {
     /// The events that a script names itself; `None` where its folder or table does.
     pub(super) events: Option<Vec<(String, Position)>>,
     patterns: Vec<(Pattern, String, Option<Position>)>,
+    /// What it wants in the words of a host's settings.
+    pub(super) wanted: Option<(Wanted, Position)>,
 }
 
 /// A hook apart from its settings.
@@ -76,6 +82,8 @@ impl Default for Draft {
             parallel: false,
             on_failure: None,
             background: Background::Kill,
+            variables: Vec::new(),
+            folder: None,
             rewrite: false,
             dialect: None,
             enabled: true,
@@ -83,6 +91,7 @@ impl Default for Draft {
             description: None,
             events: None,
             patterns: Vec::new(),
+            wanted: None,
         }
     }
 }
@@ -161,6 +170,12 @@ impl Draft {
                 Err(error) => faults.push((pattern.fault(written, &error), *at)),
             }
         }
+        if let Some((wanted, at)) = &self.wanted {
+            match matcher.clone().wanted(wanted) {
+                Ok(added) => matcher = added,
+                Err(error) => faults.push((fault_of(wanted, &error), Some(*at))),
+            }
+        }
         if faults.is_empty() { Ok(matcher) } else { Err(faults) }
     }
 
@@ -175,7 +190,11 @@ impl Draft {
             };
             Some((pattern.fault(written, &checked.err()?), *at))
         };
-        self.patterns.iter().filter_map(fault).collect()
+        let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
+            let error = Matcher::default().wanted(wanted).err()?;
+            Some((fault_of(wanted, &error), Some(*at)))
+        });
+        self.patterns.iter().filter_map(fault).chain(of_host).collect()
     }
 
     /// The hook, for one event, which its dialect may have in a way of its own.
@@ -193,6 +212,8 @@ impl Draft {
             sandbox: self.bounds.sandbox.clone(),
             containment: self.bounds.containment,
             background: self.background,
+            variables: self.variables.clone(),
+            folder: self.folder.clone(),
             rewrite: self.rewrite,
             dialect: event.binding,
             enabled: self.enabled,
@@ -200,6 +221,17 @@ impl Draft {
             description: self.description.clone(),
         }
     }
+}
+
+/// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
+fn fault_of(wanted: &Wanted, error: &MatcherError) -> Fault {
+    let written = match (&wanted.condition, &wanted.matcher) {
+        (Some(rule), None) => rule,
+        (_, Some((_, _, written))) => written,
+        (None, None) => "",
+    };
+    let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
+    Fault::new(cause, "write names divided by `|`, or a regular expression without look-around")
 }
 
 impl Pattern {

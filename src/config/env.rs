@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::dialect::DIALECTS;
 use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
 
 /// What hookrun takes from its environment.
@@ -32,7 +33,8 @@ pub struct Environment {
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
     pub editor: Option<String>,
-    /// Names of our own variables that it holds: a hook that runs hookrun passes them on.
+    /// Names of our own variables that it holds, which a hook that runs hookrun passes on, and of
+    /// those of hosts.
     pub inherited: Vec<String>,
     /// This program's own file.
     pub program: Option<PathBuf>,
@@ -131,7 +133,11 @@ impl Environment {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 fn inherited() -> Vec<String> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    names.filter(|name| name.starts_with("HOOKRUN_")).collect()
+    let of_hosts = |name: &String| {
+        let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
+        all.any(|variable| variable.name == name)
+    };
+    names.filter(|name| name.starts_with("HOOKRUN_") || of_hosts(name)).collect()
 }
 
 fn set(switch: &Switch) -> Option<(&'static str, String)> {

@@ -4,8 +4,11 @@
 //! are read. A file of no shape that is known is refused, and so is every key that is not known.
 
 mod actions;
+mod hooks;
 mod json;
 mod listing;
+mod shape;
+mod tree;
 mod url;
 
 use std::path::Path;
@@ -13,9 +16,12 @@ use std::path::Path;
 use super::env::Environment;
 use super::manifest::Manifest;
 use super::problem::{Fault, Lines, Problem, Severity};
+use crate::dialect::settings::hosts::{self, HOST_FILES, IN_TOML};
 use crate::dialect::settings::{LISTINGS, SHAPES, Shape};
 use crate::spelling;
 use json::{Kind, Node};
+use toml::de::DeTable;
+use tree::Tree;
 
 /// Around a settings file: what its actions need.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +30,8 @@ pub(super) struct Operator<'o> {
     pub(super) env: &'o Environment,
     /// hookrun's own program; `None` for the one in `PATH`.
     pub(super) program: Option<&'o Path>,
+    /// The host whose settings it is said to be.
+    pub(super) host: Option<&'static str>,
 }
 
 /// Reads the text of `file`, and everything that is wrong with it.
@@ -102,25 +110,94 @@ impl Reader<'_> {
         }
     }
 
+    fn note(&mut self, fault: Fault, offset: usize) {
+        self.fault(fault, offset);
+        if let Some(last) = self.problems.last_mut() {
+            last.severity = Severity::Note;
+        }
+    }
+
     fn document(&mut self, text: &str) {
-        let document = match Node::of(text) {
-            Ok(document) => document,
-            Err(error) => {
-                let at =
-                    super::Position { line: error.line().max(1), column: error.column().max(1) };
-                let cure = "correct it; comments and trailing commas are no JSON";
-                let fault = Fault::new(format!("not valid JSON: {}", said(&error)), cure);
-                self.problems.push(fault.in_file(self.file, Some(at)));
-                return;
-            }
+        if self.file.extension().is_some_and(|ending| ending == "toml") {
+            return self.toml(text);
+        }
+        let plain = tree::without_comments(text);
+        let document = match (Node::of(text), plain.as_deref().map(Node::of)) {
+            (Ok(document), _) => document,
+            (Err(_), Some(Ok(document))) if self.is_hosts(document, plain.as_deref()) => return,
+            (Err(error), _) => return self.no_json(&error),
         };
-        let shapes = SHAPES.iter().map(|shape| shape.name);
-        let known = shapes.chain(LISTINGS.iter().map(|listing| listing.name));
-        let known = known.collect::<Vec<_>>().join(", ");
         let Some(entries) = self.table(document, "the file") else { return };
-        if let Some(listing) = Reader::listing_of(&entries) {
+        if self.operator.host.is_none()
+            && let Some(listing) = Reader::listing_of(&entries)
+        {
             return self.listing(listing, &entries);
         }
+        if self.is_hosts(document, None) {
+            return;
+        }
+        self.profile(document, &entries);
+    }
+
+    fn no_json(&mut self, error: &serde_json::Error) {
+        let at = super::Position { line: error.line().max(1), column: error.column().max(1) };
+        let cure = "correct it; comments and trailing commas are no JSON";
+        let fault = Fault::new(format!("not valid JSON: {}", said(error)), cure);
+        self.problems.push(fault.in_file(self.file, Some(at)));
+    }
+
+    fn toml(&mut self, text: &str) {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        let has_errors = !errors.is_empty();
+        for error in errors {
+            let at = error.span().map_or(0, |span| span.start);
+            let fault = Fault { cause: format!("not valid TOML: {}", error.message()), cure: None };
+            self.fault(fault, at);
+        }
+        if has_errors {
+            return;
+        }
+        // Of all hosts one has settings in TOML.
+        let host = self.operator.host.or(IN_TOML);
+        let tree = Tree::of_toml(&document);
+        match (host.and_then(hosts::of), tree.at(&["hooks"])) {
+            (Some(host), Some(section)) => self.hooks_of(host, &tree, section),
+            _ => self.nothing_of_hooks(0),
+        }
+    }
+
+    /// Reads the settings of an agent host, if the document is one; with comments only where the
+    /// host reads them too.
+    fn is_hosts(&mut self, document: Node<'_>, plain: Option<&str>) -> bool {
+        let tree = Tree::of_json(document);
+        let said = self.operator.host.and_then(hosts::of);
+        let Some(section) = tree.at(&["hooks"]).filter(|section| section.entries().is_some())
+        else {
+            return false;
+        };
+        let host = match said.map_or_else(|| shape::of(section, self.file), shape::Shape::Host) {
+            shape::Shape::Host(host) => host,
+            shape::Shape::Unknown => return false,
+            shape::Shape::Doubtful(fault) => {
+                self.fault(fault, section.offset);
+                return true;
+            }
+        };
+        if plain.is_some() && !host.has_comments {
+            return false;
+        }
+        self.hooks_of(host, &tree, section);
+        true
+    }
+
+    fn nothing_of_hooks(&mut self, at: usize) {
+        let cause = "it has no `hooks`, so nothing of it runs";
+        let cure = format!("settings that are known: {}", known_shapes());
+        self.warning(Fault::new(cause, cure), at);
+    }
+
+    /// Reads a file of buckets of actions.
+    fn profile(&mut self, document: Node<'_>, entries: &Entries<'_>) {
         let found = SHAPES.iter().find_map(|shape| {
             let (_, _, section) = entries.iter().find(|(key, _, _)| key == shape.section)?;
             Some((shape, *section))
@@ -135,17 +212,13 @@ impl Reader<'_> {
                     let cause = format!("unknown key `{key}`");
                     self.fault(Fault::new(cause, format!("did you mean `{meant}`?")), at);
                 }
-                None => {
-                    let cause = "it has no `hooks`, so nothing of it runs";
-                    let cure = format!("settings that are known: {known}");
-                    self.warning(Fault::new(cause, cure), document.offset);
-                }
+                None => self.nothing_of_hooks(document.offset),
             };
         };
         let Some(buckets) = self.table(section, &format!("`{}`", shape.section)) else { return };
         let Some(shape) = self.shape_of(&buckets, section) else { return };
         self.shape = Some(shape);
-        let owner = self.owner(shape, &entries);
+        let owner = self.owner(shape, entries);
         self.buckets(shape, &owner, buckets);
     }
 
@@ -169,7 +242,9 @@ impl Reader<'_> {
             let keys: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
             format!("{} with {}", shape.name, keys.join(", "))
         });
-        let cure = format!("known are: {}", shapes.collect::<Vec<_>>().join("; "));
+        let hosts = HOST_FILES.iter().map(|host| format!("{} with its events", host.name));
+        let all = shapes.chain(hosts).collect::<Vec<_>>();
+        let cure = format!("known are: {}", all.join("; "));
         self.fault(Fault::new(cause, cure), (*at).max(section.offset));
         None
     }
@@ -223,6 +298,14 @@ impl Reader<'_> {
         };
         self.fault(Fault::new(format!("unknown key `{key}`"), cure), at);
     }
+}
+
+/// What people call the settings that can be read.
+fn known_shapes() -> String {
+    let shapes = SHAPES.iter().map(|shape| shape.name);
+    let listings = LISTINGS.iter().map(|listing| listing.name);
+    let hosts = HOST_FILES.iter().map(|host| host.name);
+    shapes.chain(listings).chain(hosts).collect::<Vec<_>>().join(", ")
 }
 
 /// What is wrong, without the place, which the problem has already.

@@ -10,6 +10,8 @@ use super::form::parts::{
     STOP_REASON, TEACH, gate, open_gate, told,
 };
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
@@ -152,6 +154,25 @@ static MESSAGE_DISPLAY: Form = Form {
     refuses: Refuses::Two,
 };
 
+/// Its tools; `MultiEdit` and `Agent` by version.
+const TOOLS: Tools = Tools {
+    rows: &[
+        tool("Bash", Sort::Shell),
+        tool("Read", Sort::Read),
+        tool("Write", Sort::Write),
+        tool("Edit", Sort::Edit),
+        tool("MultiEdit", Sort::Edit),
+        tool("Grep", Sort::Grep),
+        tool("Glob", Sort::Glob),
+        tool("LS", Sort::List),
+        tool("WebFetch", Sort::Fetch),
+        tool("WebSearch", Sort::WebSearch),
+        Tool { also: &["Agent"], ..tool("Task", Sort::Agent) },
+        Tool { also: &["Task"], ..tool("Agent", Sort::Agent) },
+    ],
+    mcp: Mcp::Double,
+};
+
 /// Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
@@ -160,6 +181,13 @@ pub(super) static CLAUDE: Dialect = Dialect {
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,
+    runs_once: true,
+    tools: &TOOLS,
+    variables: &[
+        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+        variable("CLAUDE_CODE_SESSION_ID", Tells::Fact("sessionId")),
+        variable("CLAUDECODE", Tells::Word("1")),
+    ],
     events: &[
         told("SessionStart", "session.start", &TEACHES),
         told("Setup", "setup", &TEACHES),

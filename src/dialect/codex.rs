@@ -11,6 +11,7 @@ use super::form::parts::{
     open_gate, told,
 };
 use super::form::{Form, On, Put, Refuses, Say};
+use super::tools::{Mcp, Sort, Tool, Tools, tool};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
@@ -54,6 +55,16 @@ static POST_TOOL_USE: Form = Form {
     refuses: Refuses::Two,
 };
 
+/// Its tools. Files are read by the shell, and changed by patches alone.
+const TOOLS: Tools = Tools {
+    rows: &[
+        tool("Bash", Sort::Shell),
+        Tool { also: &["Edit", "Write"], ..tool("apply_patch", Sort::Patch) },
+        Tool { also: &["Agent"], ..tool("spawn_agent", Sort::Agent) },
+    ],
+    mcp: Mcp::Double,
+};
+
 /// Codex CLI.
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
@@ -62,6 +73,10 @@ pub(super) static CODEX: Dialect = Dialect {
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,
+    runs_once: false,
+    tools: &TOOLS,
+    // It sets none.
+    variables: &[],
     events: &[
         told("SessionStart", "session.start", &TEACHES),
         gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::tools::{Call, is_of_server};
 use super::{Binding, Dialect, KeySpelling};
 use crate::event::{Context, ContextKey, Event, catalog};
 
@@ -170,8 +171,7 @@ impl Binding {
 
     /// The event in their spelling: as it came where it came from them, with what has been
     /// rewritten since.
-    fn in_their_spelling(self, event: &Event) -> Context {
-        let context = event.context();
+    fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
         let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
         let came = came.and_then(|raw| Context::parse(raw).ok());
         let mut theirs = came.clone().unwrap_or_else(Context::empty);
@@ -199,10 +199,42 @@ impl Binding {
 
     /// The context that a hook written for this dialect gets.
     pub fn encode(self, event: &Event) -> Context {
-        if self.dialect.spelling == KeySpelling::Snake {
-            return self.in_their_spelling(event);
-        }
+        self.encode_call(event, self.dialect.calls(event).first())
+    }
+
+    /// The context that such a hook gets about one call of its host's own tools.
+    pub fn encode_call(self, event: &Event, call: Option<&Call>) -> Context {
         let mut context = event.context().clone();
+        if let Some(call) = call {
+            context.set("toolName", &Value::from(call.name.as_str()));
+            context.set("toolInput", &call.input);
+        }
+        let mut theirs = match self.dialect.spelling {
+            KeySpelling::Snake => self.in_their_spelling(event, &context),
+            KeySpelling::Camel => self.in_camel_case(context),
+        };
+        for key in self.row.as_text.iter().filter(|_| event.host() != self.dialect.name) {
+            let json = theirs.raw(key).filter(|raw| !raw.starts_with('"')).map(str::to_string);
+            if let Some(json) = json {
+                theirs.set(key, &Value::from(json));
+            }
+        }
+        theirs
+    }
+
+    /// Whether a hook of this event of theirs would be told of `event` there: some of a host's
+    /// events tell of one tool alone.
+    pub fn tells_of(self, event: &Event) -> bool {
+        if event.host() == self.dialect.name {
+            return true;
+        }
+        match self.row.gather {
+            Some(gather) => self.dialect.is_call_of(gather.tool, event),
+            None => !self.row.is_of_servers || is_of_server(event),
+        }
+    }
+
+    fn in_camel_case(self, mut context: Context) -> Context {
         for key in OURS {
             context.remove(key);
         }

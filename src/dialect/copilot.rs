@@ -6,6 +6,7 @@
 //! keys; both are read. It was not measured.
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
+use super::tools::{Mcp, Sort, Tool, Tools, tool};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
@@ -94,6 +95,9 @@ static TRANSFORMED: Form = Form {
 
 const KEYS: &[(&str, &str)] = &[("toolArgs", "toolInput"), ("toolResult", "result")];
 
+/// What its documents show as JSON in a string.
+const TEXTS: &[&str] = &["toolArgs"];
+
 /// The spelling of hooks that are registered under a PascalCase name.
 const ALSO: &[(&str, &str)] = &[
     ("tool_name", "toolName"),
@@ -106,16 +110,40 @@ const ALSO: &[(&str, &str)] = &[
 ];
 
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, ..parts::told(name, event, form) }
+    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::told(name, event, form) }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, ..parts::gate(name, event, form) }
+    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::gate(name, event, form) }
 }
 
 const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, ..parts::open_gate(name, event, form) }
+    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::open_gate(name, event, form) }
 }
+
+/// Its tools.
+const TOOLS: Tools = Tools {
+    rows: &[
+        tool("bash", Sort::Shell),
+        tool("powershell", Sort::Shell),
+        Tool { keys: PATH, ..tool("view", Sort::Read) },
+        Tool {
+            keys: &[("file_path", "path"), ("content", "file_text")],
+            ..tool("create", Sort::Write)
+        },
+        Tool { keys: EDIT, ..tool("edit", Sort::Edit) },
+        Tool { keys: EDIT, ..tool("str_replace_editor", Sort::Edit) },
+        tool("grep", Sort::Grep),
+        tool("glob", Sort::Glob),
+        tool("web_fetch", Sort::Fetch),
+        tool("task", Sort::Agent),
+    ],
+    mcp: Mcp::Hyphen,
+};
+
+const PATH: &[(&str, &str)] = &[("file_path", "path")];
+const EDIT: &[(&str, &str)] =
+    &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")];
 
 /// GitHub Copilot CLI.
 pub(super) static COPILOT: Dialect = Dialect {
@@ -125,6 +153,9 @@ pub(super) static COPILOT: Dialect = Dialect {
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &TOOLS,
+    variables: &[],
     events: &[
         told("sessionStart", "session.start", &TEACHES),
         told("sessionEnd", "session.end", &TOLD),

@@ -5,6 +5,8 @@
 //! commands and MCP tools only. It was not measured.
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
+use super::tools::{Mcp, Sort, Tools, tool};
+use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, rewrite};
 use crate::event::{Conduct, Merge};
 
@@ -123,6 +125,21 @@ const fn of_tool(
     DialectEvent { gather: Some(Gather { tool, keys }), ..row }
 }
 
+/// Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
+/// event of edited files is read as.
+const TOOLS: Tools = Tools {
+    rows: &[
+        tool("Shell", Sort::Shell),
+        tool("Read", Sort::Read),
+        tool("Write", Sort::Write),
+        tool("Write", Sort::Edit),
+        tool("Edit", Sort::Edit),
+        tool("Grep", Sort::Grep),
+        tool("Task", Sort::Agent),
+    ],
+    mcp: Mcp::Bare,
+};
+
 /// Cursor.
 pub(super) static CURSOR: Dialect = Dialect {
     name: "cursor",
@@ -131,6 +148,15 @@ pub(super) static CURSOR: Dialect = Dialect {
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,
+    runs_once: false,
+    tools: &TOOLS,
+    variables: &[
+        variable("CURSOR_PROJECT_DIR", Tells::Project),
+        variable("CURSOR_VERSION", Tells::Fact("raw.cursor_version")),
+        variable("CURSOR_USER_EMAIL", Tells::Fact("raw.user_email")),
+        variable("CURSOR_TRANSCRIPT_PATH", Tells::Fact("transcriptPath")),
+        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+    ],
     events: &[
         told("sessionStart", "session.start", &SESSION_START),
         told("sessionEnd", "session.end", &TOLD),
@@ -141,6 +167,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         // Its `tool_output` is JSON in a string, and stays one.
         DialectEvent {
             keys: &[SESSION, ("tool_output", "result"), ("duration", "durationMs")],
+            as_text: &["tool_output"],
             ..told("postToolUse", "tool.post", &POST_TOOL_USE)
         },
         DialectEvent {
@@ -173,9 +200,15 @@ pub(super) static CURSOR: Dialect = Dialect {
                 &["command", "sandbox"],
             )
         },
-        gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING),
+        DialectEvent {
+            is_of_servers: true,
+            as_text: &["tool_input"],
+            ..gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
+        },
         DialectEvent {
             keys: &[SESSION, ("result_json", "result"), ("duration", "durationMs")],
+            is_of_servers: true,
+            as_text: &["tool_input", "result_json"],
             ..told("afterMCPExecution", "tool.post", &TOLD)
         },
         of_tool(gate("beforeReadFile", "tool.pre", &GATES), "Read", &["file_path"]),

@@ -9,6 +9,8 @@ use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON, gate, open_gate, told,
 };
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
+use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
 use crate::event::{Merge, Schedule};
 
@@ -88,6 +90,24 @@ static AFTER_TOOL: Form = Form {
     refuses: Refuses::FromTwo,
 };
 
+/// Its tools.
+const TOOLS: Tools = Tools {
+    rows: &[
+        tool("run_shell_command", Sort::Shell),
+        tool("read_file", Sort::Read),
+        tool("write_file", Sort::Write),
+        tool("replace", Sort::Edit),
+        Tool { also: &["grep_search"], ..tool("search_file_content", Sort::Grep) },
+        tool("grep_search", Sort::Grep),
+        tool("glob", Sort::Glob),
+        tool("list_directory", Sort::List),
+        tool("web_fetch", Sort::Fetch),
+        tool("google_web_search", Sort::WebSearch),
+        tool("delegate_to_agent", Sort::Agent),
+    ],
+    mcp: Mcp::Single,
+};
+
 /// Gemini CLI.
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
@@ -96,6 +116,14 @@ pub(super) static GEMINI: Dialect = Dialect {
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,
+    runs_once: false,
+    tools: &TOOLS,
+    variables: &[
+        variable("GEMINI_PROJECT_DIR", Tells::Project),
+        variable("GEMINI_CWD", Tells::Folder),
+        variable("GEMINI_SESSION_ID", Tells::Fact("sessionId")),
+        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+    ],
     events: &[
         told("SessionStart", "session.start", &TEACHES),
         told("SessionEnd", "session.end", &TOLD),

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::tools::Tools;
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results};
 use crate::event::{Conduct, OnFailure};
 
@@ -35,6 +36,9 @@ pub(super) static LOOM: Dialect = Dialect {
     names_event_by: "event",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[
         told("session.start"),
         // loom declares it and never asks it. A host that does is one that can refuse a prompt.

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use super::tools::Tools;
 use super::wolli::INPUT;
 use super::{Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
@@ -59,6 +60,9 @@ pub(super) static OMP: Dialect = Dialect {
     names_event_by: "type",
     discovery: Discovery::FirstWins,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[
         told("session_start", "session.start"),
         DialectEvent {

@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use super::tools::Tools;
 use super::{
     Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
 };
@@ -145,6 +146,9 @@ pub(super) static OPENCLAW: Dialect = Dialect {
     names_event_by: "event",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[
         // The thirteen of the document.
         DialectEvent { aliases: &["gateway_start"], ..forgotten("gateway-start", "gateway.start") },

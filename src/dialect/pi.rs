@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::tools::Tools;
 use super::wolli::INPUT;
 use super::{
     Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
@@ -73,6 +74,9 @@ pub(super) static PI: Dialect = Dialect {
     names_event_by: "type",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[
         session("start", "session.start"),
         DialectEvent { keys: SWITCH_KEYS, ..session_before("before_switch", "session.switch.pre") },

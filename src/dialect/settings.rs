@@ -2,6 +2,7 @@
 //!
 //! Tables only. `config` reads the files by them, and never asks what a host is called.
 
+pub mod hosts;
 mod loom;
 mod pi;
 

@@ -6,6 +6,7 @@
 //! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
 //! hookrun keeps its own.
 
+use super::tools::Tools;
 use super::{Act, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite};
 use crate::event::Merge;
 
@@ -46,6 +47,9 @@ pub(super) static WOLLI: Dialect = Dialect {
     names_event_by: "type",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
+    runs_once: false,
+    tools: &Tools::NONE,
+    variables: &[],
     events: &[
         DialectEvent {
             name: "tool_call",

@@ -18,7 +18,7 @@ mod translated;
 use serde_json::Value;
 
 use crate::dialect::{Binding, Results};
-use crate::event::EventSpec;
+use crate::event::{Event, EventSpec};
 use crate::outcome::{Decision, Rule, Verdict, finding};
 use crate::run::{Captured, Ending, Exit, signal_name};
 use object::{Found, is_list_of_answers, last, objects_in, read_object, read_said};
@@ -33,6 +33,19 @@ pub struct Permit<'a> {
     pub rewrite: bool,
     /// The event as the system has it that the hook was written for.
     pub dialect: Option<Binding>,
+    /// What it was told, where that was in the words of another host than the one that asks.
+    pub told: Option<Told<'a>>,
+    /// Its spec says `on_failure = "block"`: what its host calls an error is a failure.
+    pub strict: bool,
+}
+
+/// What a hook was told in the words of its own host.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    /// The event as it came.
+    pub event: &'a Event,
+    /// Which of its calls.
+    pub which: usize,
 }
 
 /// How the run of a hook that exited has ended, with notes for its author.
@@ -222,8 +235,13 @@ mod tests {
     }
 
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
-        let permit =
-            Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: true, dialect: None };
+        let permit = Permit {
+            spec: catalog::find("tool.pre").unwrap(),
+            rewrite: true,
+            dialect: None,
+            told: None,
+            strict: false,
+        };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
@@ -378,7 +396,7 @@ mod tests {
             Exit::Status(0),
             &stdout,
             &captured(b""),
-            Permit { spec, rewrite: false, dialect: None },
+            Permit { spec, rewrite: false, dialect: None, told: None, strict: false },
         );
         assert!(ending.failure().unwrap().contains("rewrite = true"), "{ending:?}");
     }
@@ -394,8 +412,13 @@ mod tests {
     fn a_prefix_of_a_long_answer_is_never_parsed() {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
-        let permit =
-            Permit { spec: catalog::find("tool.pre").unwrap(), rewrite: false, dialect: None };
+        let permit = Permit {
+            spec: catalog::find("tool.pre").unwrap(),
+            rewrite: false,
+            dialect: None,
+            told: None,
+            strict: false,
+        };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);

@@ -59,6 +59,9 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
             name: "sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
+        Handler::Elsewhere { problem, cure } => {
+            Err(StartError { problem: problem.clone(), cure: cure.clone() })
+        }
         Handler::Function(_) => Err(StartError {
             problem: "it is a function, and no program can be started for it".to_string(),
             cure: "give it to a `Runner`".to_string(),

@@ -2,6 +2,7 @@
 //! must match. Pure.
 
 mod glob;
+mod host;
 mod path;
 
 use std::fmt;
@@ -11,6 +12,8 @@ use regex::Regex;
 
 use crate::event::{ActionKind, Event};
 use glob::{Glob, tool_glob};
+use host::HostMatch;
+pub use host::Wanted;
 pub use path::check_path;
 use path::{PathMatch, decide_paths};
 
@@ -21,6 +24,7 @@ pub struct Matcher {
     paths: Vec<PathMatch>,
     command: Option<Regex>,
     fields: Vec<FieldMatch>,
+    host: Option<HostMatch>,
 }
 
 /// Why a matcher cannot be used.
@@ -51,6 +55,8 @@ pub enum Mismatch {
     Command { wanted: String, found: Option<String> },
     /// The field is missing, or says something else.
     Field { field: String, wanted: String, found: Option<String> },
+    /// A matcher of a host's own: what it is compared with says something else.
+    Matcher { what: String, wanted: String, found: Vec<String> },
 }
 
 #[derive(Debug, Clone)]
@@ -123,9 +129,19 @@ impl Matcher {
         Ok(self)
     }
 
+    /// Adds what a hook in a host's settings says, read as that host reads it.
+    ///
+    /// # Errors
+    /// When its matcher is no regular expression, or its condition no permission rule.
+    pub fn wanted(mut self, wanted: &Wanted) -> Result<Matcher, MatcherError> {
+        self.host = Some(HostMatch::read(wanted)?);
+        Ok(self)
+    }
+
     /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
-        self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
+        let of_host = self.host.as_ref().is_some_and(HostMatch::needs_action);
+        of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
 
     /// The tool matcher as it was written.
@@ -162,6 +178,9 @@ impl Matcher {
             if !command.as_deref().is_some_and(|text| form.is_match(text)) {
                 return Err(Mismatch::Command { wanted: form.to_string(), found: command });
             }
+        }
+        if let Some(host) = &self.host {
+            host.decide(event, place)?;
         }
         for wanted in &self.fields {
             let text = event.context().text(&wanted.field);
@@ -270,6 +289,7 @@ impl fmt::Display for Matcher {
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
+        parts.extend(self.host.iter().map(ToString::to_string));
         if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
     }
 }
@@ -295,6 +315,10 @@ impl fmt::Display for Mismatch {
             }
             Mismatch::Field { field, wanted, found } => {
                 write!(f, "it wants `{field}` /{wanted}/; this event's {}", or_none(found))
+            }
+            Mismatch::Matcher { what, wanted, found } => {
+                let found = if found.is_empty() { None } else { Some(found.join("`, `")) };
+                write!(f, "it wants {what} {wanted}; this event's {}", or_none(&found))
             }
         }
     }

@@ -425,8 +425,8 @@ fn a_file_of_no_shape_that_is_known_is_refused() {
         ("{\"hooks\": 1}", "error shop/agent.json:1:11: `hooks` is not an object but 1"),
         ("{\"hook\": {}}", "error shop/agent.json:1:2: unknown key `hook`"),
         (
-            "{\"hooks\": {\"PreToolUse\": []}}",
-            "error shop/agent.json:1:12: `PreToolUse` stands in no settings that are known",
+            "{\"hooks\": {\"PreToolUsage\": []}}",
+            "error shop/agent.json:1:12: `PreToolUsage` stands in no settings that are known",
         ),
         ("{}", "warning shop/agent.json:1:1: it has no `hooks`, so nothing of it runs"),
     ] {

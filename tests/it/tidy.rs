@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("session", &[]),
     ("ui", &["session"]),
     ("exec", &["ui", "hook", "dialect", "run", "outcome", "event", "spelling"]),
-    ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "event"]),
+    ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "dialect", "event"]),
     (
         "runner",
         &[

@@ -90,7 +90,7 @@ impl Reader<'_> {
         }
     }
 
-    fn errors(&self) -> usize {
+    pub(super) fn errors(&self) -> usize {
         let is_error = |severity| severity == super::Severity::Error;
         self.problems.iter().filter(|problem| is_error(problem.severity)).count()
     }

@@ -8,8 +8,8 @@
 //!    except for what it has changed of the event, where its system lets that stay.
 //! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note.
 //! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
-//! 6. A new value that the host's event cannot take refuses a gate: what the hook meant to be
-//!    changed must not go on unchanged.
+//! 6. A new value that the host's event cannot take, or that cannot be said in the words of the
+//!    host that asks, refuses a gate: what the hook meant to be changed must not go on unchanged.
 
 use serde_json::Value;
 
@@ -59,6 +59,10 @@ fn by_form(
             Vec::new(),
         ),
         _ if refuses.by(status) => refused_by_status(status, text, &stderr.text(), is_cut),
+        _ if permit.strict => (
+            Ending::Threw { problem: thrown(status, &stderr.text(), text), left: Vec::new() },
+            Vec::new(),
+        ),
         _ => {
             let host = binding.dialect.name;
             let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
@@ -124,8 +128,23 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
     let (kept, strange): (Vec<_>, Vec<_>) =
         verdict.update.drain(..).partition(|(field, _)| spec.rewrite(field).is_some());
     verdict.update = kept;
-    if let Some((field, _)) = strange.first() {
-        let words = format!("its new `{field}` cannot be given to `{}` here", spec.name);
+    let strange = strange.first();
+    let mut untold = strange
+        .map(|(field, _)| format!("its new `{field}` cannot be given to `{}` here", spec.name));
+    let mut taken = Vec::with_capacity(verdict.update.len());
+    for (field, value) in verdict.update.drain(..) {
+        match (field.as_str(), permit.told) {
+            ("toolInput", Some(told)) => {
+                match binding.dialect.taken_back(told.event, told.which, value) {
+                    Ok(value) => taken.push((field, value)),
+                    Err(why) => untold = Some(why),
+                }
+            }
+            _ => taken.push((field, value)),
+        }
+    }
+    verdict.update = taken;
+    if let Some(words) = untold {
         match spec.blocks {
             true => verdict.decision = Decision::Block { reason: words },
             false => notes.push(words),
@@ -162,7 +181,8 @@ mod tests {
             tail: Vec::new(),
             total_bytes: stdout.len() as u64,
         };
-        let permit = Permit { spec, rewrite: true, dialect: Some(binding) };
+        let permit =
+            Permit { spec, rewrite: true, dialect: Some(binding), told: None, strict: false };
         answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
     }
 

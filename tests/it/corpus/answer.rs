@@ -89,7 +89,8 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
         tail: Vec::new(),
         total_bytes: bytes.len() as u64 + missing,
     };
-    let permit = Permit { spec: case.spec, rewrite: case.rewrite, dialect: None };
+    let permit =
+        Permit { spec: case.spec, rewrite: case.rewrite, dialect: None, told: None, strict: false };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)
 }

@@ -125,7 +125,11 @@ impl Case<'_> {
                     assert!(!words.is_empty() && base == self.folder, "{hook:?}");
                 }
                 Handler::Shell(line) => assert!(!line.trim().is_empty(), "{hook:?}"),
-                Handler::Function(_) => panic!("no configuration names a function"),
+                Handler::Function(_) | Handler::Elsewhere { .. } => {
+                    panic!(
+                        "no configuration names a function, and no `hookrun.toml` another host's hook"
+                    )
+                }
             }
         }
     }
@@ -326,7 +330,9 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
             assert_eq!(flag("shell"), Some(false));
             assert!(words.iter().all(|word| word.len() <= command.len()), "{words:?}");
         }
-        Handler::File(_) | Handler::Function(_) => panic!("neither stands in a manifest"),
+        Handler::File(_) | Handler::Function(_) | Handler::Elsewhere { .. } => {
+            panic!("none of them stands in a manifest")
+        }
     }
     let wants = hook.matcher.to_string();
     let Some(matcher) = table.get("match") else {

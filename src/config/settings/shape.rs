@@ -1,0 +1,85 @@
+//! Which host's settings a file is.
+//!
+//! 1. What the person says: `claude:FILE`.
+//! 2. The host whose folder it lies in, if that host has one of its events, or none has.
+//! 3. The one host that has most of its events, and whose hooks look like these.
+//! 4. Else nobody knows, and the person is asked to say it.
+
+use std::path::Path;
+
+use super::tree::Tree;
+use crate::config::problem::Fault;
+use crate::dialect::settings::hosts::{HOST_FILES, HostFile, Key};
+use crate::dialect::{self, Dialect};
+
+/// What a file is.
+pub(super) enum Shape {
+    /// A host's settings.
+    Host(&'static HostFile),
+    /// Nothing of an agent host.
+    Unknown,
+    /// It may be of several.
+    Doubtful(Fault),
+}
+
+/// The settings of which host these hooks are.
+pub(super) fn of(section: &Tree, file: &Path) -> Shape {
+    let scores: Vec<(&'static HostFile, usize)> =
+        HOST_FILES.iter().map(|host| (host, score(host, section))).collect();
+    let in_folder = |host: &HostFile| {
+        let mut parts = file.components().map(|part| part.as_os_str());
+        parts.any(|part| host.folders.iter().any(|folder| part == *folder))
+    };
+    let best = scores.iter().map(|(_, score)| *score).max().unwrap_or_default();
+    let mut at_home =
+        scores.iter().filter(|(host, score)| in_folder(host) && (*score > 0 || best == 0));
+    if let (Some((host, _)), None) = (at_home.next(), at_home.next()) {
+        return Shape::Host(host);
+    }
+    if best == 0 {
+        return Shape::Unknown;
+    }
+    let found: Vec<&'static HostFile> =
+        scores.iter().filter(|(_, score)| *score == best).map(|(host, _)| *host).collect();
+    match found.as_slice() {
+        [only] => Shape::Host(only),
+        several => {
+            let names: Vec<&str> = several.iter().map(|host| host.dialect).collect();
+            let cause = format!("these could be hooks of {}", names.join(" or "));
+            let file = file.file_name().unwrap_or_default().to_string_lossy();
+            let first = names.first().copied().unwrap_or_default();
+            Shape::Doubtful(Fault::new(cause, format!("say whose: `--settings {first}:…/{file}`")))
+        }
+    }
+}
+
+/// How much of a section is as in the settings of a host; 0 if it cannot be one.
+fn score(host: &HostFile, section: &Tree) -> usize {
+    let Some(dialect) = dialect::find(host.dialect) else { return 0 };
+    let entries = section.entries().unwrap_or_default();
+    let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
+    let own: Vec<_> = entries.iter().filter(|event| known(dialect, &event.key)).collect();
+    let items = own.iter().flat_map(|event| event.tree.items().unwrap_or_default());
+    let looks = |item: &Tree| {
+        let has_group = item.at(&["hooks"]).is_some();
+        has_group == host.is_grouped || item.entries().is_none_or(<[_]>::is_empty)
+    };
+    if !items.clone().all(looks) {
+        return 0;
+    }
+    let hooks: Vec<&Tree> = items
+        .flat_map(|item| match host.is_grouped {
+            true => item.at(&["hooks"]).and_then(Tree::items).unwrap_or_default(),
+            false => std::slice::from_ref(item),
+        })
+        .collect();
+    // A key that another host does not know is a sign as good as an event.
+    let signs = host.hook.iter().filter(|row| {
+        let others = HOST_FILES.iter().filter(|other| other.is_grouped == host.is_grouped);
+        let is_own = others
+            .filter(|other| other.dialect != host.dialect)
+            .all(|other| other.hook.iter().all(|one| one.name != row.name));
+        is_own && row.says != Key::OfKind && hooks.iter().any(|hook| hook.at(&[row.name]).is_some())
+    });
+    if own.is_empty() { 0 } else { own.len() * 2 + signs.count() }
+}
