@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::tools::{Call, is_of_server};
 use super::{Binding, Dialect, KeySpelling};
+use crate::event::context::scalar_text;
 use crate::event::{Context, ContextKey, Event, catalog};
 
 /// Why an event of a dialect cannot be read.
@@ -88,6 +89,11 @@ impl Binding {
         }
         if self.dialect.spelling == KeySpelling::Snake {
             return Ok(self.in_our_spelling(&context, whole));
+        }
+        let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
+        if self.row.as_text.iter().any(is_text) {
+            let whole = String::from_utf8(context.to_json()).unwrap_or_default();
+            context.set_raw("raw", whole);
         }
         for one in self.row.stand_ins {
             let fact = context.string(one.theirs).filter(|text| !text.is_empty());
@@ -213,11 +219,17 @@ impl Binding {
             KeySpelling::Snake => self.in_their_spelling(event, &context),
             KeySpelling::Camel => self.in_camel_case(context),
         };
-        for key in self.row.as_text.iter().filter(|_| event.host() != self.dialect.name) {
-            let json = theirs.raw(key).filter(|raw| !raw.starts_with('"')).map(str::to_string);
-            if let Some(json) = json {
-                theirs.set(key, &Value::from(json));
+        for key in self.row.as_text {
+            let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else { continue };
+            // As it came, where it came from there; else as a string.
+            let came = event.context().lookup(&format!("raw.{key}")).map(str::to_string);
+            let is_theirs = event.host() == self.dialect.name;
+            if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
+                continue;
             }
+            let same = |came: &String| is_theirs && scalar_text(came).as_deref() == Some(json);
+            let text = Value::from(json).to_string();
+            theirs.set_raw(key, came.filter(same).unwrap_or(text));
         }
         theirs
     }

@@ -1,4 +1,9 @@
-//! Settings files of hosts: the `hooks` of a profile, by `--settings`.
+//! Settings files of hosts, by `--settings`: here the `hooks` of a profile, below those of agent
+//! hosts.
+
+mod everywhere;
+mod mistakes;
+mod rules;
 
 use std::fs;
 use std::io::{Read, Write};

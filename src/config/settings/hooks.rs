@@ -52,6 +52,10 @@ impl Reader<'_> {
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
         let Some(dialect) = dialect::find(file.dialect) else { return };
         let idle = self.switched_off(file, document);
+        if let Some(note) = file.shell_note {
+            let cure = "let them name what they need by full paths";
+            self.note(Fault::new(format!("its commands: {note}"), cure), section.offset);
+        }
         for event in section.entries().unwrap_or_default() {
             if file.beside.contains(&event.key.as_str()) {
                 continue;
@@ -68,12 +72,6 @@ impl Reader<'_> {
                 self.fault(Fault::new(cause, "write [ … ]"), event.tree.offset);
                 continue;
             };
-            if let Some(note) = file.shell_note.filter(|_| !items.is_empty()) {
-                self.note(
-                    Fault::new(format!("`{}`: {note}", event.key), "write full paths of programs"),
-                    event.at,
-                );
-            }
             let in_order = match file.together {
                 Together::AtOnce => false,
                 Together::InOrder => true,

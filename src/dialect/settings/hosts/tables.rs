@@ -124,7 +124,7 @@ const CODEX: HostFile = HostFile {
     kinds: &["command", "mcp_tool", "prompt", "agent"],
     shell: &["sh", "-c"],
     shell_note: Some(
-        "its host starts it by the login shell of the account, which reads its profile first; here `sh -c` does, and no profile is read",
+        "the host starts them by the login shell of the account, which reads its profile first; here `sh -c` does, and no profile is read",
     ),
     time: Time {
         per_second: 1,

@@ -1,0 +1,151 @@
+//! Mistakes in the settings of agent hosts: all at once, each with its place and its cure.
+
+use serde_json::json;
+
+use crate::sandbox::Sandbox;
+
+fn found(settings: &str, text: &str) -> Vec<String> {
+    let file = settings.split_once(':').map_or(settings, |(_, file)| file);
+    let sandbox = Sandbox::new().file(file, text);
+    let all = sandbox.problems(&["--settings", settings]);
+    all.iter().map(|one| one.replace(&format!("{file}:"), "")).collect()
+}
+
+#[test]
+fn every_mistake_is_found_at_once_with_its_place() {
+    let text = r#"{
+"hooks": {
+"PreToolUsee": [],
+"Stop": {},
+"SessionEnd": [ { "matcher": "x" }, 7 ],
+"UserPromptSubmit": [ { "matcher": "Bash", "hooks": [] } ],
+"PreToolUse": [
+ { "matcher": "[", "hooks": [ { "type": "command", "command": "true" } ] },
+ { "hooks": [
+  { "type": "comand", "command": "true" },
+  { "type": "command" },
+  { "type": "command", "command": " " },
+  { "type": "command", "command": "true", "timeout": "5" },
+  { "type": "command", "command": "true", "timeout": 30000 },
+  { "type": "command", "command": "true", "timout": 5 },
+  { "type": "command", "command": "true", "onFailure": "explode" },
+  { "type": "command", "command": "true", "if": "Bash(git" },
+  { "type": "command", "command": "true", "args": "x" },
+  { "type": "command", "command": "true", "shell": "powershell" },
+  { "type": "command", "command": "true", "once": true },
+  { "command": "x", "command": "true" }
+ ] }
+],
+"PostCompact": [ { "hooks": [ { "command": "true", "if": "Bash(x)" } ] } ]
+}
+}
+"#;
+    let wanted = [
+        "error 3:1: `PreToolUsee` is no event of claude [did you mean `PreToolUse`?]",
+        "error 4:9: `Stop` takes a list of hooks, not an object",
+        "error 5:17: the group has no `hooks`",
+        "error 5:37: a group of hooks is not an object but 7",
+        "error 8:15: `[` cannot be used to match",
+        "error 10:3: `comand` is no kind of hook [did you mean `command`?]",
+        "error 11:3: the hook has no `command`",
+        "error 12:35: the command is empty",
+        "error 13:54: `timeout` takes seconds, more than 0, not \"5\"",
+        "warning 14:54: `timeout` is 30000, and claude counts seconds [did you mean 30?]",
+        "warning 15:43: unknown key `timout` [did you mean `timeout`?]",
+        "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
+        "error 17:3: `Bash(git` cannot be used to match: its parenthesis is not closed",
+        "error 18:51: `args` takes a list of strings, not \"x\"",
+        "error 19:52: a hook for the shell `powershell` runs in its host alone",
+        "warning 20:43: `once` has no effect here",
+        "error 21:20: `command` stands twice",
+        "error 24:50: `if` matches tools, and `PostCompact` is about none",
+    ];
+    let found = found(".claude/settings.json", text);
+    for (found, wanted) in found.iter().zip(wanted) {
+        let (start, end) = wanted.split_once(" [").unwrap_or((wanted, ""));
+        assert!(found.starts_with(start) && found.ends_with(end), "{found}\n{wanted}");
+    }
+    assert_eq!(found.len(), wanted.len(), "{found:#?}");
+}
+
+#[test]
+fn a_time_in_the_wrong_unit_is_named() {
+    let gemini =
+        json!({"hooks": {"BeforeTool": [{"hooks": [{"command": "true", "timeout": 600}]}]}});
+    let found = found(".gemini/settings.json", &gemini.to_string()).join("\n");
+    assert!(
+        found.contains("`timeout` is 600, and gemini counts milliseconds [did you mean 600000?]"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_file_is_known_by_its_folder_its_events_and_its_keys() {
+    let nested = |event: &str| {
+        format!("{{\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"command\":\"true\"}}]}}]}}}}")
+    };
+    let flat = |key: &str| format!("{{\"hooks\":{{\"preToolUse\":[{{\"{key}\":\"true\"}}]}}}}");
+    for (settings, text, host) in [
+        ("x.json", nested("BeforeTool"), Some("gemini")),
+        ("x.json", nested("PostToolUseFailure"), Some("claude")),
+        ("x.json", nested("Interrupt"), Some("codex")),
+        ("x.json", nested("PreToolUse"), None),
+        (".codex/hooks.json", nested("PreToolUse"), Some("codex")),
+        ("home/.claude/settings.json", nested("PreToolUse"), Some("claude")),
+        ("codex:x.json", nested("PreToolUse"), Some("codex")),
+        ("claude:.codex/hooks.json", nested("PreToolUse"), Some("claude")),
+        ("x.json", flat("bash"), Some("copilot")),
+        ("x.json", flat("command"), None),
+        ("cursor:x.json", flat("command"), Some("cursor")),
+        (".cursor/hooks.json", flat("command"), Some("cursor")),
+        (".github/hooks/x.json", flat("command"), Some("copilot")),
+    ] {
+        let file = settings.split_once(':').map_or(settings, |(_, file)| file);
+        let sandbox = Sandbox::new().file(file, &text);
+        let list = sandbox.json(&["list", "--format", "json", "--settings", settings]);
+        assert_eq!(list["hooks"][0]["dialect"].as_str(), host, "{settings}: {text}");
+        if host.is_none() {
+            let problems = sandbox.problems(&["--settings", settings]).join("\n");
+            assert!(problems.contains("these could be hooks of"), "{problems}");
+            assert!(problems.contains("say whose: `--settings c"), "{problems}");
+            sandbox.hookrun(&["run", "tool.pre", "--settings", settings], b"{}").exits(2);
+        }
+    }
+}
+
+#[test]
+fn comments_are_read_where_the_host_reads_them() {
+    let text = |event: &str| {
+        format!("{{ // why\n\"hooks\":{{\"{event}\":[{{\"hooks\":[{{\"command\":\"true\"}}]}}]}}}}")
+    };
+    assert_eq!(found(".gemini/settings.json", &text("BeforeTool")), [""; 0]);
+    let claude = found(".claude/settings.json", &text("PreToolUse")).join("\n");
+    assert!(claude.starts_with("error 1:3: not valid JSON"), "{claude}");
+}
+
+#[test]
+fn a_toml_file_names_its_lines() {
+    let text = "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 7\n[[hooks.Stopp]]\n";
+    let found = found(".codex/config.toml", text);
+    assert!(found[0].starts_with("note 1:"), "{found:?}");
+    assert!(found[1].starts_with("error 3:11: `command` takes a string, not 7"), "{found:?}");
+    assert!(found[2].ends_with("[did you mean `Stop`?]"), "{found:?}");
+    let broken = self::found(".codex/config.toml", "[[hooks.PreToolUse]\n").join("\n");
+    assert!(broken.contains("not valid TOML"), "{broken}");
+}
+
+#[test]
+fn events_that_copilot_tells_in_other_words_are_refused_with_the_name_to_write() {
+    let text = json!({"hooks": {"PreToolUse": [{"bash": "true"}]}}).to_string();
+    let found = found(".github/hooks/x.json", &text).join("\n");
+    assert!(found.contains("`PreToolUse` is no event of copilot"), "{found}");
+    assert!(found.contains("write `preToolUse`"), "{found}");
+}
+
+#[test]
+fn a_mistake_closes_gates() {
+    let text = r#"{"hooks":{"PreToolUsee":[]}}"#;
+    let sandbox = Sandbox::new().file(".claude/settings.json", text);
+    let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", ".claude/settings.json"], b"{}");
+    ran.blocks_saying("`PreToolUsee` is no event of claude");
+}
