@@ -152,9 +152,10 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
-    /// Use the hooks in this settings file of a host (the agent.json of a profile, or pi's
-    /// settings.json) instead of those of the system, the user and the project; can be given
-    /// several times
+    /// Use the hooks in this settings file of a host (settings.json and hooks.json of Claude Code,
+    /// Codex, Gemini CLI, Cursor and Copilot CLI, Codex's config.toml, the agent.json of a profile,
+    /// or pi's settings.json) instead of those of the system, the user and the project. Where it is
+    /// not clear whose it is, name the host before it: claude:FILE. Can be given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 

@@ -225,11 +225,16 @@ impl Draft {
 
 /// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
 fn fault_of(wanted: &Wanted, error: &MatcherError) -> Fault {
-    let written = match (&wanted.condition, &wanted.matcher) {
-        (Some(rule), None) => rule,
-        (_, Some((_, _, written))) => written,
-        (None, None) => "",
+    let alone = Wanted { condition: None, ..wanted.clone() };
+    let is_rule = Matcher::default().wanted(&alone).is_ok();
+    let written = match &wanted.matcher {
+        Some((_, _, written)) if !is_rule => written.as_str(),
+        Some(_) | None => wanted.condition.as_deref().unwrap_or_default(),
     };
+    if is_rule {
+        let cause = format!("`{written}` is no permission rule: {error}");
+        return Fault::new(cause, "write `Bash(git *)`, `Edit(src/**)` or a tool's name");
+    }
     let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
     Fault::new(cause, "write names divided by `|`, or a regular expression without look-around")
 }

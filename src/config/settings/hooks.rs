@@ -42,9 +42,24 @@ impl<'f> Found<'f> {
 /// What stands around a hook.
 #[derive(Clone, Copy)]
 struct Around<'a> {
+    document: &'a Tree,
     matcher: Option<&'a Tree>,
     is_parallel: bool,
     idle: Option<&'a str>,
+}
+
+impl Around<'_> {
+    /// Why a hook does not run; `None` if it does.
+    fn idle(self, found: &Found<'_>) -> Option<String> {
+        let own = [Key::Name, Key::Command].map(|key| found.get(key)?.tree.text());
+        let is_named = |path: &&[&str]| {
+            let list = self.document.at(path).and_then(Tree::items).unwrap_or_default();
+            list.iter().any(|one| one.text().is_some() && own.contains(&one.text()))
+        };
+        let named = found.file.disabled.iter().find(|path| is_named(path));
+        let by_name = || Some(format!("`{}` names it", named?.join(".")));
+        self.idle.map(str::to_string).or_else(by_name)
+    }
 }
 
 impl Reader<'_> {
@@ -77,7 +92,8 @@ impl Reader<'_> {
                 Together::InOrder => true,
                 Together::AtOnceUnlessSaid => items.iter().any(|item| says_in_order(file, item)),
             };
-            let around = Around { matcher: None, is_parallel: !in_order, idle: idle.as_deref() };
+            let around =
+                Around { document, matcher: None, is_parallel: !in_order, idle: idle.as_deref() };
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
                 match file.is_grouped {
@@ -250,13 +266,16 @@ impl Reader<'_> {
         let mut draft = Draft::default();
         draft.dialect = dialect::find(file.dialect);
         draft.parallel = around.is_parallel;
-        draft.idle = around.idle.map(str::to_string);
+        draft.idle = around.idle(found);
         draft.bounds.limits.timeout = Some(self.time_of(found));
         draft.on_failure = self.on_failure_of(found);
         draft.wanted = self.wanted_of(found, around.matcher);
         draft.variables = self.variables_of(found);
-        draft.description =
-            found.get(Key::About).and_then(|pair| pair.tree.text()).and_then(one_line);
+        draft.description = found
+            .get(Key::About)
+            .or(found.get(Key::Name))
+            .and_then(|pair| pair.tree.text())
+            .and_then(one_line);
         if let Some(folder) = found.get(Key::Folder).and_then(|pair| self.text_of(pair)) {
             draft.folder = Some(self.operator.env.cwd.join(folder));
         }

@@ -50,6 +50,8 @@ pub struct HostFile {
     pub together: Together,
     /// The switch that all hooks are off.
     pub off: Option<Off>,
+    /// Lists of hooks that are off, by what names them or by their commands.
+    pub disabled: &'static [&'static [&'static str]],
 }
 
 /// A key by which a file says that none of its hooks runs.
@@ -103,6 +105,8 @@ pub enum Key {
     Variables,
     /// The folder that it runs in.
     Folder,
+    /// What it is called.
+    Name,
     /// Words for people about it.
     About,
     /// Nothing that matters here: words that are shown while it runs, what another system runs.

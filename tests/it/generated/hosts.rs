@@ -1,7 +1,10 @@
 //! The tables of the agent hosts: what is written for them, and what their hooks' statuses mean.
 
 use hookrun::dialect::signs::SIGNS;
+use hookrun::dialect::settings::hosts::{HOST_FILES, Together};
+use hookrun::dialect::tools::Sort;
 use hookrun::dialect::{self, Form, On, Put, Refuses, Results, Say};
+use hookrun::hook::duration_text;
 
 use super::{code, table};
 
@@ -111,4 +114,77 @@ pub(super) fn signs() -> String {
         .iter()
         .map(|sign| [code(sign.dialect), sign.named.about(), all(sign.has), all(sign.lacks)]);
     table(["whose", "the event's name is", "with", "without"], rows)
+}
+
+/// The settings files of the hosts, and how their hooks run.
+pub(super) fn settings() -> String {
+    let rows = HOST_FILES.iter().map(|file| {
+        let together = match file.together {
+            Together::AtOnce => "at once",
+            Together::AtOnceUnlessSaid => "at once, unless a group says `sequential`",
+            Together::InOrder => "one after another",
+        };
+        let usual = duration_text(file.time.usual);
+        let shell = code(&format!("{} COMMAND", file.shell.join(" ")));
+        let time = format!("{}, else {usual}", file.time.unit());
+        [
+            code(&format!("{}:FILE", file.dialect)),
+            file.name.to_string(),
+            shell,
+            time,
+            together.to_string(),
+        ]
+    });
+    table(["say", "file", "commands run by", "`timeout` in", "hooks of one event"], rows)
+}
+
+/// What each host calls its tools.
+pub(super) fn tools() -> String {
+    let sorts = [
+        ("a shell command", Sort::Shell),
+        ("reads a file", Sort::Read),
+        ("writes a file", Sort::Write),
+        ("edits a file", Sort::Edit),
+        ("patches files", Sort::Patch),
+        ("searches files", Sort::Grep),
+        ("finds files", Sort::Glob),
+        ("lists a folder", Sort::List),
+        ("fetches a page", Sort::Fetch),
+        ("searches the web", Sort::WebSearch),
+        ("asks a subagent", Sort::Agent),
+    ];
+    let rows = sorts.iter().map(|(what, sort)| {
+        let cell = |host: &&str| {
+            let rows = dialect::find(host).unwrap().tools.rows;
+            let own = rows.iter().find(|row| row.sort == *sort);
+            own.map_or_else(String::new, |row| {
+                let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
+                let keys = keys.collect::<Vec<_>>().join(", ");
+                if keys.is_empty() {
+                    code(row.name)
+                } else {
+                    format!("{} ({keys})", code(row.name))
+                }
+            })
+        };
+        let mut row = vec![(*what).to_string()];
+        row.extend(HOSTS.iter().map(cell));
+        row
+    });
+    let mcp = HOSTS
+        .iter()
+        .map(|host| code(&dialect::find(host).unwrap().tools.mcp.write("SERVER", "TOOL")));
+    let mcp = std::iter::once("a tool of an MCP server".to_string()).chain(mcp).collect();
+    let all = rows.chain(std::iter::once(mcp)).map(|row| <[String; 6]>::try_from(row).unwrap());
+    table(["", HOSTS[0], HOSTS[1], HOSTS[2], HOSTS[3], HOSTS[4]], all)
+}
+
+/// The variables that hooks of each host find.
+pub(super) fn variables() -> String {
+    let rows = HOSTS.iter().map(|host| {
+        let names = dialect::find(host).unwrap().variables.iter().map(|one| code(one.name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        [code(host), if names.is_empty() { "none".to_string() } else { names }]
+    });
+    table(["hooks of", "find"], rows)
 }

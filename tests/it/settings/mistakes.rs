@@ -53,11 +53,11 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "warning 14:54: `timeout` is 30000, and claude counts seconds [did you mean 30?]",
         "warning 15:43: unknown key `timout` [did you mean `timeout`?]",
         "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
-        "error 17:3: `Bash(git` cannot be used to match: its parenthesis is not closed",
+        "error 17:3: `Bash(git` is no permission rule: its parenthesis is not closed",
         "error 18:51: `args` takes a list of strings, not \"x\"",
         "error 19:52: a hook for the shell `powershell` runs in its host alone",
         "warning 20:43: `once` has no effect here",
-        "error 21:20: `command` stands twice",
+        "error 21:21: `command` stands twice",
         "error 24:50: `if` matches tools, and `PostCompact` is about none",
     ];
     let found = found(".claude/settings.json", text);

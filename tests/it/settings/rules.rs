@@ -285,6 +285,16 @@ fn a_file_can_switch_all_of_its_hooks_off() {
 }
 
 #[test]
+fn gemini_can_switch_single_hooks_off() {
+    let named = json!({"name": "guard", "command": "exit 2"});
+    for (list, status) in [(json!(["guard"]), 0), (json!(["exit 2"]), 0), (json!(["other"]), 2)] {
+        let hooks = json!({"hooks": {"disabled": list, "BeforeTool": [{ "hooks": [named] }]}});
+        let sandbox = Sandbox::new().file(".gemini/settings.json", &hooks.to_string());
+        assert_eq!(shell(&sandbox, ".gemini/settings.json").status, status, "{list}");
+    }
+}
+
+#[test]
 fn a_patch_over_two_files_is_asked_about_file_by_file() {
     let command = "jq -e '.tool_input.file_path == \".env\"' >/dev/null && { echo secrets >&2; exit 2; }; exit 0";
     let sandbox = gate(&json!([{ "matcher": "Edit|Write", "hooks": [hook(command)] }]));

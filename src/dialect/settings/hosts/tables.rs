@@ -96,6 +96,7 @@ const CLAUDE: HostFile = HostFile {
     ],
     together: Together::AtOnce,
     off: Some(Off { path: &["disableAllHooks"], value: true }),
+    disabled: &[],
 };
 
 const CODEX: HostFile = HostFile {
@@ -148,6 +149,7 @@ const CODEX: HostFile = HostFile {
     ],
     together: Together::AtOnce,
     off: Some(Off { path: &["features", "hooks"], value: false }),
+    disabled: &[],
 };
 
 const GEMINI: HostFile = HostFile {
@@ -156,7 +158,7 @@ const GEMINI: HostFile = HostFile {
     folders: &[".gemini"],
     is_grouped: true,
     has_comments: true,
-    beside: &["enabled", "disabled", "notifications"],
+    beside: &["disabled"],
     has_other_words: false,
     group: &[
         key("matcher", Key::Matcher),
@@ -167,7 +169,7 @@ const GEMINI: HostFile = HostFile {
     hook: &[
         key("type", Key::Kind),
         key("command", Key::Command),
-        key("name", Key::About),
+        key("name", Key::Name),
         key("timeout", Key::Time),
         key("description", Key::About),
         key("env", Key::Variables),
@@ -194,6 +196,7 @@ const GEMINI: HostFile = HostFile {
     ],
     together: Together::AtOnceUnlessSaid,
     off: Some(Off { path: &["hooksConfig", "enabled"], value: false }),
+    disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
 };
 
 const CURSOR: HostFile = HostFile {
@@ -243,6 +246,7 @@ const CURSOR: HostFile = HostFile {
     ],
     together: Together::InOrder,
     off: None,
+    disabled: &[],
 };
 
 const COPILOT: HostFile = HostFile {
@@ -298,4 +302,5 @@ const COPILOT: HostFile = HostFile {
     ],
     together: Together::InOrder,
     off: Some(Off { path: &["disableAllHooks"], value: true }),
+    disabled: &[],
 };
