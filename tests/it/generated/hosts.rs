@@ -1,7 +1,7 @@
 //! The tables of the agent hosts: what is written for them, and what their hooks' statuses mean.
 
-use hookrun::dialect::signs::SIGNS;
 use hookrun::dialect::settings::hosts::{HOST_FILES, Together};
+use hookrun::dialect::signs::SIGNS;
 use hookrun::dialect::tools::Sort;
 use hookrun::dialect::{self, Form, On, Put, Refuses, Results, Say};
 use hookrun::hook::duration_text;
