@@ -61,6 +61,17 @@ pub struct Config {
     pub project: PathBuf,
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
+    /// What is kept of decisions.
+    pub log: LogSettings,
+}
+
+/// What is kept of decisions, as all layers say it.
+#[derive(Debug, Clone, Default)]
+pub struct LogSettings {
+    /// The system or the user wants nothing kept.
+    pub is_off: bool,
+    /// Regular expressions for secrets, of all layers.
+    pub redact: Vec<String>,
 }
 
 impl Config {
@@ -116,10 +127,11 @@ impl Config {
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
             loader.limit(dialect, *timeout);
         }
-        let (hooks, problems) = (loader.hooks, in_order(loader.problems));
+        let (hooks, mut problems) = (loader.hooks, loader.problems);
+        let log = log_settings(&layers, &manifests, &mut problems);
         let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
         let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());
-        Config { hooks, layers, project, problems, catalog }
+        Config { hooks, layers, project, problems: in_order(problems), catalog, log }
     }
 
     /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
@@ -245,6 +257,32 @@ fn read_manifest(
     };
     problems.extend(found);
     (file.to_path_buf(), manifest)
+}
+
+/// What the layers say about the log. A project came with somebody's repository, and does not
+/// keep from its user what was decided there.
+fn log_settings(
+    layers: &[Layer],
+    manifests: &[Vec<(PathBuf, Manifest)>],
+    problems: &mut Vec<Problem>,
+) -> LogSettings {
+    let mut settings = LogSettings::default();
+    for (layer, manifests) in layers.iter().zip(manifests) {
+        for (file, Manifest { log, .. }) in manifests {
+            settings.redact.extend(log.redact.iter().cloned());
+            match log.off {
+                None => {}
+                Some(at) if layer.kind == LayerKind::Project => {
+                    let cause = "a project cannot switch the decision log off";
+                    let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
+                    let problem = Fault::new(cause, cure).in_file(file, Some(at));
+                    problems.push(Problem { severity: Severity::Warning, ..problem });
+                }
+                Some(_) => settings.is_off = true,
+            }
+        }
+    }
+    settings
 }
 
 /// The catalog with the events that the manifests declare, and with the commands. Two declarations of one event must

@@ -194,6 +194,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
+    /// Append the event and what was decided to this file, as one line of JSON without its
+    /// secrets; also by HOOKRUN_RECORD
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
     /// What to print: the reply for the host, or a full report
     #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
     pub(crate) format: RunFormat,
@@ -415,6 +420,9 @@ pub(crate) struct SuperviseArgs {
 
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
+
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,7 @@ use crate::args::{RunArgs, RunFormat};
 use crate::ask::{self, Person};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
+use crate::keep::{Kept, Places, Settings};
 use crate::run::{choice, find_event, runner, start_up, write_report};
 use crate::{streams, watchdog};
 
@@ -54,6 +55,9 @@ struct Asked<'a> {
     pulse: &'a Pulse,
 }
 
+/// The reply, the report for `--format json`, and what is to be kept.
+type Decided = (Reply, Option<json::RunReport>, Option<Kept>);
+
 /// Decides one hook of git.
 pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
@@ -73,12 +77,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         ));
     };
     let asked = Asked { hook, args, env, started, patience, pulse: &pulse };
-    let (reply, report) = match asked.decide() {
+    let (reply, report, kept) = match asked.decide() {
         Ok(decided) => decided,
         Err(failure) => {
             let reply = hook.refuse(&failure.line(), can_refuse(hook));
             let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
-            (reply, Some(report))
+            let kept = Some(Kept::refused(report.clone()));
+            (reply, Some(report), kept)
         }
     };
     if !pulse.claim() {
@@ -87,6 +92,9 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     streams::stderr(&reply.stderr);
     write_report(args.format, report.as_ref(), out)?;
     out.flush()?;
+    if let Some(kept) = kept {
+        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &pulse);
+    }
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::No })
 }
 
@@ -96,16 +104,19 @@ fn can_refuse(hook: &GitHook) -> bool {
 }
 
 impl Asked<'_> {
-    fn decide(&self) -> Result<(Reply, Option<json::RunReport>)> {
+    fn decide(&self) -> Result<Decided> {
         let (abort, grounds) = start_up()?;
         let budget = self.args.budget.map(|whole| Budget::from(self.started, whole));
         let scope = Scope::Event(self.hook.event);
         let config = Config::load(&choice(&self.args.source, self.env, git::NAME), self.env, scope);
         let spec = find_event(&config, self.hook.event)?;
         let complaint = config.complaint();
+        let settings = Settings::of(&config);
         let runner = runner(config, self.env);
         // git runs some of its hooks very often: with nobody to ask it is asked nothing either.
-        let is_idle = complaint.is_none() && !runner.registry().has(&spec.name);
+        let is_recorded = self.args.record.is_some() || self.env.record.is_some();
+        let has_hooks = runner.registry().has(&spec.name);
+        let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
         let context = if is_idle { Map::new() } else { self.context(&abort)? };
         let event = self.event(&spec, context)?;
         let person = Person::find(self.env);
@@ -131,7 +142,7 @@ impl Asked<'_> {
             }
             RunFormat::Reply => None,
         };
-        Ok((reply, report))
+        Ok((reply, report, Kept::decided(event, run, settings)))
     }
 
     /// What git gave, and the paths that change.

@@ -12,6 +12,7 @@ mod field;
 mod git;
 mod input;
 mod install;
+mod keep;
 mod list;
 mod log;
 mod man;

@@ -61,6 +61,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         budget: once.budget,
         stdin_timeout: once.stdin_timeout.unwrap_or(Duration::from_secs(5)),
         jobs: once.jobs,
+        record: once.record,
         format: once.format.unwrap_or(RunFormat::Reply),
     })
 }
@@ -71,6 +72,7 @@ struct Once {
     budget: Option<Duration>,
     stdin_timeout: Option<Duration>,
     jobs: Option<usize>,
+    record: Option<PathBuf>,
     format: Option<RunFormat>,
     dialect: Option<String>,
 }
@@ -82,6 +84,7 @@ impl Once {
             "--budget" => self.budget.replace(duration(value).ok()?).is_none(),
             "--stdin-timeout" => self.stdin_timeout.replace(duration(value).ok()?).is_none(),
             "--jobs" => self.jobs.replace(jobs(value).ok()?).is_none(),
+            "--record" if !value.is_empty() => self.record.replace(PathBuf::from(value)).is_none(),
             "--format" => self.format.replace(RunFormat::from_str(value, false).ok()?).is_none(),
             // Another name for one is left to clap, which knows it too.
             "--dialect" | "--host" if names().any(|known| known == value) => {
@@ -127,6 +130,7 @@ mod tests {
             "run tool.pre --settings agent.json --settings=b --hooks c",
             "run tool.pre --settings agent.json --discover",
             "run a=b",
+            "run tool.pre --record events.jsonl",
             "run tool_call --dialect wolli",
             "run tool.pre --dialect=native",
             "run --host claude",
@@ -162,6 +166,8 @@ mod tests {
             "run -- tool.pre",
             "run tool.pre --color never",
             "run tool.pre --format xml",
+            "run tool.pre --record=",
+            "run tool.pre --record a --record b",
             "run tool.pre --discover=x --hooks a",
             "run tool.pre --hooks=",
             "run tool.pre --settings",

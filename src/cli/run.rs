@@ -21,6 +21,7 @@ use crate::ask::{self, Person};
 use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
+use crate::keep::{Kept, Places, Settings};
 use crate::{streams, watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         Some(name) => decide(&Asked::new(name, args.host()), None, (args, env), (started, &pulse)),
         None => decide_what_comes((args, env), (started, &pulse)),
     };
-    let (reply, report) = decided;
+    let Decided { reply, report, kept } = decided;
     if !pulse.claim() {
         watchdog::leave_it_to_it();
     }
@@ -51,6 +52,9 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         out.write_all(reply.stdout.as_bytes())?;
     }
     out.flush()?;
+    if let Some(kept) = kept {
+        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &pulse);
+    }
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
 }
 
@@ -77,8 +81,15 @@ struct Early {
     context: Context,
 }
 
-/// What the host gets, and the report.
-type Decided = (Reply, Option<json::RunReport>);
+/// What came out.
+struct Decided {
+    /// What the host gets.
+    reply: Reply,
+    /// For `--format json`.
+    report: Option<json::RunReport>,
+    /// What is to be kept of it.
+    kept: Option<Kept>,
+}
 
 /// Decides an event that the host's own context names.
 fn decide_what_comes(
@@ -115,7 +126,8 @@ fn decide_what_comes(
         // A new event of a host must not stop the whole host.
         let host = asked.host();
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
-        return (Reply { stdout: String::new(), stderr, status: native::ALLOWED }, None);
+        let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
+        return Decided { reply, report: None, kept: None };
     }
     decide(&asked, Some(early), (args, env), (started, pulse))
 }
@@ -124,7 +136,8 @@ fn decide_what_comes(
 fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
     let reply = asked.refuse(&failure.line());
     let report = json::refusal_report(asked.name(), asked.host(), &failure.line(), &reply);
-    (reply, Some(report))
+    let kept = Some(Kept::refused(report.clone()));
+    Decided { reply, report: Some(report), kept }
 }
 
 /// The event on stdin.
@@ -183,6 +196,7 @@ fn try_to_decide(
     pulse.promise(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
+    let settings = Settings::of(&config);
     let person = Person::find(env);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
     if let Some(person) = &person {
@@ -212,7 +226,7 @@ fn try_to_decide(
         }
         RunFormat::Reply => None,
     };
-    Ok((reply, report))
+    Ok(Decided { reply, report, kept: Kept::decided(event, run, settings) })
 }
 
 /// What every command that runs hooks does first.
@@ -248,6 +262,9 @@ fn hand_over(
     if let Some(jobs) = args.jobs {
         arguments.push(format!("--jobs={jobs}").into());
     }
+    if let Some(file) = &args.record {
+        arguments.extend(["--record".into(), env.cwd.join(file).into()]);
+    }
     let payload = event.context().to_json();
     let handed = env.program.as_ref().map(|own| child::hand_over(own, &arguments, &payload));
     match handed {
@@ -268,12 +285,17 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     };
     let asked = Asked::new(&args.event, &args.dialect);
     let config = asked.load(&choice(&args.source, env, &args.dialect), env);
-    let (event, _) = asked.event(&config, context)?;
+    let (event, host) = asked.event(&config, context)?;
+    let settings = Settings::of(&config);
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
-    runner.handle_within(&event, None);
+    let run = runner.handle_within(&event, None);
+    let reply = host.reply(&run.outcome);
+    if let Some(kept) = Kept::decided(event, run, settings) {
+        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
+    }
     Ok(Exit::Yes)
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn leave_it_to_it() {
 
 fn watch(pulse: &Pulse) {
     wait(pulse);
+    leave_if_answered(pulse);
     // The program that could not be started may still be between fork and exec: with it gone,
     // the deciding thread goes on and refuses in its own words.
     tree::end_children();
@@ -43,6 +44,20 @@ fn watch(pulse: &Pulse) {
     wait(pulse);
     if pulse.claim() {
         refuse();
+    }
+    // The deciding thread answers just now. What it does then is watched again.
+    loop {
+        thread::sleep(SECOND_LOOK);
+        wait(pulse);
+        leave_if_answered(pulse);
+    }
+}
+
+/// Ends the process if its answer is given: what is kept of it hangs, and the host waits.
+#[expect(clippy::disallowed_methods, clippy::exit, reason = "the other thread hangs in the system")]
+fn leave_if_answered(pulse: &Pulse) {
+    if let Some(status) = pulse.answer() {
+        std::process::exit(i32::from(status));
     }
 }
 

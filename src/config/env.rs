@@ -25,6 +25,12 @@ pub struct Environment {
     pub system: PathBuf,
     /// `$HOOKRUN_LOG`: what is logged to stderr.
     pub log: Option<String>,
+    /// `$HOOKRUN_DECISIONS`: the folder of the decision log, or `off`.
+    pub decisions: Option<String>,
+    /// `$HOOKRUN_RECORD`: the file to which events are recorded.
+    pub record: Option<PathBuf>,
+    /// Whether the terminal shows more than ASCII, by its locale.
+    pub is_utf8: bool,
     /// The variables by which an operator decides about settings files, of those that are set.
     pub switches: Vec<(&'static str, String)>,
     /// Where hosts have a user's settings, by the variables of those that are moved.
@@ -77,6 +83,9 @@ impl Environment {
             system: PathBuf::from("/etc/hookrun"),
             home,
             log: text("HOOKRUN_LOG"),
+            decisions: text("HOOKRUN_DECISIONS"),
+            record: variable("HOOKRUN_RECORD").map(PathBuf::from),
+            is_utf8: is_utf8(),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),
             temporary: std::env::temp_dir(),
@@ -117,6 +126,16 @@ impl Environment {
         all.filter(|(name, _)| name.starts_with(prefix)).collect()
     }
 
+    /// The folder of the decision log. `None` where it is switched off, or there is no home to
+    /// keep it in.
+    pub fn decision_log(&self) -> Option<PathBuf> {
+        match self.decisions.as_deref() {
+            Some("off") => None,
+            Some(folder) => Some(self.cwd.join(folder)),
+            None => self.state_home.as_ref().map(|home| home.join("hookrun").join("log")),
+        }
+    }
+
     /// Where state folders are made: below the state home, or in a private folder of the
     /// system's temporary one where there is no home. Nothing is made yet.
     pub fn state_root(&self) -> PathBuf {
@@ -142,6 +161,13 @@ fn inherited() -> Vec<String> {
 
 fn set(switch: &Switch) -> Option<(&'static str, String)> {
     Some((switch.name, variable(switch.name)?.to_string_lossy().into_owned()))
+}
+
+/// The first that is set of the variables which say it decides.
+fn is_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default();
+    let locale = locale.to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 fn run_id() -> String {

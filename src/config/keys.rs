@@ -121,11 +121,19 @@ pub const EVENT_KEYS: &[KeyRow] = &[
     key("rewrites", Takes::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
 ];
 
+/// The keys of `[log]`.
+#[rustfmt::skip]
+pub const LOG_KEYS: &[KeyRow] = &[
+    key("enabled", Takes::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project", false),
+    key("redact", Takes::Texts, "none", "regular expressions for secrets of your own; what the group `keep` matches stays", false),
+];
+
 /// The tables of a `hookrun.toml`.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow] = &[
     key("hook", Takes::Table, "", "a hook", false),
     key("event", Takes::Table, "", "an event of your own", false),
+    key("log", Takes::Table, "", "what is kept of decisions", false),
 ];
 
 fn on_failures() -> Vec<&'static str> {

@@ -1,9 +1,10 @@
-//! `hookrun.toml`: hooks that are not a file of their own, and events of one's own.
+//! `hookrun.toml`: hooks that are not a file of their own, events of one's own, and the log.
 //!
 //! The document is walked as a tree with positions, so that every mistake in it is found at
 //! once and each names its line.
 
 mod event;
+mod log;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use super::words;
 use crate::event::EventSpec;
 use crate::hook::Handler;
 use crate::spelling;
+pub(super) use log::LogTable;
 
 /// What a `hookrun.toml` says.
 #[derive(Debug, Default)]
@@ -36,6 +38,8 @@ pub(super) struct Manifest {
     pub(super) loose: Vec<Loose>,
     /// How long hooks of a dialect may run that do not say so themselves.
     pub(super) timeouts: Vec<(&'static str, Duration)>,
+    /// What it says about the decision log.
+    pub(super) log: LogTable,
 }
 
 /// A `[[hook]]` table.
@@ -93,6 +97,7 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
                     manifest.events.extend(reader.event(name, table));
                 }
             }
+            ("log", _) => manifest.log = reader.log(value),
             ("hook", _) => reader.fault(
                 Fault::new("`hook` is not a list of tables", "write `[[hook]]` with two brackets"),
                 value.span().start,

@@ -4,7 +4,7 @@
 //! network file system that hangs. Only another thread can then still decide.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much later than promised is too late.
@@ -22,12 +22,17 @@ struct Shared {
     /// Milliseconds after the origin.
     due: AtomicU64,
     is_claimed: AtomicBool,
+    /// The exit status of an answer that is given; [`NOT_ANSWERED`] before that.
+    answered: AtomicU16,
 }
+
+const NOT_ANSWERED: u16 = u16::MAX;
 
 impl Pulse {
     /// A pulse whose first promise is to be heard of `within` this time.
     pub fn new(within: Duration) -> Pulse {
-        let shared = Shared { due: AtomicU64::new(0), is_claimed: AtomicBool::new(false) };
+        let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let shared = Shared { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
         let pulse = Pulse { origin: Instant::now(), shared: Arc::new(shared) };
         pulse.promise(within);
         pulse
@@ -50,6 +55,17 @@ impl Pulse {
     pub fn claim(&self) -> bool {
         !self.shared.is_claimed.swap(true, Ordering::SeqCst)
     }
+
+    /// Says that the answer is given, and that the process ends with this status: what it still
+    /// does by then must not hold up its host.
+    pub fn answered(&self, status: u8) {
+        self.shared.answered.store(u16::from(status), Ordering::SeqCst);
+    }
+
+    /// The status of the answer that is given.
+    pub fn answer(&self) -> Option<u8> {
+        u8::try_from(self.shared.answered.load(Ordering::SeqCst)).ok()
+    }
 }
 
 #[cfg(test)]
@@ -63,5 +79,8 @@ mod tests {
         pulse.clone().promise(Duration::MAX);
         assert!(pulse.left().unwrap() > Duration::from_secs(3600));
         assert!(pulse.claim() && !pulse.clone().claim());
+        assert_eq!(pulse.answer(), None);
+        pulse.answered(2);
+        assert_eq!(pulse.clone().answer(), Some(2));
     }
 }

@@ -19,6 +19,7 @@ mod install;
 mod library;
 mod loom;
 mod nasty;
+mod record;
 mod run;
 mod settings;
 mod shipped;

@@ -124,6 +124,19 @@ impl Sandbox {
         Ran::from(output)
     }
 
+    /// Runs a line of the shell, for which hookrun is `$0`.
+    pub(crate) fn hookrun_by_shell(&self, line: &str, stdin: &[u8]) -> Ran {
+        let by_shell = |command: &mut Command| {
+            let own = self.command(&[]);
+            *command = Command::new("/bin/sh");
+            command.args(["-c", line, env!("CARGO_BIN_EXE_hookrun")]);
+            command.current_dir(self.path()).env_clear();
+            command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        };
+        self.hookrun_as(by_shell, &[], stdin)
+    }
+
     /// `hookrun run EVENT` with an empty context.
     pub(crate) fn run(&self, event: &str) -> Ran {
         self.hookrun(&["run", event], b"{}")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, MATCH_KEYS, TOP_KEYS};
+use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LOG_KEYS, MATCH_KEYS, TOP_KEYS};
 use hookrun::config::{Choice, Config, Environment, Problem, Scope, Severity};
 use hookrun::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
@@ -191,6 +191,7 @@ impl Case<'_> {
                         self.check_event(name.get_ref(), event);
                     }
                 }
+                ("log", DeValue::Table(log)) => self.check_keys(log, LOG_KEYS, "log"),
                 _ => assert!(self.config.has_errors(), "`{}` is lost", name.get_ref()),
             }
         }

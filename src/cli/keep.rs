@@ -1,0 +1,135 @@
+//! What `run` keeps of a decision, once its host has the reply: a line in the decision log, and
+//! one in a recording. Nothing that goes wrong here reaches the decision.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hookrun::audit::{Entry, Keeps, Log, Recording, Redactor};
+use hookrun::config::{Config, Environment, LogSettings};
+use hookrun::dialect::Reply;
+use hookrun::event::Event;
+use hookrun::exec::Pulse;
+use hookrun::report::{Paths, json};
+use hookrun::run::{Fate, Run};
+
+use crate::streams;
+
+/// How long keeping may hold up a host that waits for our end. It takes microseconds.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A decision, with all that can be kept of it.
+pub(crate) struct Kept {
+    what: What,
+    settings: Settings,
+}
+
+enum What {
+    /// The event as it was told, and what became of it.
+    Decided(Event, Box<Run>),
+    /// It was refused before there was an event.
+    Refused(Box<json::RunReport>),
+}
+
+/// What the configuration says about keeping.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    log: LogSettings,
+    /// Rules for secrets may be among what cannot be read.
+    is_broken: bool,
+}
+
+impl Settings {
+    pub(crate) fn of(config: &Config) -> Settings {
+        Settings { log: config.log.clone(), is_broken: config.has_errors() }
+    }
+}
+
+/// Where decisions are kept.
+pub(crate) struct Places {
+    log: Option<Log>,
+    recording: Option<Recording>,
+    cwd: PathBuf,
+}
+
+impl Places {
+    /// The user's log, and the recording that is asked for.
+    pub(crate) fn of(env: &Environment, recording: Option<&Path>) -> Places {
+        let recording = recording.or(env.record.as_deref());
+        Places {
+            log: env.decision_log().map(Log::in_folder),
+            recording: recording.map(|file| Recording::in_file(env.cwd.join(file))),
+            cwd: env.cwd.clone(),
+        }
+    }
+}
+
+impl Kept {
+    /// A decided event. `None` where its hooks were handed to a process that keeps it itself.
+    pub(crate) fn decided(event: Event, run: Run, settings: Settings) -> Option<Kept> {
+        let is_handed_over = run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached));
+        let what = What::Decided(event, Box::new(run));
+        (!is_handed_over).then_some(Kept { what, settings })
+    }
+
+    /// An event that was refused before it could be decided.
+    pub(crate) fn refused(report: json::RunReport) -> Kept {
+        Kept { what: What::Refused(Box::new(report)), settings: Settings::default() }
+    }
+
+    /// Keeps it while `pulse` is watched: the host has its reply, and waits for our end.
+    pub(crate) fn keep_promptly(self, reply: &Reply, places: &Places, pulse: &Pulse) {
+        pulse.answered(reply.status);
+        pulse.promise(PATIENCE);
+        self.keep(reply, places);
+    }
+
+    /// Keeps it. An event of which no hook wants to know is not in the log, so that it costs
+    /// nothing.
+    pub(crate) fn keep(self, reply: &Reply, places: &Places) {
+        let is_idle = match &self.what {
+            What::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
+            What::Refused(_) => false,
+        };
+        let log = places.log.as_ref().filter(|_| !is_idle && !self.settings.log.is_off);
+        if log.is_none() && places.recording.is_none() {
+            return;
+        }
+        match self.lines(reply, &places.cwd) {
+            Ok(line) => {
+                let logged = log.map(|log| log.append(&line(Keeps::Explanation)));
+                if let Some(Err(error)) = logged {
+                    tracing::warn!(%error, "the decision is not in the log");
+                }
+                let recorded = places.recording.as_ref().map(|file| file.append(&line(Keeps::All)));
+                if let Some(Err(error)) = recorded {
+                    streams::stderr(&format!("the event is not recorded: {error}\n"));
+                }
+            }
+            Err(problem) if places.recording.is_some() => {
+                streams::stderr(&format!("the event is not recorded: {problem}\n"));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// What makes its line.
+    fn lines(self, reply: &Reply, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
+        let redactor = Redactor::new(self.settings.log.redact.iter().map(String::as_str))?;
+        let (run, context) = match self.what {
+            What::Refused(report) => (*report, None),
+            What::Decided(event, run) => {
+                if self.settings.is_broken && !run.hooks.is_empty() {
+                    return Err("rules for its secrets may be among what cannot be read".into());
+                }
+                // Whole paths: who reads it again may stand elsewhere.
+                let report = json::run_report(&run, reply, &Paths::from(Path::new("")));
+                (report, (!self.settings.is_broken).then(|| event.context().clone()))
+            }
+        };
+        let (time, cwd) = (SystemTime::now(), cwd.to_path_buf());
+        Ok(move |keeps| {
+            let cwd = Some(cwd.as_path());
+            Entry { time, cwd, context: context.as_ref(), run: &run }.line(&redactor, keeps)
+        })
+    }
+}
