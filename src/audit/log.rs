@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 
 use crate::session::{careful, make_private};
@@ -70,12 +71,22 @@ impl Log {
         (0..=KEPT).map(|number| self.file(number)).filter(|file| file.exists()).collect()
     }
 
-    /// Whether a line could be written now.
+    /// Whether a line could be written now. Nothing is made.
     ///
     /// # Errors
     /// Why not.
     pub fn check(&self) -> Result<(), KeepError> {
-        self.open().map(drop)
+        if self.file(0).exists() {
+            return self.open().map(drop);
+        }
+        let there = self.folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+        let there = there.unwrap_or(Path::new("/"));
+        let fails = |error: &dyn ToString| KeepError::new(there, error);
+        if there == self.folder {
+            make_private(there, there).map_err(|error| fails(&error))?;
+        }
+        let wanted = Access::WRITE_OK | Access::EXEC_OK;
+        access(there, wanted).map_err(|error| fails(&io::Error::from(error)))
     }
 
     /// Appends a line.

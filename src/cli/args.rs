@@ -2,6 +2,7 @@
 
 mod hosts;
 mod inside;
+mod why;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
+pub(crate) use why::{FilterArgs, WhyArgs};
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
@@ -54,6 +56,11 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an\nexpectation: 0 as expected, 1 not, 2 could not decide."
     )]
     Test(TestArgs),
+    /// Explain what was decided: the last decision, or others
+    #[command(
+        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read.\nDecisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
+    )]
+    Why(WhyArgs),
     /// Show the hooks of every event, in the order in which they run
     List(ListArgs),
     /// Show one hook with all its settings
@@ -120,6 +127,7 @@ impl Command {
     pub(crate) fn is_for_people(&self) -> bool {
         match self {
             Command::Test(args) => args.format == TextFormat::Human,
+            Command::Why(args) => args.format == TextFormat::Human,
             Command::List(args) => args.format == TextFormat::Human,
             Command::Show(args) => args.format == TextFormat::Human,
             Command::Events(args) => args.format == TextFormat::Human,
@@ -280,6 +288,17 @@ pub(crate) enum Expected {
     Allow,
     Block,
     Ask,
+}
+
+impl Expected {
+    /// The word for it in reports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Expected::Allow => "allow",
+            Expected::Block => "block",
+            Expected::Ask => "ask",
+        }
+    }
 }
 
 /// The formats of most commands.

@@ -28,6 +28,7 @@ mod test;
 mod ui;
 mod validate;
 mod watchdog;
+mod why;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -121,6 +122,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         }
         Command::Run(args) => run::run(args, env, out),
         Command::Test(args) => test::test(args, env, out),
+        Command::Why(args) => why::why(args, env, out),
         Command::List(args) => list::list(args, env, out),
         Command::Show(args) => show::show(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),

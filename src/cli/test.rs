@@ -14,7 +14,7 @@ use hookrun::runner::Runner;
 use hookrun::spelling;
 use regex::Regex;
 
-use crate::args::{Expected, TestArgs, TextFormat};
+use crate::args::{TestArgs, TextFormat};
 use crate::ask::Person;
 use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
@@ -107,11 +107,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     }
     let mut misses = Vec::new();
     if let Some(expected) = args.expect {
-        let expected = match expected {
-            Expected::Allow => "allow",
-            Expected::Block => "block",
-            Expected::Ask => "ask",
-        };
+        let expected = expected.word();
         let found = json::decision_word(&outcome.settled);
         if expected != found {
             misses.push(format!("expected {expected}, but the decision is {found}"));

@@ -82,6 +82,15 @@ pub fn run(
     reply_to_host(run, out)
 }
 
+/// A decision on a screen.
+pub fn decision_style(decision: &str) -> (Style, &'static str) {
+    match decision {
+        "allow" => (GOOD, "allow"),
+        "ask" => (DOUBT, "ASK"),
+        _ => (BAD, "BLOCK"),
+    }
+}
+
 fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", plain(&run.event), about.summary)?;
     match about.origin {
@@ -169,10 +178,8 @@ fn hook_word(hook: &HookReport) -> (Style, &'static str) {
     let Some(trace) = &hook.trace else {
         return (DIM, if hook.fate == "detached" { "away" } else { "skip" });
     };
-    match trace.verdict.as_ref().map(|verdict| verdict.decision.as_ref()) {
-        Some("allow") => (GOOD, "allow"),
-        Some("ask") => (DOUBT, "ASK"),
-        Some(_) => (BAD, "BLOCK"),
+    match &trace.verdict {
+        Some(verdict) => decision_style(&verdict.decision),
         None if trace.failure.is_none() => (DIM, "void"),
         None => (BAD, "FAILED"),
     }

@@ -28,3 +28,4 @@ mod systems;
 mod test;
 mod tidy;
 mod ui;
+mod why;

@@ -1,0 +1,265 @@
+//! `hookrun why`: what was decided, read from the decision log and explained.
+
+mod filter;
+mod table;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use hookrun::audit::Log;
+use hookrun::audit::read::{Backwards, ReadError};
+use hookrun::audit::record::{Brief, Record, RecordError};
+use hookrun::audit::stats::Stats;
+use hookrun::config::Environment;
+use hookrun::event::{Context, catalog};
+use hookrun::report::human::{self, About, Origin};
+use hookrun::report::{Paths, plain};
+
+use crate::args::{TextFormat, WhyArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::streams;
+use filter::Filter;
+
+/// How many lines that are no records are named.
+const MOST_PROBLEMS: usize = 10;
+
+/// Columns of a line for each decision.
+const COLUMNS: usize = 80;
+
+/// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
+pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let paths = Paths::from(&env.cwd);
+    let log = env.decision_log().map(Log::in_folder);
+    let files = match &log {
+        _ if !args.file.is_empty() => args.file.clone(),
+        Some(log) => log.files(),
+        None => return Err(no_log(env)),
+    };
+    let mut search = Search {
+        filter: Filter::of(&args.filter),
+        most: match args.number {
+            Some(number) => number,
+            None if args.all || args.stats => usize::MAX,
+            None => 1,
+        },
+        found: 0,
+        read: 0,
+        problems: Vec::new(),
+        unnamed: 0,
+    };
+    let mut stats = Stats::default();
+    let mut show = |found: &Found<'_>, out: &mut dyn Write| -> Result<()> {
+        match args.format {
+            _ if args.stats => stats.add(&found.record.time, &found.brief),
+            TextFormat::Json => {
+                out.write_all(found.line)?;
+                writeln!(out)?;
+            }
+            TextFormat::Human if args.brief => one_line(found, out)?,
+            TextFormat::Human => page(found, &paths, out)?,
+        }
+        Ok(())
+    };
+    let ended = search.through(&files, &mut |found| show(found, out));
+    search.tell(&paths);
+    ended?;
+    if search.found == 0 {
+        streams::stderr(&nothing(&search, &files, (log.as_ref(), args), &paths));
+        return Ok(Exit::No);
+    }
+    if args.stats {
+        match args.format {
+            TextFormat::Human => table::human(&stats, env.is_utf8, out)?,
+            TextFormat::Json => table::json(&stats, out)?,
+        }
+    }
+    Ok(Exit::Yes)
+}
+
+fn no_log(env: &Environment) -> Failure {
+    if env.decisions.is_some() {
+        return Failure::with_help(
+            "decisions are not kept: HOOKRUN_DECISIONS is `off`",
+            "unset it, or name a recording: `hookrun why --file FILE`",
+        );
+    }
+    Failure::with_help(
+        "decisions are not kept: neither HOME nor XDG_STATE_HOME is set",
+        "set one of them, or HOOKRUN_DECISIONS to a folder",
+    )
+}
+
+/// Why there is nothing to explain.
+fn nothing(
+    search: &Search,
+    files: &[PathBuf],
+    (log, args): (Option<&Log>, &WhyArgs),
+    paths: &Paths,
+) -> String {
+    if search.read > 0 {
+        let noun = if search.read == 1 { "decision" } else { "decisions" };
+        return format!("no decision is like that, of {} {noun}\n", search.read);
+    }
+    if let Some(file) = args.file.first().filter(|_| !files.is_empty()) {
+        return format!("there is no decision in `{}`\n", paths.show(file));
+    }
+    let Some(log) = log else { return String::new() };
+    let folder = paths.show(log.folder());
+    match log.check() {
+        Ok(()) => format!(
+            "no decision is kept yet in `{folder}`: `hookrun run` writes there what hooks decide\n"
+        ),
+        Err(error) => format!("no decision is kept: {error}\n"),
+    }
+}
+
+/// A decision that is meant.
+struct Found<'l> {
+    line: &'l [u8],
+    record: Record<'l>,
+    brief: Brief,
+}
+
+/// A way through files, from the newest decision back.
+struct Search {
+    filter: Filter,
+    most: usize,
+    found: usize,
+    /// How many records were looked at.
+    read: u64,
+    problems: Vec<ReadError>,
+    unnamed: u64,
+}
+
+impl Search {
+    fn through(
+        &mut self,
+        files: &[PathBuf],
+        show: &mut dyn FnMut(&Found<'_>) -> Result<()>,
+    ) -> Result<()> {
+        // All are opened before one is read: meanwhile they may get other names.
+        let mut opened: Vec<Backwards> = Vec::with_capacity(files.len());
+        for file in files {
+            let lines = Backwards::open(file).map_err(|error| {
+                Failure::with_help(format!("cannot read {error}"), "name a file of decisions")
+            })?;
+            if opened.iter().all(|other| other.identity() != lines.identity()) {
+                opened.push(lines);
+            }
+        }
+        for lines in &mut opened {
+            while self.found < self.most {
+                match lines.line_before() {
+                    Ok(None) => break,
+                    Ok(Some((offset, line))) => self.look(&line, (offset, lines), show)?,
+                    Err(error) => self.note(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        line: &[u8],
+        (offset, lines): (u64, &Backwards),
+        show: &mut dyn FnMut(&Found<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let looked = Record::parse(line).and_then(|record| {
+            self.read += 1;
+            self.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
+        });
+        match looked {
+            Ok(None) => Ok(()),
+            Ok(Some((record, brief))) => {
+                self.found += 1;
+                show(&Found { line, record, brief })
+            }
+            Err(problem) => {
+                self.note_line(&problem, offset, lines);
+                Ok(())
+            }
+        }
+    }
+
+    fn note_line(&mut self, problem: &RecordError, offset: u64, lines: &Backwards) {
+        // Counting lines reads the file once more, so only for those that are named.
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.unnamed += 1;
+            return;
+        }
+        let number = lines.number_at(offset);
+        self.note(number.map_or_else(
+            |error| error,
+            |number| ReadError::of_line(lines.file(), number, problem),
+        ));
+    }
+
+    fn note(&mut self, error: ReadError) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(error);
+        } else {
+            self.unnamed += 1;
+        }
+    }
+
+    /// Says which lines were passed over.
+    fn tell(&self, paths: &Paths) {
+        for ReadError { file, line, problem } in &self.problems {
+            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+            streams::stderr(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
+        }
+        if self.unnamed > 0 {
+            streams::stderr(&format!("passed over {} more lines like these\n", self.unnamed));
+        }
+    }
+}
+
+/// A decision in the words of `test`.
+fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    let record = &found.record;
+    let report = record.report().map_err(|problem| Failure::new(problem.to_string()))?;
+    let context = record.context().and_then(|context| Context::parse(context).ok());
+    let known = catalog::find(&record.event);
+    let about = About {
+        summary: known.map_or("an event of your own", |spec| spec.summary.as_ref()),
+        context: context.as_ref(),
+        origin: Origin::Kept {
+            time: &record.time,
+            session: record.session.as_deref(),
+            cwd: record.cwd.as_deref(),
+        },
+    };
+    human::run(&report, about, paths, out)?;
+    if !record.truncated.is_empty() {
+        let cut: Vec<String> = record.truncated.iter().map(|name| plain(name)).collect();
+        writeln!(out, "\nCut for the log: {}.", cut.join(", "))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// A decision on one line.
+fn one_line(found: &Found<'_>, out: &mut dyn Write) -> Result<()> {
+    let Found { record, brief, .. } = found;
+    let (style, word) = human::decision_style(&brief.decision);
+    let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
+    let who = brief.decided_by.as_deref().unwrap_or(match brief.cause {
+        Some(_) => "hookrun itself",
+        None => "",
+    });
+    let reason = brief.reason.as_deref().and_then(|reason| reason.lines().next());
+    let said = match (who, reason) {
+        ("", None) => String::new(),
+        (who, reason) => format!("  {who}: {}", reason.unwrap_or_default()),
+    };
+    let rest = plain(&format!("{}{said}", record.event));
+    let room = COLUMNS - 19 - 2 - 7;
+    let mut shown: String = rest.chars().take(room).collect();
+    if rest.chars().count() > room {
+        shown.pop();
+        shown.push('…');
+    }
+    writeln!(out, "{}  {style}{word:<5}{style:#}  {shown}", plain(&seconds))?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Which decisions are meant. What the head of a line tells is asked first.
+
+use hookrun::audit::record::{Brief, Record, RecordError};
+use hookrun::dialect;
+use hookrun::event::catalog;
+
+use crate::args::{Expected, FilterArgs};
+
+/// What must hold of a decision.
+#[derive(Debug)]
+pub(super) struct Filter {
+    session: Option<String>,
+    hook: Option<String>,
+    /// The canonical names that the given one means.
+    events: Vec<String>,
+    decision: Option<&'static str>,
+    host: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    failed: bool,
+}
+
+impl Filter {
+    pub(super) fn of(args: &FilterArgs) -> Filter {
+        // Moments of one length and zone, so that they are in the order of their texts.
+        let text = |time| humantime::format_rfc3339_millis(time).to_string();
+        Filter {
+            session: args.session.clone(),
+            hook: args.hook.clone(),
+            events: args.event.as_deref().map(events).unwrap_or_default(),
+            decision: args.decision.map(Expected::word),
+            host: args.host.as_deref().map(host),
+            since: args.since.map(text),
+            until: args.until.map(text),
+            failed: args.failed,
+        }
+    }
+
+    /// What was decided, if it is meant.
+    pub(super) fn takes(&self, record: &Record<'_>) -> Result<Option<Brief>, RecordError> {
+        let is_other = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_some_and(|wanted| Some(wanted) != found)
+        };
+        if is_other(&self.session, record.session.as_deref())
+            || is_other(&self.host, Some(&record.host))
+            || !self.events.is_empty() && !self.events.contains(&record.event)
+            || self.since.as_ref().is_some_and(|since| record.time < *since)
+            || self.until.as_ref().is_some_and(|until| record.time > *until)
+        {
+            return Ok(None);
+        }
+        let brief = record.brief()?;
+        let ran =
+            |name: &String| brief.hooks.iter().any(|hook| &hook.name == name && hook.fate == "ran");
+        let has_failed = || {
+            brief.cause.as_deref() == Some("failure")
+                || brief.hooks.iter().any(|hook| hook.failure.is_some())
+        };
+        let is_meant = self.decision.is_none_or(|wanted| wanted == brief.decision)
+            && self.hook.as_ref().is_none_or(ran)
+            && (!self.failed || has_failed());
+        Ok(is_meant.then_some(brief))
+    }
+}
+
+/// The canonical names of an event; a name that nobody knows may be that of an own event.
+fn events(name: &str) -> Vec<String> {
+    let bindings = dialect::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let mut events: Vec<String> = bindings.map(|binding| binding.row.event.to_string()).collect();
+    events.extend(catalog::find(name).map(|spec| spec.name.to_string()));
+    if events.is_empty() {
+        events.push(name.to_string());
+    }
+    events
+}
+
+/// The name of a host; it may have others.
+fn host(name: &str) -> String {
+    dialect::find(name).map_or(name, |dialect| dialect.name).to_string()
+}

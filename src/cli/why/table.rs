@@ -1,0 +1,251 @@
+//! `why --stats`: what hooks have decided and cost, as a table and as bars in 80 columns.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use hookrun::audit::stats::{HookStats, Latencies, Stats};
+use hookrun::report::plain;
+use serde_json::{Value, json};
+
+use crate::exit::Result;
+
+const BOLD: Style = Style::new().bold();
+const BAR: Style = AnsiColor::Cyan.on_default();
+
+/// Columns of a hook's name.
+const NAME: usize = 20;
+
+/// Columns of the longest bar.
+const LONGEST_BAR: usize = 40;
+
+/// How many hooks are drawn; the table has all.
+const MOST_BARS: usize = 15;
+
+/// The upper ends of the rows of the histogram, in milliseconds.
+const BOUNDS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0];
+
+/// What is drawn with: Unicode where the terminal has it.
+#[derive(Debug, Clone, Copy)]
+struct Pen {
+    is_utf8: bool,
+}
+
+/// Writes the table and the bars.
+pub(super) fn human(stats: &Stats, is_utf8: bool, out: &mut dyn Write) -> Result<()> {
+    let pen = Pen { is_utf8 };
+    let noun = if stats.decisions == 1 { "decision" } else { "decisions" };
+    let (allowed, refused, asked) = (stats.allowed, stats.refused, stats.asked);
+    writeln!(
+        out,
+        "{BOLD}{} {noun}{BOLD:#}: {allowed} allowed, {refused} refused, {asked} asked",
+        stats.decisions
+    )?;
+    if let Some((first, last)) = &stats.span {
+        writeln!(out, "from {} to {}", plain(first), plain(last))?;
+    }
+    let hooks = by_cost(stats);
+    if hooks.is_empty() {
+        writeln!(out, "\nNo hook was run.")?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{BOLD}{:<NAME$}{:>7}{:>8}{:>6}{:>7}{:>6}{:>6}{:>6}{:>6}{:>8}{BOLD:#}",
+        "hook", "calls", "refused", "asked", "failed", "p50", "p90", "p99", "max", "total"
+    )?;
+    for (name, hook) in &hooks {
+        let HookStats { calls, refusals, questions, failures, latencies } = hook;
+        let time = |share: f64| pen.time(latencies.percentile_ms(share));
+        writeln!(
+            out,
+            "{:<NAME$}{calls:>7}{refusals:>8}{questions:>6}{failures:>7}{:>6}{:>6}{:>6}{:>6}{:>8}",
+            pen.name(name),
+            time(0.5),
+            time(0.9),
+            time(0.99),
+            pen.time(latencies.max_ms()),
+            pen.time(latencies.total_ms()),
+        )?;
+    }
+    totals(&hooks, pen, out)?;
+    histogram(&stats.latencies, pen, out)
+}
+
+/// The hooks, the most expensive first.
+fn by_cost(stats: &Stats) -> Vec<(&String, &HookStats)> {
+    let mut hooks: Vec<(&String, &HookStats)> = stats.hooks.iter().collect();
+    hooks.sort_by(|(_, one), (_, other)| {
+        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
+    });
+    hooks
+}
+
+/// The total time of each hook.
+fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Result<()> {
+    let all: f64 = hooks.iter().map(|(_, hook)| hook.latencies.total_ms()).sum();
+    let most = hooks.first().map_or(0.0, |(_, hook)| hook.latencies.total_ms());
+    writeln!(out, "\n{BOLD}time in all{BOLD:#}")?;
+    for (name, hook) in hooks.iter().take(MOST_BARS) {
+        let total = hook.latencies.total_ms();
+        let share = if all > 0.0 { 100.0 * total / all } else { 0.0 };
+        let bar = pen.bar(total, most);
+        writeln!(
+            out,
+            "{:<NAME$}{:>7} {:>3.0}% {BAR}{bar}{BAR:#}",
+            pen.name(name),
+            pen.time(total),
+            share
+        )?;
+    }
+    if hooks.len() > MOST_BARS {
+        writeln!(out, "and {} more hooks", hooks.len() - MOST_BARS)?;
+    }
+    Ok(())
+}
+
+/// How many calls took how long.
+fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()> {
+    let counts = latencies.histogram(BOUNDS);
+    let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
+    let last = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    writeln!(out, "\n{BOLD}how long a call took{BOLD:#}")?;
+    for (row, count) in counts.iter().enumerate().take(last + 1).skip(first) {
+        let label = match (row.checked_sub(1).map(|below| BOUNDS[below]), BOUNDS.get(row)) {
+            (None, Some(above)) => format!("under {}", pen.time(*above)),
+            (Some(below), Some(above)) => format!("{} to {}", pen.time(below), pen.time(*above)),
+            (below, None) => format!("{} and more", pen.time(below.unwrap_or(0.0))),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
+        let bar = pen.bar(*count as f64, most as f64);
+        writeln!(out, "{label:<NAME$}{count:>7}      {BAR}{bar}{BAR:#}")?;
+    }
+    Ok(())
+}
+
+impl Pen {
+    /// A bar for a part of the most, of eighths of a column where there are such signs. What is
+    /// not nothing is seen.
+    fn bar(self, value: f64, most: f64) -> String {
+        if value <= 0.0 || most <= 0.0 {
+            return String::new();
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "at most 320 eighths"
+        )]
+        let eighths = ((value / most * (LONGEST_BAR * 8) as f64).round() as usize).max(1);
+        if !self.is_utf8 {
+            return "#".repeat(eighths.div_ceil(8));
+        }
+        let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
+        let mut bar = "█".repeat(eighths / 8);
+        if part != ' ' {
+            bar.push(part);
+        }
+        bar
+    }
+
+    /// A name in its columns.
+    fn name(self, name: &str) -> String {
+        let name = plain(name);
+        if name.chars().count() < NAME {
+            return name;
+        }
+        let (end, kept) = if self.is_utf8 { ("…", NAME - 2) } else { ("..", NAME - 3) };
+        let mut short: String = name.chars().take(kept).collect();
+        short.push_str(end);
+        short
+    }
+
+    /// A time in at most five columns, of which two or three say how much.
+    fn time(self, ms: f64) -> String {
+        let us = if self.is_utf8 { "µs" } else { "us" };
+        match ms {
+            ms if ms <= 0.0 => "0".to_string(),
+            ms if ms < 0.9995 => format!("{:.0}{us}", ms * 1e3),
+            ms if ms < 9.95 => format!("{}ms", short(ms)),
+            ms if ms < 999.5 => format!("{ms:.0}ms"),
+            ms if ms < 9_950.0 => format!("{}s", short(ms / 1e3)),
+            ms if ms < 999_500.0 => format!("{:.0}s", ms / 1e3),
+            ms if ms < 5_970_000.0 => format!("{:.0}min", ms / 60e3),
+            ms => format!("{:.0}h", ms / 3600e3),
+        }
+    }
+}
+
+/// One decimal, where it is not 0.
+fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_string)
+}
+
+/// Writes all figures.
+pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
+    let hooks: Vec<Value> = by_cost(stats).into_iter().map(of_hook).collect();
+    let (from, to) = stats.span.clone().unzip();
+    let all = json!({
+        "version": 1,
+        "decisions": stats.decisions,
+        "allowed": stats.allowed,
+        "refused": stats.refused,
+        "asked": stats.asked,
+        "from": from,
+        "to": to,
+        "hooks": hooks,
+    });
+    writeln!(out, "{all:#}")?;
+    Ok(())
+}
+
+fn of_hook((name, hook): (&String, &HookStats)) -> Value {
+    let times = &hook.latencies;
+    json!({
+        "name": name,
+        "calls": hook.calls,
+        "refusals": hook.refusals,
+        "questions": hook.questions,
+        "failures": hook.failures,
+        "p50Ms": times.percentile_ms(0.5),
+        "p90Ms": times.percentile_ms(0.9),
+        "p99Ms": times.percentile_ms(0.99),
+        "maxMs": times.max_ms(),
+        "totalMs": times.total_ms(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_five_columns() {
+        let pen = Pen { is_utf8: true };
+        let shown: Vec<String> =
+            [0.0, 0.0123, 0.85, 0.9999, 1.0, 3.12, 9.96, 120.4, 999.9, 1234.0, 65_000.0, 7.2e6]
+                .into_iter()
+                .map(|ms| pen.time(ms))
+                .collect();
+        assert_eq!(
+            shown,
+            [
+                "0", "12µs", "850µs", "1ms", "1ms", "3.1ms", "10ms", "120ms", "1s", "1.2s", "65s",
+                "2h"
+            ]
+        );
+        for power in 0..60 {
+            assert!(pen.time(1.37_f64.powi(power) / 1e3).chars().count() <= 5, "{power}");
+        }
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        let (blocks, ascii) = (Pen { is_utf8: true }, Pen { is_utf8: false });
+        assert_eq!(blocks.bar(10.0, 10.0), "█".repeat(40));
+        assert_eq!(blocks.bar(1.0, 64.0), "▋");
+        assert_eq!(blocks.bar(0.0001, 10.0), "▏");
+        assert_eq!((ascii.bar(5.0, 10.0), ascii.bar(0.0, 10.0)), ("#".repeat(20), String::new()));
+    }
+}

@@ -1,0 +1,256 @@
+//! `hookrun why`: what was decided, explained afterwards, and what hooks cost.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+const LOG: &str = "home/.local/state/hookrun/log/decisions.jsonl";
+
+/// A guard that refuses, asks, fails or allows, by the command.
+fn guarded() -> Sandbox {
+    Sandbox::new().hook(
+        "10-guard.sh",
+        r#"case "$HOOKRUN_ACTION_COMMAND" in
+            *push*) echo "no force push" >&2; exit 1 ;;
+            *ask*) echo '{"ask":"really?"}' ;;
+            *crash*) kill -SEGV $$ ;;
+        esac"#,
+    )
+}
+
+fn decide(sandbox: &Sandbox, session: &str, command: &str) {
+    let context = json!({
+        "sessionId": session, "toolName": "bash", "toolInput": { "command": command },
+    });
+    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes());
+}
+
+fn why(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let all: Vec<&str> = ["why"].into_iter().chain(arguments.iter().copied()).collect();
+    sandbox.hookrun(&all, b"")
+}
+
+/// The commands of the decisions that are found, the newest first.
+#[track_caller]
+fn found(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
+    let all = [arguments, &["--format", "json"]].concat();
+    let ran = why(sandbox, &all);
+    let command = |line: &str| -> String {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["context"]["toolInput"]["command"].as_str().unwrap_or("none").to_string()
+    };
+    ran.stdout.lines().map(command).collect()
+}
+
+#[test]
+fn the_last_decision_is_explained_in_the_words_of_test() {
+    let sandbox = guarded();
+    decide(&sandbox, "s-1", "ls");
+    decide(&sandbox, "s-1", "git push --force");
+    let context = json!({
+        "sessionId": "s-1", "toolName": "bash", "toolInput": { "command": "git push --force" },
+    });
+    let tested = sandbox.hookrun(&["test", "tool.pre"], context.to_string().as_bytes());
+
+    let ran = why(&sandbox, &[]);
+
+    ran.exits(0).prints("tool.pre  a tool is about to run").prints("session  s-1");
+    assert_eq!(ran.stderr, "");
+    // But for how long it took it is what `test` says of the same event.
+    let told = |ran: &Ran| -> Vec<String> {
+        let lines =
+            ran.stdout.trim_end().lines().skip_while(|line| !line.contains("tool     bash"));
+        let is_told =
+            |line: &&str| !line.contains("took") && !line.contains("exit     status 1 after");
+        lines.filter(is_told).map(str::to_string).collect()
+    };
+    assert_eq!(told(&ran), told(&tested));
+}
+
+#[test]
+fn a_rewrite_and_hooks_that_did_not_run_are_explained_too() {
+    let sandbox = Sandbox::new()
+        .script(
+            "hooks.d/tool.pre/10-rewrite.sh",
+            "#!/bin/sh\n# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"ls -a\"}}}'\n",
+        )
+        .script("hooks.d/tool.pre/20-other.sh", "#!/bin/sh\n# hookrun: tool=write\n")
+        .hook("30-no.sh", "exit 3")
+        .hook("40-late.sh", "");
+    decide(&sandbox, "s", "ls");
+    why(&sandbox, &[])
+        .exits(0)
+        .prints("rewrite of toolInput by 10-rewrite.sh (not applied: the event was refused)\n")
+        .prints("  - toolInput.command: \"ls\"\n")
+        .prints("skip    20-other.sh")
+        .prints("exit     status 3 after")
+        .prints("why      `30-no.sh` settled the event before its turn came");
+}
+
+#[test]
+fn decisions_are_found_by_what_is_known_of_them() {
+    let sandbox = guarded().hook_for("prompt.submit", "10-ok.sh", "");
+    for (session, command) in
+        [("s-1", "ls"), ("s-1", "git push"), ("s-2", "ask me"), ("s-2", "crash"), ("s-2", "pwd")]
+    {
+        decide(&sandbox, session, command);
+    }
+    sandbox.run("prompt.submit").allows();
+    let all = |arguments: &[&str]| found(&sandbox, &[&["--all"], arguments].concat());
+    assert_eq!(all(&[]), ["none", "pwd", "crash", "ask me", "git push", "ls"]);
+    assert_eq!(found(&sandbox, &[]), ["none"]);
+    assert_eq!(found(&sandbox, &["-n", "2"]), ["none", "pwd"]);
+    assert_eq!(all(&["--session", "s-1"]), ["git push", "ls"]);
+    assert_eq!(found(&sandbox, &["--session", "s-1"]), ["git push"]);
+    assert_eq!(all(&["--event", "PreToolUse"]).len(), 5);
+    assert_eq!(all(&["--event", "prompt.submit"]), ["none"]);
+    assert_eq!(all(&["--hook", "10-ok.sh"]), ["none"]);
+    assert_eq!(all(&["--decision", "allow", "--hook", "10-guard.sh"]), ["pwd", "ls"]);
+    assert_eq!(all(&["--decision", "block", "--session", "s-1"]), ["git push"]);
+    assert_eq!(all(&["--failed"]), ["crash"]);
+    assert_eq!(all(&["--host", "native", "--since", "1h"]).len(), 6);
+    assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
+    why(&sandbox, &["--host", "claude"]).exits(1).says("no decision is like that, of 6 decisions");
+}
+
+#[test]
+fn several_decisions_stand_on_a_line_each() {
+    let sandbox = guarded();
+    decide(&sandbox, "s", "ls");
+    decide(&sandbox, "s", &format!("git push {}", "x".repeat(200)));
+    sandbox.hookrun(&["run", "tool.pre"], b"").exits(2);
+    let ran = why(&sandbox, &["--all", "--brief"]);
+    let lines: Vec<&str> = ran.stdout.lines().map(|line| &line[21..]).collect();
+    assert_eq!(
+        lines,
+        [
+            "BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i…",
+            "BLOCK  tool.pre  10-guard.sh: no force push",
+            "allow  tool.pre",
+        ]
+    );
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+}
+
+#[test]
+fn where_nothing_is_kept_it_says_why() {
+    let sandbox = Sandbox::new();
+    why(&sandbox, &[]).exits(1).says("no decision is kept yet in `home/.local/state/hookrun/log`");
+    let off = Sandbox::new().variable("HOOKRUN_DECISIONS", "off");
+    why(&off, &[]).exits(2).says("HOOKRUN_DECISIONS is `off`");
+    let homeless = sandbox.hookrun_as(|run| _ = run.env_remove("HOME"), &["why"], b"");
+    homeless.exits(2).says("neither HOME nor XDG_STATE_HOME is set");
+    let blocked = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
+    why(&blocked, &[]).exits(1).says("no decision is kept: cannot write `");
+    why(&sandbox, &["--file", "none.jsonl"]).exits(2).says("none.jsonl: No such file");
+    why(&sandbox, &["--since", "yesterday"]).exits(2).says("2026-01-31T09:30:00Z");
+}
+
+#[test]
+fn what_is_no_record_is_named_and_passed_over() {
+    let sandbox = guarded();
+    decide(&sandbox, "s", "ls");
+    decide(&sandbox, "s", "pwd");
+    let text = sandbox.read(LOG);
+    let (first, second) = text.split_once('\n').unwrap();
+    let newer = r#"{"hookrun":9,"decided":true}"#;
+    let broken = format!("{first}\n\nnonsense\n{newer}\n{second}{}", &first[..100]);
+    fs::write(sandbox.at("events.jsonl"), broken).unwrap();
+    let ran = why(&sandbox, &["--all", "--brief", "--file", "events.jsonl"]);
+    assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
+    for wanted in [
+        "passed over events.jsonl:3: it is no record of hookrun",
+        "passed over events.jsonl:4: it was written by a newer hookrun, in version 9 of the form",
+        "passed over events.jsonl:6: the line is cut off",
+    ] {
+        ran.says(wanted);
+    }
+    let many = format!("{}{first}\n", "nonsense\n".repeat(30));
+    fs::write(sandbox.at("events.jsonl"), many).unwrap();
+    why(&sandbox, &["--all", "--file", "events.jsonl"])
+        .exits(0)
+        .says("passed over events.jsonl:30: ")
+        .says("passed over 20 more lines like these\n");
+}
+
+#[test]
+fn the_whole_log_is_read_across_its_files() {
+    let sandbox = guarded();
+    decide(&sandbox, "s", "first");
+    for number in [2, 1] {
+        let older = format!("home/.local/state/hookrun/log/decisions.{number}.jsonl");
+        fs::rename(sandbox.at(LOG), sandbox.at(&older)).unwrap();
+        decide(&sandbox, "s", &format!("after {number}"));
+    }
+    assert_eq!(found(&sandbox, &["--all"]), ["after 1", "after 2", "first"]);
+    assert_eq!(found(&sandbox, &["-n", "2"]), ["after 1", "after 2"]);
+}
+
+#[test]
+fn large_values_are_cut_in_the_log_and_whole_in_a_recording() {
+    let sandbox = guarded();
+    let input = json!({ "command": "ls", "content": "x".repeat(200_000) });
+    let context = json!({ "toolName": "write", "toolInput": input }).to_string();
+    let arguments = ["run", "tool.pre", "--record", "events.jsonl"];
+    sandbox.hookrun(&arguments, context.as_bytes()).exits(0);
+    why(&sandbox, &[]).exits(0).prints("Cut for the log: context.toolInput.content.");
+    assert!(sandbox.read(LOG).len() < 20_000);
+    let whole = why(&sandbox, &["--file", "events.jsonl", "--format", "json"]);
+    assert!(whole.stdout.contains(&"x".repeat(200_000)));
+}
+
+#[test]
+fn a_log_cannot_move_the_cursor() {
+    let sandbox = Sandbox::new().hook("10-no.sh", r"printf 'a\033[31mb' >&2; exit 1");
+    decide(&sandbox, "s\u{1b}[2J", "ls");
+    for arguments in [&[][..], &["--brief"]] {
+        let ran = why(&sandbox, arguments);
+        assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
+    }
+}
+
+#[test]
+fn statistics_count_what_each_hook_decided_and_cost() {
+    let sandbox = guarded().hook("20-second-with-a-rather-long-name.sh", "sleep 0.05");
+    for command in ["ls", "ls", "git push", "ask me", "crash"] {
+        decide(&sandbox, "s", command);
+    }
+    let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
+    assert_eq!((&stats["decisions"], &stats["allowed"]), (&json!(5), &json!(2)));
+    let hooks = stats["hooks"].as_array().unwrap();
+    assert_eq!(hooks[0]["name"], "20-second-with-a-rather-long-name.sh");
+    let guard = &hooks[1];
+    for (key, wanted) in [("calls", 5), ("refusals", 1), ("questions", 1), ("failures", 1)] {
+        assert_eq!(guard[key], wanted, "{key}");
+    }
+    let ms = |key: &str| hooks[0][key].as_f64().unwrap();
+    assert!(ms("p50Ms") >= 50.0 && ms("p50Ms") <= ms("p99Ms") && ms("p99Ms") <= ms("maxMs"));
+    assert!(ms("totalMs") >= 100.0);
+}
+
+#[test]
+fn statistics_are_a_table_and_bars_in_80_columns() {
+    let sandbox = guarded().hook("20-second-with-a-rather-long-name.sh", "sleep 0.05");
+    for command in ["ls", "ls", "git push"] {
+        decide(&sandbox, "s", command);
+    }
+    let ascii = why(&sandbox, &["--stats"]);
+    ascii.exits(0).prints("3 decisions: 2 allowed, 1 refused, 0 asked\n");
+    ascii.prints(
+        "hook                  calls refused asked failed   p50   p90   p99   max   total\n",
+    );
+    ascii
+        .prints("\n20-second-with-a-..")
+        .prints("\ntime in all\n")
+        .prints("\nhow long a call took\n");
+    assert!(ascii.stdout.contains("####") && ascii.stdout.is_ascii(), "{ascii:?}");
+    let unicode = |run: &mut std::process::Command| _ = run.env("LANG", "C.UTF-8");
+    let unicode = sandbox.hookrun_as(unicode, &["why", "--stats"], b"");
+    unicode.prints("████").prints("\n20-second-with-a-r…");
+    for ran in [ascii, unicode] {
+        assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+    }
+    why(&sandbox, &["--stats", "--session", "none"]).exits(1);
+}
