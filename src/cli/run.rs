@@ -105,12 +105,12 @@ fn decide_what_comes(
     let (name, host, early) = match named() {
         Ok(named) => named,
         Err(failure) => {
-            let (mut reply, report) = refuse(&Asked::new("", args.host()), &failure);
+            let mut refused = refuse(&Asked::new("", args.host()), &failure);
             if args.dialect.is_none() {
                 // Who asks is not known, and words alone refuse in every host.
-                reply.stdout.clear();
+                refused.reply.stdout.clear();
             }
-            return (reply, report);
+            return refused;
         }
     };
     let asked = Asked::new(&name, host);
