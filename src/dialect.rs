@@ -20,6 +20,7 @@ mod loom;
 pub mod native;
 mod omp;
 mod openclaw;
+pub mod opencode;
 mod pi;
 mod reply;
 mod results;

@@ -44,8 +44,14 @@ pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
-    "docs/git.md",
+    "docs/hosts/git.md",
     "docs/hosts.md",
+    "docs/hosts/claude.md",
+    "docs/hosts/codex.md",
+    "docs/hosts/gemini.md",
+    "docs/hosts/cursor.md",
+    "docs/hosts/copilot.md",
+    "docs/hosts/opencode.md",
     "docs/systems/README.md",
     "docs/systems/loom.md",
     "docs/systems/oh-my-pi.md",
@@ -80,7 +86,24 @@ const PARTS: &[Part] = &[
     ("results-of-pi", || systems::results("pi")),
     ("events-of-openclaw", || systems::events("openclaw")),
     ("results-of-openclaw", || systems::results("openclaw")),
-    ("replies-of-hosts", hosts::replies),
+    ("bridge", hosts::bridge),
+    ("events-of-claude", || hosts::events("claude")),
+    ("said-to-claude", || hosts::said("claude")),
+    ("limits-of-claude", || hosts::limits("claude")),
+    ("events-of-codex", || hosts::events("codex")),
+    ("said-to-codex", || hosts::said("codex")),
+    ("limits-of-codex", || hosts::limits("codex")),
+    ("events-of-gemini", || hosts::events("gemini")),
+    ("said-to-gemini", || hosts::said("gemini")),
+    ("limits-of-gemini", || hosts::limits("gemini")),
+    ("events-of-cursor", || hosts::events("cursor")),
+    ("said-to-cursor", || hosts::said("cursor")),
+    ("limits-of-cursor", || hosts::limits("cursor")),
+    ("events-of-copilot", || hosts::events("copilot")),
+    ("said-to-copilot", || hosts::said("copilot")),
+    ("limits-of-copilot", || hosts::limits("copilot")),
+    ("events-of-opencode", || hosts::events("opencode")),
+    ("limits-of-opencode", || hosts::limits("opencode")),
     ("statuses-of-hosts", hosts::statuses),
     ("signs-of-hosts", hosts::signs),
     ("settings-of-hosts", hosts::settings),
@@ -187,10 +210,27 @@ fn with_our_files() -> Sandbox {
 }
 
 #[test]
+fn the_pages_about_hosts_show_what_happens() {
+    let folder = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    for page in ["claude", "codex", "gemini", "cursor", "copilot", "opencode"] {
+        let mut sandbox = Sandbox::new();
+        // Codex starts hooks by a login shell, whichever the account has.
+        for file in ["home/.profile", "home/.bash_profile", "home/.zprofile"] {
+            let profile = format!("PATH={}:/usr/bin:/bin\nexport PATH\n", folder.display());
+            sandbox = sandbox.file(file, &profile);
+        }
+        let place = sandbox.at("home/demo");
+        fs::create_dir(&place).unwrap();
+        let home = sandbox.at("home").canonicalize().unwrap();
+        walk(&format!("docs/hosts/{page}.md"), &sandbox, &home.join("demo"), "/home/you/demo");
+    }
+}
+
+#[test]
 fn the_page_about_git_shows_what_happens() {
     let place = tempfile::Builder::new().prefix("git").tempdir().unwrap();
     let path = place.path().canonicalize().unwrap();
-    walk("docs/git.md", &Sandbox::new(), &path, "/home/you/demo");
+    walk("docs/hosts/git.md", &Sandbox::new(), &path, "/home/you/demo");
 }
 
 /// Does what a document says, in `place`, and compares what is printed with what it shows.

@@ -1,53 +1,20 @@
-//! The tables of the agent hosts: what is written for them, and what their hooks' statuses mean.
+//! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
+//! cannot do, and what their hooks' statuses mean.
 
 use hookrun::dialect::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialect::signs::SIGNS;
 use hookrun::dialect::tools::Sort;
-use hookrun::dialect::{self, Form, On, Put, Refuses, Results, Say};
+use hookrun::dialect::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, opencode};
+use hookrun::event::OnFailure;
+use hookrun::event::catalog::EVENTS;
 use hookrun::hook::duration_text;
 
 use super::{code, table};
+use crate::sandbox::Sandbox;
 
 const HOSTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
 
-/// What is said, and each host's event for it.
-const REPLIES: &[(&str, On, [&str; 5])] = &[
-    ("a tool is refused", On::Refusal, GATES),
-    ("a question before a tool", On::Question, GATES),
-    ("a question before a shell command", On::Question, SHELL),
-    ("a new input", On::New("toolInput"), GATES),
-    ("context before a tool", On::Context, GATES),
-    (
-        "a permission is refused",
-        On::Refusal,
-        ["PermissionRequest", "PermissionRequest", "", "", "permissionRequest"],
-    ),
-    ("an objection after a tool", On::Objection, AFTER),
-    ("a new result", On::New("result"), AFTER),
-    ("context after a tool", On::Context, AFTER),
-    ("text to show", On::Output, AFTER),
-    (
-        "context when a session starts",
-        On::Context,
-        ["SessionStart", "SessionStart", "SessionStart", "sessionStart", "sessionStart"],
-    ),
-    ("a prompt is refused", On::Refusal, PROMPTS),
-    ("context for a prompt", On::Context, PROMPTS),
-    ("it shall not stop", On::Refusal, ["Stop", "Stop", "AfterAgent", "stop", "agentStop"]),
-];
-
 const GATES: [&str; 5] = ["PreToolUse", "PreToolUse", "BeforeTool", "preToolUse", "preToolUse"];
-const SHELL: [&str; 5] =
-    ["PreToolUse", "PreToolUse", "BeforeTool", "beforeShellExecution", "preToolUse"];
-const AFTER: [&str; 5] = ["PostToolUse", "PostToolUse", "AfterTool", "postToolUse", "postToolUse"];
-const PROMPTS: [&str; 5] = [
-    "UserPromptSubmit",
-    "UserPromptSubmit",
-    "BeforeAgent",
-    "beforeSubmitPrompt",
-    "userPromptSubmitted",
-];
-
 fn form(host: &str, event: &str) -> Option<(bool, &'static Form)> {
     let row = dialect::find(host).unwrap().events.iter().find(|row| row.name == event)?;
     match row.results {
@@ -73,24 +40,148 @@ fn place(say: &Say) -> String {
     }
 }
 
-fn cell(host: &str, event: &str, on: On) -> String {
-    let Some((blocks, form)) = form(host, event) else { return "no such event".to_string() };
-    match (form.writes.iter().find(|say| say.on == on), on) {
-        (Some(say), _) => place(say),
-        (None, On::Question) => "refused".to_string(),
-        (None, On::Refusal) if !blocks => "cannot be refused".to_string(),
-        (None, _) => "no place".to_string(),
+/// What can be decided in an event, in a few words; nothing where it can only be watched.
+fn decides(refuses: bool, says: impl Iterator<Item = On>) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    if refuses {
+        words.push("refuse".to_string());
+    }
+    words.extend(says.filter_map(|on| match on {
+        On::Refusal | On::Output => None,
+        On::Objection => Some("object".to_string()),
+        On::Question => Some("ask".to_string()),
+        On::New(field) => Some(format!("rewrite `{field}`")),
+        On::Context => Some("context".to_string()),
+    }));
+    words
+}
+
+/// An event of a host: its name, ours, what can be decided, and whether a failure refuses.
+struct Told {
+    name: &'static str,
+    event: &'static str,
+    decides: Vec<String>,
+    closes: bool,
+}
+
+/// The events of a host, those of OpenCode's plugin among them.
+fn told(host: &str) -> Vec<Told> {
+    let Some(dialect) = dialect::find(host) else {
+        let told = opencode::EVENTS.iter().map(|it| Told {
+            name: it.name,
+            event: it.event,
+            decides: decides(it.can_refuse(), it.says.iter().copied()),
+            closes: it.can_refuse(),
+        });
+        return told.collect();
+    };
+    let told = dialect.events.iter().map(|row| Told {
+        name: row.name,
+        event: row.event,
+        decides: decides(row.blocks, writes(row).iter().map(|say| say.on)),
+        closes: row.blocks && row.on_failure == OnFailure::Block,
+    });
+    told.collect()
+}
+
+fn writes(row: &DialectEvent) -> &'static [Say] {
+    match row.results {
+        Results::Form(form) => form.writes,
+        Results::Native | Results::Keys(_) | Results::Whole(_) => &[],
     }
 }
 
-/// What is written for each host.
-pub(super) fn replies() -> String {
-    let rows = REPLIES.iter().map(|(said, on, events)| {
-        let mut row = vec![(*said).to_string()];
-        row.extend(HOSTS.iter().zip(events).map(|(host, event)| cell(host, event, *on)));
-        <[String; 6]>::try_from(row).unwrap()
+/// The events of one host.
+pub(super) fn events(host: &str) -> String {
+    let rows = told(host).into_iter().map(|it| {
+        let failure = match (it.closes, it.decides.contains(&"refuse".to_string())) {
+            (true, _) => "refuses",
+            (false, true) => "lets it go on",
+            (false, false) => "",
+        };
+        let decides = if it.decides.is_empty() { "watch".into() } else { it.decides.join(", ") };
+        [code(it.name), code(it.event), decides, failure.to_string()]
     });
-    table(["", HOSTS[0], HOSTS[1], HOSTS[2], HOSTS[3], HOSTS[4]], rows)
+    table(["event", "in hookrun", "a hook can", "a failure"], rows)
+}
+
+/// How each thing is said to a host; events with the same places stand together.
+pub(super) fn said(host: &str) -> String {
+    let rows = dialect::find(host).unwrap().events;
+    let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
+    for row in rows {
+        let refusal = Say { on: On::Refusal, put: &[], status: 2 };
+        let is_listed = writes(row).iter().any(|say| say.on == On::Refusal);
+        let unlisted = Some(&refusal).filter(|_| row.blocks && !is_listed);
+        for say in unlisted.into_iter().chain(writes(row)) {
+            let (what, how) = (say.on.about(), place(say));
+            match said.iter_mut().find(|(one, other, _)| (one, other) == (&what, &how)) {
+                Some((_, _, events)) => events.push(code(row.name)),
+                None => said.push((what, how, vec![code(row.name)])),
+            }
+        }
+    }
+    let order = ["refusal", "question", "new", "objection", "model", "show"];
+    said.sort_by_key(|(what, _, _)| order.iter().position(|word| what.contains(word)));
+    let table_rows = said.into_iter().map(|(what, how, events)| {
+        let is_everywhere = events.len() == rows.len();
+        [what, how, if is_everywhere { "every event".to_string() } else { events.join(", ") }]
+    });
+    table(["what is said", "how", "in"], table_rows)
+}
+
+/// Events with what can be decided in them, for one host: names only where they differ.
+fn cell(host: &str, event: &str) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for it in told(host).into_iter().filter(|it| it.event == event) {
+        let decides = if it.decides.is_empty() { "watch".into() } else { it.decides.join(", ") };
+        match groups.iter_mut().find(|(known, _)| *known == decides) {
+            Some((_, names)) => names.push(code(it.name)),
+            None => groups.push((decides, vec![code(it.name)])),
+        }
+    }
+    match groups.as_slice() {
+        [] => "–".to_string(),
+        [(decides, _)] => decides.clone(),
+        several => {
+            let each =
+                several.iter().map(|(decides, names)| format!("{}: {decides}", names.join(", ")));
+            each.collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// What can be decided in every event that a host tells, in every host.
+pub(super) fn bridge() -> String {
+    let all: Vec<&str> = HOSTS.into_iter().chain(["opencode"]).collect();
+    let is_told =
+        |event: &str| all.iter().any(|host| told(host).iter().any(|it| it.event == event));
+    let rows = EVENTS.iter().filter(|spec| is_told(&spec.name)).map(|spec| {
+        let mut row = vec![code(&spec.name)];
+        row.extend(all.iter().map(|host| cell(host, &spec.name)));
+        <[String; 7]>::try_from(row).unwrap()
+    });
+    table(["event", all[0], all[1], all[2], all[3], all[4], all[5]], rows)
+}
+
+/// A line as a sentence.
+fn capital(line: &str) -> String {
+    let (first, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// What `install` says that a host cannot do, and what is left to its user.
+pub(super) fn limits(host: &str) -> String {
+    let ran = Sandbox::new().hookrun(&["install", host, "--all-events"], b"");
+    ran.exits(0);
+    let lines = |mark: &'static str| {
+        let lines = ran.stdout.lines().filter_map(move |line| line.strip_prefix(mark));
+        // Where this program lies is no matter of the host.
+        lines.filter(|line| !line.starts_with("it calls "))
+    };
+    let cannot = lines("  note: ").map(|line| format!("- {}.\n", capital(line)));
+    let must = lines("  to do: ").map(|line| format!("- Left to you: {line}.\n"));
+    cannot.chain(must).collect()
 }
 
 /// Which statuses of a hook that was written for a host refuse a tool.

@@ -1,6 +1,8 @@
 //! The events of each host that hookrun is installed for: those of its dialect, but for a few.
+//! What they are called, mean and let a hook decide stands in the library alone.
 
-use hookrun::dialect;
+use hookrun::dialect::opencode::{self, PluginEvent};
+use hookrun::dialect::{self, DialectEvent};
 use hookrun::event::OnFailure;
 
 /// Where the events of a host stand.
@@ -14,8 +16,8 @@ pub(crate) enum Events {
         /// Those for which it waits no longer than so many seconds, whatever it is told.
         within: &'static [(&'static str, u64)],
     },
-    /// Here: it has no dialect.
-    Own(&'static [Row]),
+    /// It has no dialect; these are what the plugin passes on.
+    OfPlugin(&'static [PluginEvent]),
 }
 
 /// One event of a host.
@@ -31,14 +33,6 @@ pub(crate) struct Row {
     pub(crate) is_closed: bool,
     /// The longest that the host waits, in seconds; `None` where it takes any number.
     pub(crate) longest: Option<u64>,
-}
-
-const fn gate(name: &'static str, event: &'static str) -> Row {
-    Row { name, event, refuses: true, is_closed: true, longest: None }
-}
-
-const fn told(name: &'static str, event: &'static str) -> Row {
-    Row { name, event, refuses: false, is_closed: false, longest: None }
 }
 
 /// A hook of it makes the worktree in the host's place. When a session ends, 1.5 s are for all
@@ -67,26 +61,26 @@ pub(super) const CURSOR: Events = Events::OfDialect {
 
 pub(super) const COPILOT: Events = Events::OfDialect { but: &[], within: &[] };
 
-pub(super) const OPENCODE: Events = Events::Own(&[
-    told("session.created", "session.start"),
-    gate("chat.message", "prompt.submit"),
-    gate("tool.execute.before", "tool.pre"),
-    told("tool.execute.after", "tool.post"),
-    told("session.idle", "agent.end"),
-    told("session.compacted", "compact.post"),
-    told("session.error", "error"),
-]);
+pub(super) const OPENCODE: Events = Events::OfPlugin(opencode::EVENTS);
+
+impl Row {
+    fn of_plugin(event: &PluginEvent) -> Row {
+        let refuses = event.can_refuse();
+        let (name, event) = (event.name, event.event);
+        Row { name, event, refuses, is_closed: refuses, longest: None }
+    }
+}
 
 impl Events {
     /// The events of the host of this name.
     pub(super) fn rows(self, host: &str) -> Vec<Row> {
         let (but, within) = match self {
-            Events::Own(rows) => return rows.to_vec(),
+            Events::OfPlugin(events) => return events.iter().map(Row::of_plugin).collect(),
             Events::OfDialect { but, within } => (but, within),
         };
         let dialect = dialect::find(host).map_or(&[][..], |dialect| dialect.events);
         let rows = dialect.iter().filter(|row| !but.contains(&row.name));
-        let row = |row: &dialect::DialectEvent| Row {
+        let row = |row: &DialectEvent| Row {
             name: row.name,
             event: row.event,
             refuses: row.blocks,

@@ -1,0 +1,49 @@
+//! OpenCode, which is no dialect: it runs no commands, and sends no JSON. A plugin of hookrun's
+//! asks in hookrun's own words, and does in the host what comes of it.
+
+use super::On;
+
+/// One event that the plugin passes on.
+#[derive(Debug)]
+pub struct PluginEvent {
+    /// The host's name for it.
+    pub name: &'static str,
+    /// Ours.
+    pub event: &'static str,
+    /// What can be said there.
+    pub says: &'static [On],
+}
+
+const fn told(name: &'static str, event: &'static str) -> PluginEvent {
+    PluginEvent { name, event, says: &[] }
+}
+
+/// Every event that the plugin can pass on.
+pub const EVENTS: &[PluginEvent] = &[
+    told("session.created", "session.start"),
+    PluginEvent {
+        name: "chat.message",
+        event: "prompt.submit",
+        says: &[On::Refusal, On::New("prompt"), On::Context],
+    },
+    PluginEvent {
+        name: "tool.execute.before",
+        event: "tool.pre",
+        says: &[On::Refusal, On::New("toolInput")],
+    },
+    PluginEvent {
+        name: "tool.execute.after",
+        event: "tool.post",
+        says: &[On::New("result"), On::Context],
+    },
+    told("session.idle", "agent.end"),
+    told("session.compacted", "compact.post"),
+    told("session.error", "error"),
+];
+
+impl PluginEvent {
+    /// Whether a hook may refuse it; a failure does so too.
+    pub fn can_refuse(&self) -> bool {
+        self.says.contains(&On::Refusal)
+    }
+}
