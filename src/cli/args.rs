@@ -48,12 +48,12 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 refuses
     #[command(
-        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own. For git 1\nrefuses, and hooks that git lets refuse nothing end with 0."
+        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own. For git 1 refuses, and hooks that git lets refuse nothing end with 0."
     )]
     Run(RunArgs),
     /// Decide an event and show everything
     #[command(
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an\nexpectation: 0 as expected, 1 not, 2 could not decide."
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation: 0 as expected, 1 not, 2 could not decide."
     )]
     Test(TestArgs),
     /// Explain what was decided: the last decision, or others
@@ -80,23 +80,23 @@ pub(crate) enum Command {
     /// Ask or tell the person at the terminal, from inside a hook
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 answered, 1 no answer: it was refused, it came too late, or nobody\nis there; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and\n`status` are 0 even if nobody is there."
+        after_help = "Exit status: 0 answered, 1 no answer: it was refused, it came too late, or nobody is there; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even if nobody is there."
     )]
     Ui(UiArgs),
     /// Send a message into the session, or print those that wait
     #[command(
-        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may\ntake the message at once; for every other it waits until it is taken."
+        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other it waits until it is taken."
     )]
     Send(SendArgs),
     /// Keep texts for later runs of a hook, from inside it
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept\nfor each session and hook, with --shared for each session."
+        after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept for each session and hook, with --shared for each session."
     )]
     State(StateArgs),
     /// Make a host ask hookrun, by its own settings
     #[command(
-        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks are\nwritten for `hookrun`, or for the whole path of this program where PATH has another\none or none. `uninstall` puts back what was there."
+        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks are written for `hookrun`, or for the whole path of this program where PATH has another one or none. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Take hookrun out of a host's settings again

@@ -58,7 +58,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     let program = program::of(site.host, env)?;
-    let (text, doubt) = site.text_with(&rows, &program)?;
+    let (text, doubts) = site.text_with(&rows, &program)?;
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
         return Ok(Exit::Yes);
@@ -78,7 +78,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         let hooks = hooks.unwrap_or_else(|| "no hook yet".to_string());
         writeln!(out, "  {:<22} {}: {hooks}", row.name, row.event)?;
     }
-    for lack in wanted.lacks(site.host).iter().map(String::as_str).chain(doubt.as_deref()) {
+    for lack in wanted.lacks(site.host).iter().chain(&doubts) {
         writeln!(out, "  note: {lack}")?;
     }
     if program != NAME {
@@ -146,36 +146,37 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
 impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
         let host = hosts::find(&args.host).ok_or_else(|| Failure::new("no such host"))?;
-        let path = path_of(host, args.scope, &config.project, env).ok_or_else(|| {
+        let scope = scope_of(host, args)?;
+        let path = path_of(host, scope, &config.project, env).ok_or_else(|| {
             Failure::with_help(
-                "there is no home folder: HOME is not set",
-                "set it, or install for the project: --scope project",
+                env.why_no_home(),
+                "set HOME to it, or install for the project: --scope project",
             )
         })?;
         let target = Target::read(&path)?;
         let record = Record::of(&target, env);
         let paths = Paths::from(&env.cwd);
-        Ok(Site { host, scope: args.scope, target, record, env, paths })
+        Ok(Site { host, scope, target, record, env, paths })
     }
 
-    /// The text with hookrun in it, and what is doubtful about the one without.
-    fn text_with(&self, rows: &[Row], program: &str) -> Result<(String, Option<String>)> {
+    /// The text with hookrun in it, and what is doubtful about the one without it.
+    fn text_with(&self, rows: &[Row], program: &str) -> Result<(String, Vec<String>)> {
         let old = self.target.text.as_deref();
         match self.host.form {
             Form::Settings(settings) => {
                 let document = Document::read(old.unwrap_or_default(), settings)
                     .map_err(|error| self.refusal(&error))?;
-                let doubt = document.doubt().map(|error| {
-                    let message = self.refusal(&error).message;
-                    format!("{message}; {} may not read it", self.host.title)
-                });
+                let plain = document.doubt().map(|error| self.refusal(&error).message);
+                let strays = document.strays();
+                let doubts = plain.into_iter().chain(strays);
+                let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
                 let own = |text: &str| self.is_own(text);
                 let command = program::command_line(program, self.host);
-                Ok((document.with(rows, &command, &own), doubt))
+                Ok((document.with(rows, &command, &own), doubts.collect()))
             }
             Form::Plugin => {
                 self.check_plugin()?;
-                Ok((shim::write(rows, program), None))
+                Ok((shim::write(rows, program), Vec::new()))
             }
         }
     }
@@ -258,6 +259,19 @@ impl<'a> Site<'a> {
         write!(out, "{}", diff.unified_diff().header(&name(old), &name(new)))?;
         Ok(())
     }
+}
+
+/// Whose settings are meant; git's words for it are refused.
+fn scope_of(host: &Host, args: &PlaceArgs) -> Result<SettingsScope> {
+    let scope = args.scope.settings();
+    if args.scope.is_of_git() {
+        let (typed, meant) = (args.scope.name(), scope.name());
+        return Err(Failure::with_help(
+            format!("`--scope {typed}` is a scope of git, and {} has none", host.title),
+            format!("did you mean `--scope {meant}`?"),
+        ));
+    }
+    Ok(scope)
 }
 
 /// Where a host's file lies; `None` for a user without a home.

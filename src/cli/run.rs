@@ -349,7 +349,10 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
 /// means to go on. One that can be refused was, unless it had been too often.
 pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>, spec: &EventSpec) -> Reply {
     if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
-        reply.stderr.push_str(&format!("{complaint}\n"));
+        // A refusal that JSON says has status 0 too, and tells it already.
+        if !reply.stderr.contains(complaint) {
+            reply.stderr.push_str(&format!("{complaint}\n"));
+        }
         if !spec.conduct.reads_on && !spec.blocks {
             reply.status = native::REFUSED;
         }

@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure, Result};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
 pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
+    check_key(&args.action)?;
     let inside = Environment::inside();
     let Some(own) = inside.state else {
         return Err(Failure::with_help(
@@ -31,6 +32,26 @@ pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
         writeln!(out, "{text}")?;
     }
     Ok(Exit::Yes)
+}
+
+/// Refuses a key that `list` could not print on a line of its own.
+fn check_key(action: &StateAction) -> Result<()> {
+    let key = match action {
+        StateAction::Get { key, .. }
+        | StateAction::Set { key, .. }
+        | StateAction::Append { key, .. }
+        | StateAction::Remove { key } => key,
+        StateAction::List { .. } => return Ok(()),
+    };
+    let cure = "write a word: `hookrun state list` prints one key a line";
+    if key.is_empty() {
+        return Err(Failure::with_help("the key is empty", cure));
+    }
+    if key.contains(['\n', '\r']) {
+        let shown = key.escape_debug();
+        return Err(Failure::with_help(format!("the key `{shown}` has a line break"), cure));
+    }
+    Ok(())
 }
 
 /// What there is to print.

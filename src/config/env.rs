@@ -17,6 +17,8 @@ pub struct Environment {
     pub search: Option<OsString>,
     /// `$HOME`.
     pub home: Option<PathBuf>,
+    /// What stands in `HOME` where that is no folder: nothing, or a path that is not absolute.
+    pub home_problem: Option<String>,
     /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
     pub config_home: Option<PathBuf>,
     /// `$XDG_STATE_HOME`, or `$HOME/.local/state`.
@@ -81,6 +83,10 @@ impl Environment {
             config_home: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
             state_home: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")),
             system: PathBuf::from("/etc/hookrun"),
+            home_problem: match &home {
+                Some(_) => None,
+                None => unusable("HOME"),
+            },
             home,
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
@@ -136,6 +142,17 @@ impl Environment {
         }
     }
 
+    /// Why there is no home folder, where there is none.
+    pub fn why_no_home(&self) -> String {
+        match &self.home_problem {
+            Some(given) if given.is_empty() => "there is no home folder: HOME is empty".to_string(),
+            Some(given) => {
+                format!("there is no home folder: HOME is `{given}`, which is no whole path")
+            }
+            None => "there is no home folder: HOME is not set".to_string(),
+        }
+    }
+
     /// Where state folders are made: below the state home, or in a private folder of the
     /// system's temporary one where there is no home. Nothing is made yet.
     pub fn state_root(&self) -> PathBuf {
@@ -173,6 +190,12 @@ fn is_utf8() -> bool {
 fn run_id() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     format!("{}-{}", std::process::id(), now.map_or(0, |since| since.as_nanos()))
+}
+
+/// What a variable says that counts as not set.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn unusable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn text(name: &str) -> Option<String> {

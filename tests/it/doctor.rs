@@ -253,3 +253,33 @@ fn every_format_of_validate_is_a_format_of_doctor() {
         assert!(ran.exits(0).stdout.starts_with(start), "{ran:?}");
     }
 }
+
+#[test]
+fn entries_that_are_no_hooks_are_told_by_install_and_doctor() {
+    let sandbox = project().file(
+        ".claude/settings.json",
+        r#"{"hooks": {"PreToolUse": [5, {"matcher": "Bash"}, {"hooks": ["x", {"type": "command"}]}],
+            "Stop": [{"hooks": [{"type": "prompt", "prompt": "ready?"}]}]}}"#,
+    );
+    let strays = [
+        "`hooks.PreToolUse[0]` is no group of hooks: it has no list `hooks`",
+        "`hooks.PreToolUse[1]` is no group of hooks: it has no list `hooks`",
+        "`hooks.PreToolUse[2].hooks[0]` is no hook: it is `\"x\"`",
+        "`hooks.PreToolUse[2].hooks[1]` is no hook: it has no command",
+    ];
+    let told = sandbox.hookrun(&["install", "claude"], b"");
+    told.exits(0);
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!((status, found.len()), (0, strays.len()), "{found:?}");
+    for (stray, found) in strays.iter().zip(&found) {
+        told.prints(&format!("  note: {stray}; Claude Code may not read it\n"));
+        assert!(
+            found.contains(stray) && found.ends_with("[correct it, or take it out]"),
+            "{found}"
+        );
+    }
+    let sandbox = project().file(".cursor/hooks.json", r#"{"hooks": {"stop": [null, {}]}}"#);
+    let told = sandbox.hookrun(&["install", "cursor"], b"");
+    told.exits(0).prints("`hooks.stop[0]` is no hook: it is `null`");
+    told.prints("`hooks.stop[1]` is no hook: it has no command");
+}

@@ -427,3 +427,35 @@ fn the_readme_names_every_host_with_its_files() {
     let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
     assert!(help.contains(&names.join(", ")), "{help}");
 }
+
+#[test]
+fn a_scope_of_git_is_no_scope_of_another_host() {
+    for host in HOSTS {
+        for (typed, meant) in [("repo", "project"), ("global", "user")] {
+            let sandbox = project();
+            let ran = install(&sandbox, host, typed);
+            ran.exits(2).says(&format!("`--scope {typed}` is a scope of git, and "));
+            ran.says(&format!("did you mean `--scope {meant}`?"));
+            assert_eq!(ran.stdout, "");
+        }
+    }
+}
+
+#[test]
+fn a_home_that_is_no_folder_is_told_as_what_it_is() {
+    let sandbox = project();
+    for (home, said) in [
+        (Some(""), "there is no home folder: HOME is empty"),
+        (Some("me"), "there is no home folder: HOME is `me`, which is no whole path"),
+        (None, "there is no home folder: HOME is not set"),
+    ] {
+        let change = |command: &mut std::process::Command| {
+            match home {
+                Some(home) => command.env("HOME", home),
+                None => command.env_remove("HOME"),
+            };
+        };
+        let ran = sandbox.hookrun_as(change, &["install", "claude", "--scope", "user"], b"");
+        ran.exits(2).says(said);
+    }
+}

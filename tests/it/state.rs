@@ -183,3 +183,21 @@ fn a_file_that_is_not_there_is_not_sent() {
     ran.exits(2).says("cannot attach `.`: it is not a file");
     assert_eq!(in_hook(&sandbox, &["send", "--take"]).stdout, "");
 }
+
+#[test]
+fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
+    let sandbox = Sandbox::new();
+    for (key, said) in [
+        ("", "error: the key is empty\n"),
+        ("a\nb", "error: the key `a\\nb` has a line break\n"),
+        ("a\r", "error: the key `a\\r` has a line break\n"),
+    ] {
+        for arguments in
+            [&["get", key][..], &["set", key, "text"], &["append", key, "text"], &["remove", key]]
+        {
+            let ran = in_hook(&sandbox, &[&["state"], arguments].concat());
+            ran.exits(2).says(said).says("help: write a word: `hookrun state list` prints one");
+        }
+    }
+    prints(&sandbox, &["state", "list"], "");
+}

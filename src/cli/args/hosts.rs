@@ -55,23 +55,56 @@ pub(crate) struct PlaceArgs {
     #[arg(value_parser = host_name())]
     pub(crate) host: String,
 
-    /// Whose settings: those of the project (`repo` for git), or your own (`global`)
-    #[arg(long, value_enum, default_value_t = SettingsScope::Project)]
-    pub(crate) scope: SettingsScope,
+    /// Whose settings: those of the project, or your own
+    #[arg(long, value_enum, default_value_t = GivenScope::Project)]
+    pub(crate) scope: GivenScope,
 
     /// Change nothing; print what would change; of settings as a unified diff
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Whose settings a host reads.
+/// A scope as it was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SettingsScope {
+pub(crate) enum GivenScope {
     /// Those of everybody who works in the project; for git, the repository's hooks
-    #[value(alias = "repo")]
     Project,
     /// Those of the user, in every project
-    #[value(alias = "global")]
+    User,
+    /// Only for git: the repository's hooks
+    Repo,
+    /// Only for git: those of all repositories of the user
+    Global,
+}
+
+impl GivenScope {
+    /// What it means.
+    pub(crate) fn settings(self) -> SettingsScope {
+        match self {
+            GivenScope::Project | GivenScope::Repo => SettingsScope::Project,
+            GivenScope::User | GivenScope::Global => SettingsScope::User,
+        }
+    }
+
+    /// Whether only git has it.
+    pub(crate) fn is_of_git(self) -> bool {
+        matches!(self, GivenScope::Repo | GivenScope::Global)
+    }
+
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            GivenScope::Project | GivenScope::User => self.settings().name(),
+            GivenScope::Repo => "repo",
+            GivenScope::Global => "global",
+        }
+    }
+}
+
+/// Whose settings a host reads: those of everybody who works in a project, or of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SettingsScope {
+    Project,
     User,
 }
 

@@ -79,6 +79,10 @@ pub(super) fn into(
     let hooks = document.hooks();
     let mut problems: Vec<Problem> =
         document.doubt().map(|wrong| unreadable(wrong, Severity::Warning)).into_iter().collect();
+    problems.extend(document.strays().into_iter().map(|stray| {
+        let cause = format!("{stray}; {} may not read the file", host.title);
+        problem(warning(cause, "correct it, or take it out"), None)
+    }));
     let units = hooks.iter().filter_map(|hook| unit_mistake(hook, host, settings));
     problems.extend(units.map(|finding| problem(finding, None)));
     let is_own = |text: &str| is_own(text, host, env);

@@ -82,6 +82,34 @@ impl Document {
         plain_json(unmarked(&self.source)).err()
     }
 
+    /// What stands among the hooks and is none, each by its place and what it lacks.
+    pub(crate) fn strays(&self) -> Vec<String> {
+        let mut strays = Vec::new();
+        for property in self.hook_table().iter().flat_map(CstObject::properties) {
+            let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
+            else {
+                continue;
+            };
+            for (at, entry) in list.elements().iter().enumerate() {
+                let place = format!("`{HOOKS}.{event}[{at}]`");
+                if !self.settings.nested {
+                    strays.extend(stray(&place, entry));
+                    continue;
+                }
+                let inner = entry.as_object().and_then(|group| group.array_value(HOOKS));
+                let Some(inner) = inner else {
+                    strays.push(format!("{place} is no group of hooks: it has no list `{HOOKS}`"));
+                    continue;
+                };
+                for (below, entry) in inner.elements().iter().enumerate() {
+                    let place = format!("`{HOOKS}.{event}[{at}].{HOOKS}[{below}]`");
+                    strays.extend(stray(&place, entry));
+                }
+            }
+        }
+        strays
+    }
+
     /// Whether the host is told to run no hooks at all.
     pub(crate) fn is_switched_off(&self) -> bool {
         let object = self.root.object_value();
@@ -300,6 +328,24 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// The keys that say what a hook of the type `command` runs, in one host or another.
+const COMMANDS: &[&str] = &["command", "bash", "powershell", "exec"];
+
+/// Why an entry is no hook, if it is none.
+fn stray(place: &str, entry: &CstNode) -> Option<String> {
+    let keys = match entry.to_serde_value() {
+        Some(Value::Object(keys)) => keys,
+        Some(other) => {
+            let shown: String = other.to_string().chars().take(40).collect();
+            return Some(format!("{place} is no hook: it is `{shown}`"));
+        }
+        None => return Some(format!("{place} is no hook")),
+    };
+    let is_command = keys.get("type").is_none_or(|kind| kind == "command");
+    let has_command = COMMANDS.iter().any(|key| keys.get(*key).is_some_and(Value::is_string));
+    (is_command && !has_command).then(|| format!("{place} is no hook: it has no command"))
 }
 
 /// A hook of hookrun's for an event, key by key.

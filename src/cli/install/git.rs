@@ -68,7 +68,7 @@ enum Act {
 
 /// `hookrun install git`.
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope, env)?;
+    let place = find_place(args.place.scope.settings(), env)?;
     let source = find_source(args, env)?;
     let registry = find_hooks(&source, env, &place)?;
     let (program, options) =
@@ -107,7 +107,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 
 /// `hookrun uninstall git`.
 pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope, env)?;
+    let place = find_place(args.place.scope.settings(), env)?;
     let mut changes = Vec::new();
     for hook in GIT_HOOKS {
         changes.extend(plan_removal(&place, hook)?);
@@ -134,8 +134,7 @@ fn find_place(scope: SettingsScope, env: &Environment) -> Result<Place> {
             let set =
                 ask(&env.cwd, &["config", "--global", "--type=path", "--get", "core.hooksPath"])?;
             let own = env.config_home.as_ref().map(|home| home.join(OWN_FOLDER).join("git-hooks"));
-            let own =
-                own.ok_or_else(|| Failure::new("there is no home folder: HOME is not set"))?;
+            let own = own.ok_or_else(|| Failure::with_help(env.why_no_home(), "set HOME to it"))?;
             let hooks = set.clone().map_or_else(|| own.clone(), |set| env.cwd.join(set));
             let is_ours = hooks == own;
             Ok(Place { hooks, base: env.cwd.clone(), is_ours, is_new: set.is_none() })
@@ -182,7 +181,7 @@ fn find_source(args: &InstallArgs, env: &Environment) -> Result<SourceArgs> {
         *path = env.cwd.join(&path);
     }
     let is_named = !source.hooks.is_empty() || !source.settings.is_empty();
-    if args.place.scope == SettingsScope::Project || is_named {
+    if args.place.scope.settings() == SettingsScope::Project || is_named {
         return Ok(source);
     }
     let own = env.config_home.as_ref().map(|home| home.join(OWN_FOLDER));

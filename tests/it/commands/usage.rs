@@ -26,6 +26,20 @@ fn every_command_has_help_that_fits_into_80_columns() {
 }
 
 #[test]
+fn the_paragraph_below_a_help_is_broken_only_where_a_line_is_full() {
+    for name in COMMANDS {
+        let help = hookrun(&[name, "--help"]).stdout;
+        let Some(at) = help.find("Exit status: ") else { continue };
+        let lines: Vec<&str> = help[at..].lines().collect();
+        for two in lines.windows(2) {
+            let next = two[1].split(' ').next().unwrap_or_default();
+            let would_fit = two[0].chars().count() + 1 + next.chars().count() <= 80;
+            assert!(!would_fit || next.is_empty(), "{name}: {two:?}");
+        }
+    }
+}
+
+#[test]
 fn every_option_says_what_it_does() {
     for name in COMMANDS {
         let help = hookrun(&[name, "-h"]).stdout;

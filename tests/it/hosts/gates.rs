@@ -124,3 +124,14 @@ fn a_slip_in_the_name_of_a_gate_refuses_and_names_it() {
         ran.exits(2).says(help);
     }
 }
+
+#[test]
+fn a_broken_configuration_is_told_once() {
+    for (host, gate) in [("claude", "PermissionRequest"), ("claude", "PreToolUse")] {
+        let sandbox = Sandbox::new().file("hookrun.toml", "[[hook]]\nname = 5\n");
+        let payload = json!({"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}});
+        let ran = sandbox.host(host, &payload);
+        assert_eq!(ran.stderr.matches("the hooks are not in order").count(), 1, "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    }
+}
