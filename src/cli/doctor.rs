@@ -2,6 +2,7 @@
 
 mod git;
 mod look;
+mod never;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -139,18 +140,21 @@ fn look_into(
     let mut all = Vec::new();
     for scope in SettingsScope::ALL {
         let Some(path) = path_of(host, scope, &config.project, env) else { continue };
-        let (installed, found) = look::into(host, scope, &path, env);
-        for problem in found {
-            findings.put(problem);
-        }
-        let Some(installed) = installed else { continue };
-        findings.check(&path).hooks += installed.events.len();
-        for program in &installed.programs {
-            if let Some(problem) = programs::problem_of(program, host, &config.project, env) {
-                findings.add(&path, problem);
+        let here = look::into(host, scope, &path, env);
+        let beside = look::beside(host, scope, &path, env);
+        for (installed, found) in std::iter::once(here).chain(beside) {
+            for problem in found {
+                findings.put(problem);
             }
+            let Some(installed) = installed else { continue };
+            findings.check(&installed.path).hooks += installed.events.len();
+            for program in &installed.programs {
+                if let Some(problem) = programs::problem_of(program, host, &config.project, env) {
+                    findings.add(&installed.path, problem);
+                }
+            }
+            all.push(installed);
         }
-        all.push(installed);
     }
     all
 }
@@ -163,7 +167,7 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
     let each = installed.iter().map(|one| {
         let events = one.events.len();
         let noun = if events == 1 { "event" } else { "events" };
-        format!("{events} {noun} in {} scope", one.scope.name())
+        format!("{events} {noun} in {}", one.place)
     });
     format!("{}: asks hookrun for {}", host.title, each.collect::<Vec<_>>().join(", "))
 }
@@ -182,7 +186,8 @@ fn about_events(
         let names = quoted(&bound.hooks);
         if !asked(row) {
             let cause = format!("there is no hook for {}: {names} is not asked", row.name);
-            let again = format!("`hookrun install {} --scope {}`", host.name, first.scope.name());
+            let scope = first.scope.unwrap_or(SettingsScope::Project).name();
+            let again = format!("`hookrun install {} --scope {scope}`", host.name);
             findings.add(&first.path, error(cause, again));
         }
         for one in installed {
@@ -210,16 +215,24 @@ fn about_doubles(
     env: &Environment,
     findings: &mut Findings,
 ) {
-    if let [project, user] = installed
-        && project.events.iter().any(|one| user.events.iter().any(|two| two.name == one.name))
-    {
-        let cause = format!(
-            "{} asks hookrun twice about an event: here and by `{}`",
-            host.title,
-            user.path.display()
-        );
-        let cure = format!("`hookrun uninstall {} --scope user`, or project", host.name);
-        findings.add(&project.path, warning(cause, cure));
+    for (at, one) in installed.iter().enumerate() {
+        let tells = |other: &Installed, name: &str| other.events.iter().any(|it| it.name == name);
+        let is_double = |other: &&Installed| one.events.iter().any(|it| tells(other, &it.name));
+        for other in installed[at + 1..].iter().filter(is_double) {
+            let cause = format!(
+                "{} asks hookrun twice about an event: here and by `{}`",
+                host.title,
+                other.path.display()
+            );
+            let cure = match (one.scope, other.scope) {
+                (Some(one), Some(other)) => {
+                    let (name, one) = (host.name, one.name());
+                    format!("`hookrun uninstall {name} --scope {}`, or {one}", other.name())
+                }
+                (None, _) | (_, None) => "take one of them out".to_string(),
+            };
+            findings.add(&one.path, warning(cause, cure));
+        }
     }
     let Some(other) = host.also_reads.and_then(hosts::find) else { return };
     for scope in SettingsScope::ALL {
@@ -234,7 +247,12 @@ fn about_doubles(
                 other.title,
                 path.display()
             );
-            let cure = format!("`hookrun uninstall {} --scope {}`", host.name, one.scope.name());
+            let cure = match one.scope {
+                Some(scope) => {
+                    format!("`hookrun uninstall {} --scope {}`", host.name, scope.name())
+                }
+                None => "take one of them out".to_string(),
+            };
             findings.add(&one.path, warning(cause, cure));
         }
     }

@@ -283,3 +283,92 @@ fn entries_that_are_no_hooks_are_told_by_install_and_doctor() {
     told.exits(0).prints("`hooks.stop[0]` is no hook: it is `null`");
     told.prints("`hooks.stop[1]` is no hook: it has no command");
 }
+
+#[test]
+fn files_beside_the_one_that_is_installed_into_are_read_too() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    let local = format!(
+        r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{"type": "command",
+            "command": "{own} run --host claude", "onFailure": "block"}}]}}]}}}}"#
+    );
+    let toml = format!(
+        "model = 'm'\n[hooks.state]\nx = 1\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\n\
+         type = 'command'\ncommand = '{own} run --host codex'\ntimeout = 9_000\n"
+    );
+    for (host, file, text) in [
+        ("claude", ".claude/settings.local.json", local.as_str()),
+        ("codex", ".codex/config.toml", &toml),
+        ("codex", "home/.codex/config.toml", &toml),
+    ] {
+        let sandbox = installed(host).file(file, text);
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!(status, 0, "{found:?}");
+        let twice = found.iter().find(|one| one.contains("twice about an event: here and by"));
+        let twice = twice.unwrap_or_else(|| panic!("{host}: {found:?}"));
+        assert!(twice.ends_with(&format!("{file}` [take one of them out]")), "{twice}");
+        // What else is wrong with a hook is told there too.
+        let is_late = found.iter().any(|one| one.contains("counts seconds"));
+        assert_eq!(is_late, host == "codex", "{found:?}");
+
+        let alone = project().file(file, text);
+        let ran = alone.hookrun(&["doctor", host], b"");
+        let name = file.rsplit('/').next().unwrap();
+        assert!(
+            ran.stdout.contains(&format!("asks hookrun for 1 event in `{name}` of ")),
+            "{ran:?}"
+        );
+    }
+    let sandbox = installed("codex").file(".codex/config.toml", "[hooks\n");
+    let (status, found) = problems(&sandbox, "codex");
+    assert_eq!(status, 1);
+    assert!(found[0].starts_with("error .codex/config.toml: does not parse: "), "{found:?}");
+}
+
+#[test]
+fn hooks_of_anybody_that_can_never_fire_are_named() {
+    for (host, file, event, matcher, said) in [
+        (
+            "claude",
+            ".claude/settings.json",
+            "PreToolUs",
+            "",
+            "Claude Code has no event `PreToolUs`",
+        ),
+        ("claude", ".claude/settings.local.json", "PreToolUse", "bash", "the matcher `bash` of"),
+        ("claude", ".claude/settings.json", "PreToolUse", "Bash(", "is no regular expression"),
+        ("codex", ".codex/hooks.json", "PreToolUse", "exec_command|shell", "fits no tool of Codex"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "Bash", "fits no tool of Gemini CLI"),
+        ("gemini", ".gemini/settings.json", "PreToolUse", "", "Gemini CLI has no event"),
+        ("claude", ".claude/settings.json", "preToolUse", "", "no event `preToolUse`"),
+    ] {
+        let text = format!(
+            r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}",
+                "hooks": [{{"type": "command", "command": "mine.sh"}}]}}]}}}}"#
+        );
+        let sandbox = project().file(file, &text);
+        sandbox.hookrun(&["install", host], b"").exits(0);
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!((status, found.len()), (0, 1), "{host} {event} {matcher}: {found:?}");
+        assert!(found[0].contains(said) && found[0].contains("never run"), "{found:?}");
+    }
+    let text = r#"{"version": 1, "hooks": {"PreToolUse": [{"bash": "mine.sh"}]}}"#;
+    let sandbox = project().file(".github/hooks/hookrun.json", text);
+    sandbox.hookrun(&["install", "copilot"], b"").exits(0);
+    assert_eq!(problems(&sandbox, "copilot"), (0, Vec::new()));
+    for (host, file, event, matcher) in [
+        ("claude", ".claude/settings.json", "PreToolUse", "Bash|bash"),
+        ("claude", ".claude/settings.json", "PreToolUse", "^Ba"),
+        ("claude", ".claude/settings.json", "PreToolUse", "(?<!x)Bash"),
+        ("claude", ".claude/settings.json", "SessionStart", "startup"),
+        ("codex", ".codex/hooks.json", "PreToolUse", "Bash"),
+        ("gemini", ".gemini/settings.json", "BeforeTool", "shell"),
+    ] {
+        let text = format!(
+            r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}",
+                "hooks": [{{"type": "command", "command": "mine.sh"}}]}}]}}}}"#
+        );
+        let sandbox = project().file(file, &text);
+        sandbox.hookrun(&["install", host], b"").exits(0);
+        assert_eq!(problems(&sandbox, host), (0, Vec::new()), "{host} {matcher}");
+    }
+}

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use hookrun::config::{Environment, Problem, Severity};
 use serde_json::Value;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
-use super::{Finding, error, warning};
+use super::{Finding, error, never, warning};
 use crate::args::SettingsScope;
-use crate::install::edit::{Document, EditError, Found};
+use crate::install::edit::{Document, EditError, Found, HOOKS};
 use crate::install::files::Target;
-use crate::install::hosts::{Form, Host, Off, Row, Settings};
+use crate::install::hosts::{Beside, Form, Host, Off, Row, Settings};
 use crate::install::program::{is_own, program_of};
 use crate::install::shim;
 
@@ -23,7 +23,10 @@ const TOO_MANY_SECONDS: f64 = 5000.0;
 /// hookrun in one settings file.
 #[derive(Debug)]
 pub(super) struct Installed {
-    pub(super) scope: SettingsScope,
+    /// What people call the place.
+    pub(super) place: String,
+    /// What it was installed for; `None` for a file that `install` never writes.
+    pub(super) scope: Option<SettingsScope>,
     pub(super) path: PathBuf,
     pub(super) events: Vec<Event>,
     /// What the hooks call, each once.
@@ -52,57 +55,152 @@ pub(super) fn into(
     path: &Path,
     env: &Environment,
 ) -> (Option<Installed>, Vec<Problem>) {
-    let problem = |finding: Finding, at| finding.in_file(path, at);
-    let text = match Target::read(path) {
-        Ok(Target { text: None, .. }) => return (None, Vec::new()),
-        Ok(Target { text: Some(text), .. }) => text,
-        Err(failure) => {
-            let cure = failure.help.unwrap_or_else(|| "make it a file that may be read".into());
-            return (None, vec![problem(error(failure.message, cure), None)]);
+    let text = match text_of(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return (None, Vec::new()),
+        Err(finding) => return (None, vec![finding.in_file(path, None)]),
+    };
+    let place = format!("{} scope", scope.name());
+    match host.form {
+        Form::Settings(settings) => {
+            let (installed, problems) = Settled { host, settings, path, place }.read(&text, env);
+            (installed.map(|one| Installed { scope: Some(scope), ..one }), problems)
+        }
+        Form::Plugin => {
+            let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
+            let events = plugin.events.into_iter();
+            let events = events.map(|name| Event { name, limit: None }).collect();
+            let (path, programs) = (path.to_path_buf(), BTreeSet::from([plugin.program]));
+            (Some(Installed { place, scope: Some(scope), path, events, programs }), Vec::new())
+        }
+    }
+}
+
+/// Looks into the files that the host reads beside this one.
+pub(super) fn beside(
+    host: &Host,
+    scope: SettingsScope,
+    path: &Path,
+    env: &Environment,
+) -> Vec<(Option<Installed>, Vec<Problem>)> {
+    let Form::Settings(settings) = host.form else { return Vec::new() };
+    let is_read = |beside: &&Beside| beside.is_of_user || scope == SettingsScope::Project;
+    let look = |beside: &Beside| {
+        let path = path.with_file_name(beside.file);
+        let text = match text_of(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return (None, Vec::new()),
+            Err(finding) => return (None, vec![finding.in_file(&path, None)]),
+        };
+        let text = match beside.is_toml {
+            true => hooks_of_toml(&text),
+            false => Ok(text),
+        };
+        let place = format!("`{}` of {} scope", beside.file, scope.name());
+        match text {
+            Ok(text) => {
+                let settled = Settled { host, settings, path: &path, place };
+                settled.read(&text, env)
+            }
+            Err(finding) => (None, vec![finding.in_file(&path, None)]),
         }
     };
-    let installed =
-        |events, programs| Some(Installed { scope, path: path.to_path_buf(), events, programs });
-    let Form::Settings(settings) = host.form else {
-        let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
-        let events = plugin.events.into_iter().map(|name| Event { name, limit: None }).collect();
-        return (installed(events, BTreeSet::from([plugin.program])), Vec::new());
-    };
-    let unreadable = |wrong: EditError, severity| {
-        let finding = Finding { severity, cause: wrong.cause, cure: wrong.cure };
-        problem(finding, wrong.at)
-    };
-    let document = match Document::read(&text, settings) {
-        Ok(document) => document,
-        Err(wrong) => return (None, vec![unreadable(wrong, Severity::Error)]),
-    };
-    let hooks = document.hooks();
-    let mut problems: Vec<Problem> =
-        document.doubt().map(|wrong| unreadable(wrong, Severity::Warning)).into_iter().collect();
-    problems.extend(document.strays().into_iter().map(|stray| {
-        let cause = format!("{stray}; {} may not read the file", host.title);
-        problem(warning(cause, "correct it, or take it out"), None)
-    }));
-    let units = hooks.iter().filter_map(|hook| unit_mistake(hook, host, settings));
-    problems.extend(units.map(|finding| problem(finding, None)));
-    let is_own = |text: &str| is_own(text, host, env);
-    let own: Vec<&Found> =
-        hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
-    if own.is_empty() {
-        return (None, problems);
+    host.beside.iter().filter(is_read).map(look).collect()
+}
+
+/// What is in a file; `None` where there is none.
+fn text_of(path: &Path) -> Result<Option<String>, Finding> {
+    Target::read(path).map(|target| target.text).map_err(|failure| {
+        let cure = failure.help.unwrap_or_else(|| "make it a file that may be read".into());
+        error(failure.message, cure)
+    })
+}
+
+/// The hooks of a TOML file, as JSON: the lists in its table `hooks`.
+fn hooks_of_toml(text: &str) -> Result<String, Finding> {
+    let document = DeTable::parse(text).map_err(|wrong| {
+        error(format!("does not parse: {}", wrong.message()), "correct it; it was not touched")
+    })?;
+    let hooks = document.get_ref().get(HOOKS).and_then(|hooks| hooks.get_ref().as_table());
+    let lists = hooks.into_iter().flatten().filter(|(_, value)| value.get_ref().is_array());
+    let lists = lists.map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())));
+    Ok(serde_json::json!({ HOOKS: Value::Object(lists.collect()) }).to_string())
+}
+
+fn as_json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Integer(number) => {
+            let digits = number.as_str().replace('_', "");
+            i64::from_str_radix(&digits, number.radix()).map_or(Value::Null, Value::from)
+        }
+        DeValue::Float(number) => {
+            number.as_str().replace('_', "").parse::<f64>().map_or(Value::Null, Value::from)
+        }
+        DeValue::Boolean(flag) => Value::from(*flag),
+        DeValue::Datetime(moment) => Value::from(moment.to_string()),
+        DeValue::Array(all) => all.iter().map(|one| as_json(one.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let each = table.iter();
+            let each = each.map(|(key, one)| (key.get_ref().to_string(), as_json(one.get_ref())));
+            Value::Object(each.collect())
+        }
     }
-    if document.is_switched_off() {
-        let cause = "`disableAllHooks` is true: hookrun is not asked";
-        problems.push(problem(error(cause, "remove it"), None));
+}
+
+/// A settings file of a host.
+struct Settled<'a> {
+    host: &'a Host,
+    settings: Settings,
+    path: &'a Path,
+    place: String,
+}
+
+impl Settled<'_> {
+    /// What its text says about hookrun, and what is wrong with it.
+    fn read(self, text: &str, env: &Environment) -> (Option<Installed>, Vec<Problem>) {
+        let Settled { host, settings, path, place } = self;
+        let problem = |finding: Finding, at| finding.in_file(path, at);
+        let unreadable = |wrong: EditError, severity| {
+            let finding = Finding { severity, cause: wrong.cause, cure: wrong.cure };
+            problem(finding, wrong.at)
+        };
+        let document = match Document::read(text, settings) {
+            Ok(document) => document,
+            Err(wrong) => return (None, vec![unreadable(wrong, Severity::Error)]),
+        };
+        let hooks = document.hooks();
+        let doubt = document.doubt().map(|wrong| unreadable(wrong, Severity::Warning));
+        let mut problems: Vec<Problem> = doubt.into_iter().collect();
+        problems.extend(document.strays().into_iter().map(|stray| {
+            let cause = format!("{stray}; {} may not read the file", host.title);
+            problem(warning(cause, "correct it, or take it out"), None)
+        }));
+        let units = hooks.iter().filter_map(|hook| unit_mistake(hook, host, settings));
+        let idle = hooks.iter().filter_map(|hook| never::fires(hook, host));
+        problems.extend(units.chain(idle).map(|finding| problem(finding, None)));
+        let is_own = |text: &str| is_own(text, host, env);
+        let own: Vec<&Found> =
+            hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
+        if own.is_empty() {
+            return (None, problems);
+        }
+        if document.is_switched_off() {
+            let cause = "`disableAllHooks` is true: hookrun is not asked";
+            problems.push(problem(error(cause, "remove it"), None));
+        }
+        problems.extend(host.off.and_then(|off| switched_off(path, off)));
+        for hook in &own {
+            problems.extend(open_end(hook, host, settings).map(|finding| problem(finding, None)));
+        }
+        let event =
+            |hook: &&Found| Event { name: hook.event.clone(), limit: limit(hook, settings) };
+        let program = |hook: &&Found| program_of(hook.command.as_deref()?, host);
+        let programs = own.iter().filter_map(program).collect();
+        let events = own.iter().map(event).collect();
+        let path = path.to_path_buf();
+        (Some(Installed { place, scope: None, path, events, programs }), problems)
     }
-    problems.extend(host.off.and_then(|off| switched_off(path, off)));
-    for hook in &own {
-        problems.extend(open_end(hook, host, settings).map(|finding| problem(finding, None)));
-    }
-    let event = |hook: &&Found| Event { name: hook.event.clone(), limit: limit(hook, settings) };
-    let program = |hook: &&Found| program_of(hook.command.as_deref()?, host);
-    let programs = own.iter().filter_map(program).collect();
-    (installed(own.iter().map(event).collect(), programs), problems)
 }
 
 /// That a switch beside the settings is off.

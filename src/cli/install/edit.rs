@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::hosts::{Comments, Row, Settings};
 
 /// The key below which hooks stand, in every host.
-const HOOKS: &str = "hooks";
+pub(crate) const HOOKS: &str = "hooks";
 
 /// A byte order mark.
 const MARK: &str = "\u{feff}";
@@ -46,6 +46,8 @@ pub(crate) struct Found {
     pub(crate) keys: serde_json::Map<String, Value>,
     /// Its command, if it is one.
     pub(crate) command: Option<String>,
+    /// What it is about, where that is said: by itself or by its group.
+    pub(crate) matcher: Option<String>,
 }
 
 /// A settings file that parses.
@@ -125,6 +127,7 @@ impl Document {
             .map(|(event, handler)| Found {
                 event,
                 command: self.command(&handler),
+                matcher: self.matcher(&handler),
                 keys: match handler.to_serde_value() {
                     Some(Value::Object(keys)) => keys,
                     Some(_) | None => serde_json::Map::new(),
@@ -230,6 +233,14 @@ impl Document {
 
     fn command(&self, handler: &CstObject) -> Option<String> {
         handler.get(self.settings.command)?.value()?.as_string_lit()?.decoded_value().ok()
+    }
+
+    fn matcher(&self, handler: &CstObject) -> Option<String> {
+        let owner = match self.settings.nested {
+            true => handler.ancestors().find_map(|outer| outer.as_object())?,
+            false => handler.clone(),
+        };
+        owner.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
     /// Every hook with its event.

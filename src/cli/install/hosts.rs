@@ -39,6 +39,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["start a new session: hooks are read when one starts"],
         off: None,
         also_reads: None,
+        beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
+        shell_tool: Some(ToolName { name: "Bash", is_exact: true }),
     },
     Host {
         name: "codex",
@@ -65,6 +67,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["accept the hooks in `/hooks`: until then they are skipped without a word"],
         off: Some(Off { file: "config.toml", table: "features", key: "hooks" }),
         also_reads: None,
+        beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
+        shell_tool: Some(ToolName { name: "Bash", is_exact: true }),
     },
     Host {
         name: "gemini",
@@ -90,6 +94,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["trust the folder, and accept its hooks when it asks"],
         off: None,
         also_reads: None,
+        beside: &[],
+        shell_tool: Some(ToolName { name: "run_shell_command", is_exact: false }),
     },
     Host {
         name: "cursor",
@@ -112,6 +118,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["trust the workspace"],
         off: None,
         also_reads: Some("claude"),
+        beside: &[],
+        shell_tool: None,
     },
     Host {
         name: "copilot",
@@ -137,6 +145,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["trust the folder"],
         off: None,
         also_reads: Some("claude"),
+        beside: &[],
+        shell_tool: Some(ToolName { name: "bash", is_exact: true }),
     },
     Host {
         name: "opencode",
@@ -154,6 +164,8 @@ pub(crate) const HOSTS: &[Host] = &[
         must: &["start it again: plugins are read when it starts"],
         off: None,
         also_reads: None,
+        beside: &[],
+        shell_tool: None,
     },
 ];
 
@@ -185,6 +197,28 @@ pub(crate) struct Host {
     pub(crate) off: Option<Off>,
     /// Another host whose files it reads as well.
     pub(crate) also_reads: Option<&'static str>,
+    /// Files of its own beside the one that hookrun is installed into.
+    pub(crate) beside: &'static [Beside],
+    /// The tool that runs shell commands, where a matcher is about names of tools.
+    pub(crate) shell_tool: Option<ToolName>,
+}
+
+/// Another file with hooks, in the folder of the one that hookrun is installed into.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside {
+    pub(crate) file: &'static str,
+    /// Whether a user's settings have one too, and not a project's alone.
+    pub(crate) is_of_user: bool,
+    /// Whether it is TOML, and not JSON.
+    pub(crate) is_toml: bool,
+}
+
+/// What a host calls a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolName {
+    pub(crate) name: &'static str,
+    /// Whether a word in a matcher must be the whole name.
+    pub(crate) is_exact: bool,
 }
 
 /// A switch in a TOML file that is off.
