@@ -1,5 +1,6 @@
 //! Hooks in a host's settings, anybody's, that can never fire there.
 
+use hookrun::dialect::tools::Sort;
 use hookrun::dialect::{self, DialectEvent};
 use hookrun::event::action::{ActionKind, TOOLS};
 use hookrun::event::catalog;
@@ -7,7 +8,7 @@ use regex::Regex;
 
 use super::{Finding, warning};
 use crate::install::edit::Found;
-use crate::install::hosts::{Form, Host};
+use crate::install::hosts::{Form, Host, Matchers};
 
 /// Why a hook never fires, if that is certain as far as hookrun knows the host.
 pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
@@ -21,7 +22,10 @@ pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
         return Some(warning(cause, cure));
     };
     let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;
-    let tool = host.shell_tool?;
+    if host.matchers == Matchers::Otherwise {
+        return None;
+    }
+    let shell = dialect.tools.rows.iter().find(|tool| tool.sort == Sort::Shell)?;
     if !catalog::find(row.event).is_some_and(|spec| spec.carries("toolName")) {
         return None;
     }
@@ -35,15 +39,16 @@ pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
         return is_broken.then(|| warning(cause, "correct it"));
     }
     let words = || matcher.split(['|', ',']).map(str::trim);
-    let fits = |word: &str| match tool.is_exact {
-        true => word == tool.name,
-        false => tool.name.contains(word),
+    let fits = |word: &str| match host.matchers {
+        Matchers::Names => word == shell.name || shell.also.contains(&word),
+        Matchers::PartsOfNames => shell.name.contains(word),
+        Matchers::Otherwise => true,
     };
     if words().any(fits) || !words().all(is_a_shell) {
         return None;
     }
     let cause = format!("{place} fits no tool of {}: its hooks never run", host.title);
-    Some(warning(cause, format!("did you mean `{}`?", tool.name)))
+    Some(warning(cause, format!("did you mean `{}`?", shell.name)))
 }
 
 /// Whether the host takes the name for this event: letter by letter, but that one that sends no names

@@ -40,7 +40,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: None,
         also_reads: None,
         beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
-        shell_tool: Some(ToolName { name: "Bash", is_exact: true }),
+        matchers: Matchers::Names,
     },
     Host {
         name: "codex",
@@ -68,7 +68,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: Some(Off { file: "config.toml", table: "features", key: "hooks" }),
         also_reads: None,
         beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
-        shell_tool: Some(ToolName { name: "Bash", is_exact: true }),
+        matchers: Matchers::Names,
     },
     Host {
         name: "gemini",
@@ -95,7 +95,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: None,
         also_reads: None,
         beside: &[],
-        shell_tool: Some(ToolName { name: "run_shell_command", is_exact: false }),
+        matchers: Matchers::PartsOfNames,
     },
     Host {
         name: "cursor",
@@ -119,7 +119,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: None,
         also_reads: Some("claude"),
         beside: &[],
-        shell_tool: None,
+        matchers: Matchers::Otherwise,
     },
     Host {
         name: "copilot",
@@ -146,7 +146,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: None,
         also_reads: Some("claude"),
         beside: &[],
-        shell_tool: Some(ToolName { name: "bash", is_exact: true }),
+        matchers: Matchers::Names,
     },
     Host {
         name: "opencode",
@@ -165,7 +165,7 @@ pub(crate) const HOSTS: &[Host] = &[
         off: None,
         also_reads: None,
         beside: &[],
-        shell_tool: None,
+        matchers: Matchers::Otherwise,
     },
 ];
 
@@ -199,8 +199,8 @@ pub(crate) struct Host {
     pub(crate) also_reads: Option<&'static str>,
     /// Files of its own beside the one that hookrun is installed into.
     pub(crate) beside: &'static [Beside],
-    /// The tool that runs shell commands, where a matcher is about names of tools.
-    pub(crate) shell_tool: Option<ToolName>,
+    /// What words in matchers of tools are.
+    pub(crate) matchers: Matchers,
 }
 
 /// Another file with hooks, in the folder of the one that hookrun is installed into.
@@ -213,12 +213,15 @@ pub(crate) struct Beside {
     pub(crate) is_toml: bool,
 }
 
-/// What a host calls a tool.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ToolName {
-    pub(crate) name: &'static str,
-    /// Whether a word in a matcher must be the whole name.
-    pub(crate) is_exact: bool,
+/// What words in matchers of tools are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Matchers {
+    /// Whole names.
+    Names,
+    /// Parts of names.
+    PartsOfNames,
+    /// Something else, or there are none.
+    Otherwise,
 }
 
 /// A switch in a TOML file that is off.
