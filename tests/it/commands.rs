@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "list",
     "show",
     "validate",
+    "why",
     "events",
     "schema",
     "field",

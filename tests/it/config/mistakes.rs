@@ -67,7 +67,7 @@ blocs = true
         "hookrun.toml:21:8: the event has no `summary` [complete \"asked when …\"]",
         "hookrun.toml:22:17: `context.a` takes a JSON type",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
-        "hookrun.toml:25:2: unknown key `settings` [known here: hook, event]",
+        "hookrun.toml:25:2: unknown key `settings` [known here: hook, event, log]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
         "hooks.d/tool.pre/bad.sh:2:12: unknown setting `nonsense`",
     ]
@@ -120,7 +120,7 @@ fn an_event_that_cannot_be_refused_says_what_is_wrong_and_runs_what_can_be_read(
 fn list_show_and_test_still_work_while_something_is_broken() {
     let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
     let problem =
-        "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, event\n";
+        "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, event, log\n";
 
     let list = sandbox.hookrun(&["list"], b"");
     list.exits(1).prints("good.sh");
