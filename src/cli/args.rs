@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Explain what was decided: the last decision, or others
     #[command(
-        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read.\nDecisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
+        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
     /// Show the hooks of every event, in the order in which they run
