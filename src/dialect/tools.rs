@@ -346,6 +346,8 @@ fn sorts(name: &str, event: &Event) -> Vec<Sort> {
     if let Some(row) = exact.or_else(like) {
         return vec![row.sort];
     }
+    // A tool that nobody knows counts as a shell when it is given a command line.
+    let has_command = event.action().is_some_and(|action| action.command.is_some());
     match event.action().map_or(ActionKind::Other, |action| action.kind) {
         ActionKind::Shell => vec![Sort::Shell],
         ActionKind::Read => vec![Sort::Read],
@@ -354,6 +356,7 @@ fn sorts(name: &str, event: &Event) -> Vec<Sort> {
         ActionKind::Search => vec![Sort::Grep],
         ActionKind::Fetch => vec![Sort::Fetch],
         ActionKind::Agent => vec![Sort::Agent],
+        ActionKind::Mcp | ActionKind::Other if has_command => vec![Sort::Shell],
         ActionKind::Mcp | ActionKind::Other => Vec::new(),
     }
 }

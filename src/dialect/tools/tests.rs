@@ -159,6 +159,13 @@ fn what_nobody_knows_stays_as_it_came() {
 }
 
 #[test]
+fn what_nobody_knows_and_is_given_a_command_is_a_shell() {
+    let event = event("gemini", "terminal", &json!({"command": "rm -rf x"}));
+    let calls = find("claude").unwrap().calls(&event);
+    assert_eq!(calls, [call("Bash", json!({"command": "rm -rf x"}))]);
+}
+
+#[test]
 fn a_command_in_words_is_told_as_a_line_and_takes_no_other() {
     let input = json!({"command": ["bash", "-lc", "rm -rf x"]});
     let event = event("native", "shell", &input);
