@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::tools::{Call, is_of_server};
 use super::{Binding, Dialect, KeySpelling};
 use crate::event::context::scalar_text;
-use crate::event::{Context, ContextKey, Event, catalog};
+use crate::event::{Action, ActionKind, Context, ContextKey, Event, catalog};
 
 /// Why an event of a dialect cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,6 +80,10 @@ impl Binding {
     pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
         let whole = (self.dialect.spelling == KeySpelling::Snake).then(|| context.to_json());
         for key in [self.dialect.names_event_by, "event"] {
+            // The host may say something else by `event`.
+            if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
+                continue;
+            }
             let Some(found) = context.string(key) else { continue };
             if !self.row.is_called(&found) && found != self.row.event {
                 let asked = self.row.name.to_string();
@@ -143,6 +147,12 @@ impl Binding {
             ours.set("toolInput", &Value::Object(facts.collect()));
         }
         self.unpack(&mut ours);
+        // Its name may be any. What is wrong with the input is said when it becomes an event.
+        if let Some(action) =
+            Action::derive(&ours).ok().flatten().filter(|_| self.row.is_of_servers)
+        {
+            ours.set("action", &Action { kind: ActionKind::Mcp, ..action }.to_json());
+        }
         let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
         if let Some(whole) = whole {
             ours.set_raw("raw", whole);
