@@ -32,7 +32,7 @@ mod wolli;
 
 use std::borrow::Cow;
 
-use crate::event::{ActionKind, Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::event::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, catalog};
 use crate::spelling;
 
 pub use answer::Answer;

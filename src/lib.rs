@@ -28,7 +28,8 @@
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
 //! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
 //! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
-//! told), and [`audit`] (what is kept of it). [`interceptor`] stands apart: code around single tools.
+//! told), and [`audit`] (what is kept of it). [`interceptor`] stands apart: code around single
+//! tools. So does [`conformance`]: what any runner must answer.
 //!
 //! [`Hook::function`]: hook::Hook::function
 //! [`Runner`]: runner::Runner
@@ -41,6 +42,7 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 pub mod audit;
 pub mod chain;
 pub mod config;
+pub mod conformance;
 pub mod dialect;
 pub mod event;
 pub mod exec;

@@ -1,5 +1,6 @@
 //! What happened, for people and for programs. A format is a function over a writer.
 
+pub mod cases;
 pub mod github;
 pub mod human;
 pub mod json;

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod inside;
+mod vectors;
 mod why;
 
 use std::ffi::OsString;
@@ -14,6 +15,7 @@ use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
+pub(crate) use vectors::VectorArgs;
 pub(crate) use why::{FilterArgs, WhyArgs};
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
@@ -53,7 +55,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Decide an event and show everything
     #[command(
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation: 0 as expected, 1 not, 2 could not decide."
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, and with --conformance: 0 as expected, 1 not, 2 could not be tried."
     )]
     Test(TestArgs),
     /// Explain what was decided: the last decision, or others
@@ -126,7 +128,7 @@ impl Command {
     /// Whether it writes for people, in colour where that is wanted; everything else is data.
     pub(crate) fn is_for_people(&self) -> bool {
         match self {
-            Command::Test(args) => args.format == TextFormat::Human,
+            Command::Test(args) => args.format == TestFormat::Human,
             Command::Why(args) => args.format == TextFormat::Human,
             Command::List(args) => args.format == TextFormat::Human,
             Command::Show(args) => args.format == TextFormat::Human,
@@ -242,6 +244,9 @@ pub(crate) struct TestArgs {
     /// names it
     pub(crate) event: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) vectors: VectorArgs,
+
     /// Whose words the event and the reply are in: a host or a hook system. Without it and without
     /// an event the host is recognised from the context
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
@@ -254,7 +259,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) hook: Vec<String>,
 
-    /// Ask this command instead of the hooks that are configured
+    /// Ask this command instead of the hooks that are configured; with --conformance: the runner
+    /// to try, with {host}, {event}, {hooks} and {arguments} in it
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
     pub(crate) command: Option<String>,
 
@@ -278,9 +284,22 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
-    /// How to report
-    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
-    pub(crate) format: TextFormat,
+    /// How to report; junit and tap only of several cases
+    #[arg(long, value_enum, default_value_t = TestFormat::Human)]
+    pub(crate) format: TestFormat,
+}
+
+/// The formats of `test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Test Anything Protocol
+    Tap,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

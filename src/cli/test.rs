@@ -1,5 +1,7 @@
 //! `hookrun test EVENT`: decide as `run` does, and show everything.
 
+mod conformance;
+
 use std::io::Write;
 use std::time::Instant;
 
@@ -14,7 +16,7 @@ use hookrun::runner::Runner;
 use hookrun::spelling;
 use regex::Regex;
 
-use crate::args::{TestArgs, TextFormat};
+use crate::args::{TestArgs, TestFormat};
 use crate::ask::Person;
 use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
@@ -22,9 +24,22 @@ use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
 use crate::streams;
 
-/// Decides one event and shows how.
+/// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    match &args.vectors.conformance {
+        Some(place) => conformance::conformance(place, args, env, out),
+        None => test_one(args, env, out),
+    }
+}
+
+fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
+    if matches!(args.format, TestFormat::Junit | TestFormat::Tap) {
+        return Err(Failure::with_help(
+            "one event is no list of cases",
+            "take --format json, or `--conformance DIR`",
+        ));
+    }
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
@@ -69,11 +84,11 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = json::run_report(&run, &reply, &paths);
     match args.format {
-        TextFormat::Human => {
+        TestFormat::Human => {
             let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
         }
-        TextFormat::Json => {
+        TestFormat::Json | TestFormat::Junit | TestFormat::Tap => {
             serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }

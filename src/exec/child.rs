@@ -3,6 +3,8 @@
 //! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
 //! as long as a child is not reaped, its pid and its group stay its own.
 
+pub mod talk;
+
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;

@@ -227,13 +227,14 @@ pub(super) fn end_group(group: i32) {
 
 /// Kills every process whose environment carries the mark of a run, as long as new ones appear.
 pub(super) fn end_marked(mark: &str) {
+    end_started_with("HOOKRUN_RUN_ID", mark);
+}
+
+/// Kills every process that was started with this variable, as long as new ones appear.
+pub fn end_started_with(name: &str, value: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        let marked: Vec<i32> = pids
-            .filter(|pid| variable_of(*pid, "HOOKRUN_RUN_ID=").as_deref() == Some(mark))
-            .collect();
+        let marked = pids_started_with(name, value);
         if marked.is_empty() {
             return;
         }
@@ -242,6 +243,20 @@ pub(super) fn end_marked(mark: &str) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// The processes that were started with this variable, by name and pid; none where the system has
+/// no `/proc`.
+pub fn started_with(name: &str, value: &str) -> Vec<String> {
+    let marked = pids_started_with(name, value).into_iter();
+    marked.map(|pid| format!("{} (pid {pid})", name_of(pid))).collect()
+}
+
+fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
+    let name_and_sign = format!("{name}=");
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| variable_of(*pid, &name_and_sign).as_deref() == Some(value)).collect()
 }
 
 /// Whether a process was left behind by a hook that may do so: those have no mark.

@@ -9,6 +9,7 @@ mod bounds;
 mod commands;
 mod commands_of_hooks;
 mod config;
+mod conformance;
 mod corpus;
 mod doctor;
 mod examples;

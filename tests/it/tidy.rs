@@ -27,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("interceptor", &[]),
+    ("conformance", &[]),
     ("dialect", &["outcome", "event", "spelling"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
     ("audit", &["report", "session", "dialect", "run", "event"]),
@@ -34,9 +35,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Who may do what: a piece of code, the only files that may hold it, and why.
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
-    ("Command::new(", &["exec/child.rs"], "only child.rs starts processes"),
+    ("Command::new(", &["exec/child.rs", "exec/child/talk.rs"], "only child.rs starts processes"),
     ("waitid(", &["exec/child.rs", "exec/tree.rs"], "only child.rs and tree.rs wait"),
-    ("kill_process", &["exec/child.rs", "exec/tree.rs"], "only child.rs and tree.rs signal"),
+    (
+        "kill_process",
+        &["exec/child.rs", "exec/child/talk.rs", "exec/tree.rs"],
+        "only child.rs and tree.rs signal",
+    ),
     ("env::var", &["config/env.rs"], "the environment is read in one place"),
     ("static mut", &[], "no global mutable state"),
     ("OnceLock", &[], "no global mutable state"),
@@ -49,7 +54,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Modules that decide: no files, no clock.
-const PURE: &[&str] = &["event", "outcome", "hook", "plan", "reminder", "spelling"];
+const PURE: &[&str] = &["event", "outcome", "hook", "plan", "reminder", "spelling", "conformance"];
 
 const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix::"];
 

@@ -1,0 +1,187 @@
+//! What came back against what must come back.
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{Expect, Words, pattern};
+
+/// What came back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Got {
+    /// The exit status, or the number of the signal below zero.
+    pub status: i32,
+    /// All of stdout.
+    pub stdout: Vec<u8>,
+    /// All of stderr.
+    pub stderr: Vec<u8>,
+}
+
+/// The longest piece of an answer in a message.
+const LONGEST_SHOWN_CHARS: usize = 400;
+
+/// Everything in which an answer is not as expected, a line for each.
+pub fn misses(expect: &Expect, got: &Got) -> Vec<String> {
+    let mut misses = Vec::new();
+    if expect.status != got.status {
+        misses.push(format!("status: expected {}, got {}", expect.status, got.status));
+    }
+    let stdout = String::from_utf8_lossy(&got.stdout);
+    match &expect.stdout {
+        None if stdout.is_empty() => {}
+        None => misses.push(format!("stdout: expected nothing at all, got {}", shown(&stdout))),
+        Some(wanted) => match serde_json::from_slice::<Value>(&got.stdout) {
+            Ok(found) => differences("stdout", wanted, Some(&found), &mut misses),
+            Err(_) => misses.push(format!(
+                "stdout: expected {wanted}, got what is not one JSON document: {}",
+                shown(&stdout)
+            )),
+        },
+    }
+    let stderr = String::from_utf8_lossy(&got.stderr);
+    misses.extend(wording(&expect.stderr, &stderr).map(|miss| format!("stderr: {miss}")));
+    misses
+}
+
+/// Where two JSON documents differ. An expected object with the one key `$contains` or `$matches`
+/// is about the text that stands there.
+fn differences(place: &str, wanted: &Value, found: Option<&Value>, misses: &mut Vec<String>) {
+    let Some(found) = found else {
+        misses.push(format!("{place}: expected {wanted}, got nothing"));
+        return;
+    };
+    match (wanted, found) {
+        (Value::Object(object), Value::String(text)) if pattern(object, "$").is_some() => {
+            let words = pattern(object, "$").unwrap_or_default();
+            misses.extend(wording(&words, text).map(|miss| format!("{place}: {miss}")));
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            for (key, value) in wanted {
+                differences(&format!("{place}.{key}"), value, found.get(key), misses);
+            }
+            for (key, value) in found.iter().filter(|(key, _)| !wanted.contains_key(*key)) {
+                let value = shown(&value.to_string());
+                misses.push(format!("{place}.{key}: expected nothing, got {value}"));
+            }
+        }
+        (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => {
+            for (index, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+                differences(&format!("{place}[{index}]"), wanted, Some(found), misses);
+            }
+        }
+        (wanted, found) if wanted == found => {}
+        (wanted, found) => {
+            let found = shown(&found.to_string());
+            misses.push(format!("{place}: expected {wanted}, got {found}"));
+        }
+    }
+}
+
+/// Why a text is not worded as expected.
+fn wording(words: &Words, text: &str) -> Option<String> {
+    let wanted = match words {
+        Words::Exactly(wanted) if wanted == text => return None,
+        Words::Exactly(wanted) if wanted.is_empty() => "nothing at all".to_string(),
+        Words::Exactly(wanted) => format!("{wanted:?}"),
+        Words::Contain(all) => {
+            let missing = all.iter().find(|part| !text.contains(part.as_str()))?;
+            format!("{missing:?} in it")
+        }
+        Words::Match(regex) => {
+            if Regex::new(regex).is_ok_and(|regex| regex.is_match(text)) {
+                return None;
+            }
+            format!("what matches /{regex}/")
+        }
+    };
+    Some(format!("expected {wanted}, got {}", shown_text(text)))
+}
+
+fn shown_text(text: &str) -> String {
+    if text.is_empty() { "nothing".to_string() } else { shown(&format!("{text:?}")) }
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
+    }
+}
+
+/// Why nothing could ever be as expected.
+pub(super) fn unreadable(expect: &Expect) -> Option<String> {
+    let mut all = vec![expect.stderr.clone()];
+    if let Some(stdout) = &expect.stdout {
+        patterns(stdout, &mut all);
+    }
+    all.iter().find_map(|words| match words {
+        Words::Match(regex) if Regex::new(regex).is_err() => {
+            Some(format!("`{regex}` is no regular expression"))
+        }
+        Words::Match(_) | Words::Exactly(_) | Words::Contain(_) => None,
+    })
+}
+
+fn patterns(value: &Value, all: &mut Vec<Words>) {
+    match value {
+        Value::Object(object) => {
+            all.extend(pattern(object, "$"));
+            object.values().for_each(|value| patterns(value, all));
+        }
+        Value::Array(values) => values.iter().for_each(|value| patterns(value, all)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(expect: &str, status: i32, stdout: &str, stderr: &str) -> Vec<String> {
+        let expect: Expect = serde_json::from_str(expect).unwrap();
+        misses(&expect, &Got { status, stdout: stdout.into(), stderr: stderr.into() })
+    }
+
+    #[test]
+    fn nothing_means_nothing_at_all() {
+        assert!(compared(r#"{"status":0}"#, 0, "", "").is_empty());
+        assert_eq!(
+            compared(r#"{"status":0}"#, 2, "\n", "no\n"),
+            [
+                "status: expected 0, got 2",
+                "stdout: expected nothing at all, got \n",
+                "stderr: expected nothing at all, got \"no\\n\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn json_is_compared_as_json_and_differences_have_a_place() {
+        let expect = r#"{"status":0,"stdout":{"a":{"b":1,"c":2}}}"#;
+        assert!(compared(expect, 0, " {\"a\": {\"c\": 2, \"b\": 1}}\n", "").is_empty());
+        assert_eq!(
+            compared(expect, 0, r#"{"a":{"b":2,"d":3}}"#, ""),
+            [
+                "stdout.a.b: expected 1, got 2",
+                "stdout.a.c: expected 2, got nothing",
+                "stdout.a.d: expected nothing, got 3",
+            ]
+        );
+        for stdout in ["", "{", "{} {}", "hi\n{}"] {
+            assert!(compared(expect, 0, stdout, "")[0].contains("not one JSON document"));
+        }
+    }
+
+    #[test]
+    fn words_may_be_left_open() {
+        let expect =
+            r#"{"status":2,"stdout":{"r":{"$contains":["a","b"]}},"stderr":{"matches":"^x+\n$"}}"#;
+        assert!(compared(expect, 2, r#"{"r":"b a"}"#, "xx\n").is_empty());
+        assert_eq!(
+            compared(expect, 2, r#"{"r":"a"}"#, "y"),
+            [
+                "stdout.r: expected \"b\" in it, got \"a\"",
+                "stderr: expected what matches /^x+\n$/, got \"y\"",
+            ]
+        );
+    }
+}

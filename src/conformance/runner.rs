@@ -1,0 +1,158 @@
+//! The command line of a runner that is put to the test.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What may stand in such a command, and what comes in its place.
+pub const PLACEHOLDERS: &[(&str, &str)] = &[
+    ("{host}", "the name of the host"),
+    ("{event}", "the host's name for the event"),
+    ("{hooks}", "the folder of the hooks"),
+    ("{arguments}", "what the host gives as arguments, each a word of its own"),
+];
+
+/// The words of a command, with places in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    words: Vec<String>,
+}
+
+/// Why a command cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// It has no words, or a quote is open.
+    #[error("the command `{0}` is empty, or a quote in it is not closed")]
+    NoWords(String),
+    /// There is no such placeholder.
+    #[error("`{0}` is none of {known}", known = known())]
+    Unknown(String),
+    /// The arguments are several words.
+    #[error("`{0}`: `{{arguments}}` must be a word of its own")]
+    NotAlone(String),
+}
+
+fn known() -> String {
+    let names: Vec<String> = PLACEHOLDERS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// What comes in the places.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The host.
+    pub host: &'a str,
+    /// The event.
+    pub event: &'a str,
+    /// The folder of the hooks.
+    pub hooks: &'a Path,
+    /// What the host gives as arguments.
+    pub arguments: &'a [String],
+}
+
+const ARGUMENTS: &str = "{arguments}";
+
+impl Command {
+    /// Reads a command as a shell splits words. No shell runs it.
+    ///
+    /// # Errors
+    /// When it is empty, or has an unknown place.
+    pub fn parse(text: &str) -> Result<Command, CommandError> {
+        let words = shell_words::split(text).unwrap_or_default();
+        Command::of(words).ok_or_else(|| CommandError::NoWords(text.to_string()))?.checked()
+    }
+
+    /// A command of these words; `None` without any.
+    pub fn of(words: Vec<String>) -> Option<Command> {
+        if words.is_empty() { None } else { Some(Command { words }) }
+    }
+
+    fn checked(self) -> Result<Command, CommandError> {
+        for word in &self.words {
+            for place in places_in(word) {
+                if !PLACEHOLDERS.iter().any(|(known, _)| *known == place) {
+                    return Err(CommandError::Unknown(place.to_string()));
+                }
+                if place == ARGUMENTS && word != ARGUMENTS {
+                    return Err(CommandError::NotAlone(word.clone()));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The command with everything in its place: the program and its arguments. Arguments of the
+    /// host for which there is no place stand at the end.
+    pub fn filled(&self, places: &Places<'_>) -> (OsString, Vec<OsString>) {
+        let mut words: Vec<OsString> = Vec::new();
+        let given = || places.arguments.iter().map(OsString::from);
+        for word in &self.words {
+            if word == ARGUMENTS {
+                words.extend(given());
+            } else {
+                words.push(filled(word, places));
+            }
+        }
+        if !self.words.iter().any(|word| word == ARGUMENTS) {
+            words.extend(given());
+        }
+        let program = words.remove(0);
+        (program, words)
+    }
+}
+
+/// What looks like a place: a word in braces.
+fn places_in(word: &str) -> impl Iterator<Item = &str> {
+    word.match_indices('{').filter_map(|(start, _)| {
+        let rest = &word[start..];
+        let end = rest.find('}')?;
+        let name = &rest[1..end];
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+        is_name.then(|| &rest[..=end])
+    })
+}
+
+fn filled(word: &str, places: &Places<'_>) -> OsString {
+    let word = word.replace("{host}", places.host).replace("{event}", places.event);
+    let mut whole = OsString::new();
+    for (index, part) in word.split("{hooks}").enumerate() {
+        if index > 0 {
+            whole.push(places.hooks);
+        }
+        whole.push(part);
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        let arguments = ["a".to_string(), "b c".to_string()];
+        let hooks = Path::new("/h d");
+        let places = Places { host: "git", event: "pre-push", hooks, arguments: &arguments };
+        let (program, rest) = Command::parse(text).unwrap().filled(&places);
+        std::iter::once(program).chain(rest).collect()
+    }
+
+    #[test]
+    fn everything_comes_in_its_place() {
+        assert_eq!(
+            words("run --host={host} '{event} x' {hooks}/{event} {arguments} end"),
+            ["run", "--host=git", "pre-push x", "/h d/pre-push", "a", "b c", "end"]
+        );
+        assert_eq!(words("sh -c 'x() { exit 0; }; x'")[3..], ["a", "b c"]);
+    }
+
+    #[test]
+    fn a_command_with_a_mistake_is_none() {
+        let wrong = |text: &str| Command::parse(text).unwrap_err().to_string();
+        assert!(wrong("").contains("empty"));
+        assert!(wrong("a 'b").contains("not closed"));
+        assert_eq!(
+            wrong("a {hosts}"),
+            "`{hosts}` is none of `{host}`, `{event}`, `{hooks}`, `{arguments}`"
+        );
+        assert!(wrong("a x{arguments}").contains("word of its own"));
+    }
+}
