@@ -119,7 +119,8 @@ pub enum Heard {
 pub enum Refuses {
     /// 2 alone; any other is an error that lets it pass.
     Two,
-    /// 2 and above; 1 is a warning.
+    /// 2 and above; 1 is a warning. Whoever has this rule lets JSON count with any status, also in
+    /// a string, and on stderr where stdout is empty.
     FromTwo,
     /// Any but 0.
     NonZero,
@@ -132,6 +133,14 @@ impl Refuses {
             Refuses::Two => status == 2,
             Refuses::FromTwo => status >= 2,
             Refuses::NonZero => status != 0,
+        }
+    }
+
+    /// Whether JSON is also read in a string, and on stderr where stdout is empty.
+    pub fn reads_on(self) -> bool {
+        match self {
+            Refuses::FromTwo => true,
+            Refuses::Two | Refuses::NonZero => false,
         }
     }
 }

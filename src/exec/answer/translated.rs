@@ -2,7 +2,8 @@
 //!
 //! Such hooks are functions there, which return a result or throw. As a program:
 //!
-//! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it.
+//! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it; where
+//!    the system reads that too, also as JSON in a string, or on stderr beside an empty stdout.
 //! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
 //! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
 //!    except for what it has changed of the event, where its system lets that stay.
@@ -30,8 +31,7 @@ pub(super) fn judge(
     if is_cut && status != 2 {
         return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
     }
-    let refusal = every_object(text).iter().find_map(|object| binding.refusal(object));
-    if let Some(reason) = refusal.filter(|_| status != 2) {
+    if let Some(reason) = refusal(text, stderr, binding).filter(|_| status != 2) {
         return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
     }
     if let Results::Form(form) = binding.row.results {
@@ -42,6 +42,18 @@ pub(super) fn judge(
         2 => refused_by_status(status, text, &stderr.text(), is_cut),
         _ => threw(thrown(status, &stderr.text(), text), text, (binding, permit)),
     }
+}
+
+/// The reason, if JSON refuses.
+fn refusal(text: &str, stderr: &Captured, binding: Binding) -> Option<String> {
+    let heard = |text: &str| every_object(text).iter().find_map(|object| binding.refusal(object));
+    let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
+    if !reads_on {
+        return heard(text);
+    }
+    let said = stderr.text();
+    let text = if text.trim().is_empty() { said.trim() } else { text.trim() };
+    heard(text).or_else(|| heard(&serde_json::from_str::<String>(text).ok()?))
 }
 
 /// A hook of an agent host, whose own rule says which statuses refuse. 126 and 127 are a shell's
