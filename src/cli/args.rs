@@ -15,7 +15,7 @@ use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
-pub(crate) use vectors::VectorArgs;
+pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
@@ -287,19 +287,6 @@ pub(crate) struct TestArgs {
     /// How to report; junit and tap only of several cases
     #[arg(long, value_enum, default_value_t = TestFormat::Human)]
     pub(crate) format: TestFormat,
-}
-
-/// The formats of `test`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestFormat {
-    /// For people
-    Human,
-    /// For programs
-    Json,
-    /// JUnit XML
-    Junit,
-    /// Test Anything Protocol
-    Tap,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

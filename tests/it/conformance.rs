@@ -12,8 +12,8 @@ use crate::sandbox::{Ran, Sandbox};
 
 const HOSTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot"];
 
-/// What every host must be shown before a tool, whatever it calls the event.
-const BEFORE_A_TOOL: &[&str] = &[
+/// What is shown for every host, whatever it calls the event.
+const IN_EVERY_HOST: &[&str] = &[
     "action-shell",
     "allow-child-holds-the-pipe",
     "allow-exit-1-of-hook-of-claude",
@@ -22,6 +22,7 @@ const BEFORE_A_TOOL: &[&str] = &[
     "allow-without-output",
     "context-before-a-tool",
     "output-before-a-tool",
+    "output-that-is-a-json-string",
     "refuse-11-mib-of-stdout",
     "refuse-after-rewrite",
     "refuse-bom-and-crlf-on-stdin",
@@ -35,6 +36,8 @@ const BEFORE_A_TOOL: &[&str] = &[
     "refuse-by-json",
     "refuse-by-json-after-noise",
     "refuse-by-json-before-noise",
+    "refuse-by-json-in-a-string-of-hook-of-gemini",
+    "refuse-by-json-on-stderr-of-hook-of-gemini",
     "refuse-by-json-with-bom",
     "refuse-by-json-with-crlf",
     "refuse-by-json-without-reason",
@@ -59,6 +62,11 @@ const BEFORE_A_TOOL: &[&str] = &[
     "refuse-while-stdin-stays-open",
     "rewrite-input",
     "rewrite-input-twice",
+    "session-end-objection",
+    "session-end-told",
+    "session-start-context",
+    "stop-allowed-by-hang",
+    "stop-refused",
 ];
 
 fn root() -> PathBuf {
@@ -109,7 +117,7 @@ fn every_host_is_shown_everything_that_can_go_wrong() {
     for host in HOSTS {
         let known = vectors(host);
         assert!(known.len() >= 45, "{host}: {}", known.len());
-        for name in BEFORE_A_TOOL {
+        for name in IN_EVERY_HOST {
             assert!(known.contains_key(*name), "{host} lacks {name}");
         }
         let asks = ["ask", "refuse-ask"].iter().filter(|name| known.contains_key(**name)).count();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use regex::Regex;
 
 #[derive(Debug, Args)]
@@ -20,4 +20,17 @@ pub(crate) struct VectorArgs {
     /// most 16]
     #[arg(long, value_name = "N", requires = "conformance", value_parser = super::jobs)]
     pub(crate) jobs: Option<usize>,
+}
+
+/// The formats of `test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Test Anything Protocol
+    Tap,
 }

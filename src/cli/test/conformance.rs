@@ -209,11 +209,12 @@ impl Trial<'_> {
             }
             done
         };
-        let mut done = thread::scope(|scope| {
+        let done: thread::Result<Vec<_>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
-            joined.flatten().flatten().collect::<Vec<_>>()
+            threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
         });
+        let done = done.map_err(|_| Failure::new("hookrun itself failed at a vector"))?;
+        let mut done: Vec<_> = done.into_iter().flatten().collect();
         done.sort_by_key(|(index, _)| *index);
         done.into_iter().map(|(_, case)| case).collect()
     }
