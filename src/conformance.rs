@@ -77,6 +77,10 @@ pub struct HookFile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
+    /// Who asks, where it is another host than the vector's: some run each other's hooks.
+    pub host: Option<String>,
+    /// That host's name for the event.
+    pub event: Option<String>,
     /// What a host gives on the command line; git does.
     #[serde(default)]
     pub arguments: Vec<String>,
@@ -249,6 +253,9 @@ impl Step {
         if given.iter().filter(|given| **given).count() > 1 {
             return Some("give one of `stdin`, `stdinText` and `stdinBytes`".to_string());
         }
+        if self.host.is_some() != self.event.is_some() {
+            return Some("`host` and `event` go together".to_string());
+        }
         let is_object = self.stdin.as_ref().is_some_and(Value::is_object);
         if self.stdin_size.is_some() && !is_object {
             return Some("`stdinSize` needs a `stdin` that is an object".to_string());
@@ -322,6 +329,8 @@ mod tests {
         assert!(broken(r#"[{"stdin":{"a":1},"expect":{"status":0}}]"#, "[]").contains("empty"));
         let both = broken("\"expect\"", "\"stdinText\":\"\",\"expect\"");
         assert_eq!(both, "1:1: step 1: give one of `stdin`, `stdinText` and `stdinBytes`");
+        let host = broken("\"stdin\"", "\"host\":\"x\",\"stdin\"");
+        assert_eq!(host, "1:1: step 1: `host` and `event` go together");
         let hook = |hook: &str| broken("[]", &format!("[{hook}]"));
         assert!(hook(r#"{"name":"a","event":"e"}"#).contains("needs a `script`"));
         assert!(hook(r#"{"name":"../a","event":"e","missing":true}"#).contains("below a folder"));

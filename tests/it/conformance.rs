@@ -62,6 +62,7 @@ const IN_EVERY_HOST: &[&str] = &[
     "refuse-while-stdin-stays-open",
     "rewrite-input",
     "rewrite-input-twice",
+    "same-call-twice",
     "session-end-objection",
     "session-end-told",
     "session-start-context",

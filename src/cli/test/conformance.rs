@@ -266,7 +266,8 @@ impl Trial<'_> {
     /// In what the answer of one step is not as expected.
     fn step(&self, step: &Step, vector: &Vector, folder: &Path) -> Result<Vec<String>> {
         let hooks = folder.join("hooks.d");
-        let (host, event) = (vector.host.as_str(), vector.event.as_str());
+        let host = step.host.as_ref().unwrap_or(&vector.host);
+        let event = step.event.as_ref().unwrap_or(&vector.event);
         let places = Places { host, event, hooks: &hooks, arguments: &step.arguments };
         let (program, arguments) = self.command_for(host)?.filled(&places);
         let program = PathBuf::from(program);
