@@ -88,7 +88,8 @@ impl Talk<'_> {
                 return Ok(Talked::Killed);
             }
         };
-        let said = (stdout.recv_timeout(STREAMS_CLOSE_WITHIN), stderr.recv_timeout(LOOK_AGAIN));
+        let said =
+            (stdout.recv_timeout(STREAMS_CLOSE_WITHIN), stderr.recv_timeout(STREAMS_CLOSE_WITHIN));
         drop(stdin);
         match said {
             (Ok(stdout), Ok(stderr)) => Ok(Talked::Ended { status, stdout, stderr }),
