@@ -26,20 +26,18 @@ use crate::streams;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    match &args.vectors.conformance {
-        Some(place) => conformance::conformance(place, args, env, out),
-        None => test_one(args, env, out),
+    if let Some(place) = &args.vectors.conformance {
+        return conformance::conformance(place, args, env, out);
     }
+    if matches!(args.format, TestFormat::Junit | TestFormat::Tap) {
+        let help = "take --format json, or `--conformance DIR`";
+        return Err(Failure::with_help("one event is no list of cases", help));
+    }
+    test_one(args, env, out)
 }
 
 fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
-    if matches!(args.format, TestFormat::Junit | TestFormat::Tap) {
-        return Err(Failure::with_help(
-            "one event is no list of cases",
-            "take --format json, or `--conformance DIR`",
-        ));
-    }
     let (abort, grounds) = start_up()?;
     let wanted = expected_reason(args)?;
     let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
