@@ -1,6 +1,6 @@
 //! Which rules may match a text: one look at every byte, and no regular expression.
 
-use super::rules::{FIRST_BYTES, Hint, NAMES, RULES};
+use super::rules::{BEGINS, Begins, Hint, NAMES, RULES, WORDS};
 
 /// The rules that may match, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,30 +39,50 @@ pub(super) fn of_json(text: &str) -> Maybe {
 fn look(bytes: &[u8], is_json: bool) -> Maybe {
     let mut maybe = Maybe(0);
     for (at, &byte) in bytes.iter().enumerate() {
-        match byte {
-            b'=' => assigned(bytes, at, &mut maybe),
-            b':' => {
-                assigned(bytes, at, &mut maybe);
-                if bytes[at..].starts_with(b"://") || bytes[at..].starts_with(b":\\/\\/") {
-                    address(&bytes[at + 1..], &mut maybe);
-                }
-            }
+        match BEGINS[usize::from(byte)] {
+            Begins::Nothing => {}
+            Begins::Word => word(bytes, at, is_json, &mut maybe),
             // A letter or a sign that is written as its number, which hardly anybody does.
-            b'\\' if is_json && is_hidden(&bytes[at + 1..]) => return Maybe(u32::MAX),
-            _ => {}
-        }
-        if byte == b'-' {
-            option(&bytes[at + 1..], &mut maybe);
-        }
-        if FIRST_BYTES[usize::from(byte)] && is_word_start(bytes, at, is_json) {
-            let here = &bytes[at..];
-            maybe.add(|hint| match hint {
-                Hint::Words(words) => words.iter().any(|word| here.starts_with(word.as_bytes())),
-                Hint::Assigned | Hint::Address | Hint::Option(_) => false,
-            });
+            Begins::Sign if byte == b'\\' && is_json && is_hidden(&bytes[at + 1..]) => {
+                return Maybe(u32::MAX);
+            }
+            Begins::Sign => sign(bytes, at, is_json, &mut maybe),
         }
     }
     maybe
+}
+
+/// Marks the rules of a word that begins at `at`.
+fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
+    if !is_word_start(bytes, at, is_json) {
+        return;
+    }
+    let here = &bytes[at..];
+    for (word, rule) in &WORDS {
+        // The second byte tells most of them apart.
+        let is_like = here.get(1) == word.get(1) && here[0] == word[0];
+        if is_like && here.starts_with(word) {
+            maybe.0 |= 1 << rule;
+        }
+    }
+}
+
+/// Marks the rules of what follows a sign, or stands before it.
+fn sign(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
+    match bytes[at] {
+        b'=' => assigned(bytes, at, maybe),
+        b':' => {
+            assigned(bytes, at, maybe);
+            if bytes[at..].starts_with(b"://") || bytes[at..].starts_with(b":\\/\\/") {
+                address(&bytes[at + 1..], maybe);
+            }
+        }
+        b'-' => {
+            option(&bytes[at + 1..], maybe);
+            word(bytes, at, is_json, maybe);
+        }
+        _ => {}
+    }
 }
 
 /// Whether what follows a backslash is the number of a printable character of ASCII.
@@ -89,9 +109,13 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b'\t');
     let between = bytes[..at].iter().rev().take_while(|byte| is_between(byte)).count();
     let name = &bytes[..at - between];
-    let is_name = |known: &&'static str| {
-        let start = name.len().checked_sub(known.len());
-        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(known.as_bytes()))
+    let Some(last) = name.last().map(u8::to_ascii_lowercase) else { return };
+    let is_name = |known: &&str| {
+        known.as_bytes().last() == Some(&last)
+            && name
+                .len()
+                .checked_sub(known.len())
+                .is_some_and(|start| name[start..].eq_ignore_ascii_case(known.as_bytes()))
     };
     if NAMES.iter().any(is_name) {
         maybe.add(|hint| matches!(hint, Hint::Assigned));
@@ -109,12 +133,17 @@ fn address(after: &[u8], maybe: &mut Maybe) {
 
 /// Marks the rules of options, if the word that follows names one.
 fn option(after: &[u8], maybe: &mut Maybe) {
+    // `--api-key` and `--apikey` have their name in the middle.
+    let most = after.len().min(11);
+    let begins = |word: &str| {
+        let is_it = |part: &[u8]| part.eq_ignore_ascii_case(word.as_bytes());
+        match word {
+            "key" => after[..most].windows(word.len()).any(is_it),
+            _ => after.get(..word.len()).is_some_and(is_it),
+        }
+    };
     maybe.add(|hint| match hint {
-        Hint::Option(words) => words.iter().any(|word| {
-            after.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
-                // `--api-key` and `--apikey`.
-                || after.get(..10).unwrap_or(after).windows(3).any(|it| it.eq_ignore_ascii_case(b"key"))
-        }),
+        Hint::Option(words) => words.iter().any(|word| begins(word)),
         Hint::Words(_) | Hint::Assigned | Hint::Address => false,
     });
 }

@@ -114,19 +114,64 @@ pub const RULES: &[Rule] = &[
         r#"(?P<keep>\bcurl\b[^\n|;&]*?\s(?:-u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*"#),
 ];
 
-/// The first bytes of what [`Hint::Words`] looks for.
-pub(super) const FIRST_BYTES: [bool; 256] = {
-    let mut first = [false; 256];
-    let mut at = 0;
+/// A beginning that [`Hint::Words`] looks for, and the number of its rule.
+pub(super) type Word = (&'static [u8], usize);
+
+/// How many there are.
+const WORD_COUNT: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < RULES.len() {
+        if let Hint::Words(words) = RULES[at].hint {
+            count += words.len();
+        }
+        at += 1;
+    }
+    count
+};
+
+/// All of them, in one place.
+pub(super) static WORDS: [Word; WORD_COUNT] = {
+    let mut all: [Word; WORD_COUNT] = [(b"", 0); WORD_COUNT];
+    let (mut count, mut at) = (0, 0);
     while at < RULES.len() {
         if let Hint::Words(words) = RULES[at].hint {
             let mut word = 0;
             while word < words.len() {
-                first[words[word].as_bytes()[0] as usize] = true;
+                all[count] = (words[word].as_bytes(), at);
+                count += 1;
                 word += 1;
             }
         }
         at += 1;
     }
-    first
+    all
+};
+
+/// What a byte may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begins {
+    /// Nothing of interest.
+    Nothing,
+    /// One of [`WORDS`].
+    Word,
+    /// The value of a name, the host of an address, an option, or an escape.
+    Sign,
+}
+
+/// What each byte may begin.
+pub(super) static BEGINS: [Begins; 256] = {
+    let mut begins = [Begins::Nothing; 256];
+    let mut at = 0;
+    while at < WORDS.len() {
+        begins[WORDS[at].0[0] as usize] = Begins::Word;
+        at += 1;
+    }
+    // `-` begins both.
+    let signs = b"=:\\-";
+    at = 0;
+    while at < signs.len() {
+        begins[signs[at] as usize] = Begins::Sign;
+        at += 1;
+    }
+    begins
 };
