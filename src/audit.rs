@@ -5,12 +5,14 @@
 //! with it, so what goes wrong is returned, and is for the caller to tell or to drop.
 
 mod cut;
+mod journal;
 pub mod log;
 pub mod read;
 pub mod record;
 pub mod redact;
 pub mod stats;
 
+pub use journal::Journal;
 pub use log::{KeepError, Log, Recording};
 pub use record::{Entry, Keeps, Record, RecordError};
 pub use redact::Redactor;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::audit::Journal;
 use crate::chain::{self, Surroundings};
 use crate::config::{self, Config, Environment, Problem, Severity};
 use crate::event::{Event, EventSpec, OnFailure, Schedule};
@@ -32,6 +33,7 @@ pub struct Runner {
     mistakes: Vec<Problem>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
+    journal: Option<Arc<Journal>>,
 }
 
 impl Runner {
@@ -45,6 +47,7 @@ impl Runner {
             mistakes: Vec::new(),
             reminders: None,
             is_rehearsal: false,
+            journal: None,
         }
     }
 
@@ -85,6 +88,36 @@ impl Runner {
     #[must_use]
     pub fn rehearsal(mut self) -> Runner {
         self.is_rehearsal = true;
+        self
+    }
+
+    /// Keeps what it decides in a decision log, which `hookrun why` explains. It is written after
+    /// the decision, in the thread that has decided, and nothing that goes wrong there changes the
+    /// decision.
+    ///
+    /// ```
+    /// use hookrun::audit::{Journal, Log, Redactor};
+    /// use hookrun::config::Environment;
+    /// use hookrun::event::Event;
+    /// use hookrun::hook::Hook;
+    /// use hookrun::outcome::Verdict;
+    /// use hookrun::registry::Registry;
+    /// use hookrun::runner::Runner;
+    /// use serde_json::json;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().join("log");
+    /// let log = Log::in_folder(&folder);
+    /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
+    /// let runner = Runner::embedded(Registry::new([no]), &Environment::capture())
+    ///     .log(Journal::new(log.clone(), Redactor::default()));
+    /// runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// assert!(std::fs::read_to_string(&log.files()[0])?.contains("not today"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn log(mut self, journal: Journal) -> Runner {
+        self.journal = Some(Arc::new(journal));
         self
     }
 
@@ -221,7 +254,7 @@ impl Runner {
     /// supervises them to their timeouts, as long as this process lives. An event to which no
     /// hook is bound costs a look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
-        self.collected(self.decide(event))
+        self.collected(self.noted(event, self.decide(event)))
     }
 
     fn decide(&self, event: &Event) -> Run {
@@ -229,6 +262,14 @@ impl Runner {
             return self.detach(event);
         }
         self.decide_within(event, None)
+    }
+
+    /// A run that is in the log.
+    fn noted(&self, event: &Event, run: Run) -> Run {
+        if let Some(journal) = &self.journal {
+            journal.note(event, &run);
+        }
+        run
     }
 
     /// A run whose reminders the model will get.
@@ -265,7 +306,7 @@ impl Runner {
         let (answer, decided) = tokio::sync::oneshot::channel();
         let asked = event.clone();
         // Nobody listens any more if the future was dropped.
-        let decide = move || drop(answer.send(own.decide_within(&asked, None)));
+        let decide = move || drop(answer.send(own.noted(&asked, own.decide_within(&asked, None))));
         let mut given_up = RaiseOnDrop { abort: Some(abort) };
         if let Err(error) = self.engine.beside(decide) {
             return own_failure(event, format!("no thread to decide in: {error}"));
@@ -278,7 +319,7 @@ impl Runner {
 
     /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
-        self.collected(self.decide_within(event, budget))
+        self.collected(self.noted(event, self.decide_within(event, budget)))
     }
 
     fn decide_within(&self, event: &Event, budget: Option<Budget>) -> Run {
@@ -352,7 +393,13 @@ impl Runner {
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
             let engine = self.engine.detached();
-            let supervise = move || drop(chain::run(plan, &own, &engine, &surroundings, None));
+            let journal = self.journal.clone();
+            let supervise = move || {
+                let run = chain::run(plan, &own, &engine, &surroundings, None);
+                if let Some(journal) = journal {
+                    journal.note(&own, &run);
+                }
+            };
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
             if let Err(error) = thread.spawn(supervise) {
                 tracing::warn!(%error, "no thread for detached hooks; they are waited for");

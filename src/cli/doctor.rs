@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use hookrun::audit::Log;
 use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
 use hookrun::dialect;
 use hookrun::report::Paths;
@@ -27,6 +28,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let config = Config::load(&Choice::default(), env, Scope::All);
     let mut findings = Findings::default();
     about_hooks(&config, &mut findings);
+    about_log(env, &mut findings);
     let wanted = Wanted::by(&config);
     let mut lines = Vec::new();
     for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
@@ -127,6 +129,17 @@ fn about_hooks(config: &Config, findings: &mut Findings) {
     }
     for problem in &config.problems {
         findings.put(problem.clone());
+    }
+}
+
+/// A decision log that cannot be written: nobody else would say so, since no decision waits for it.
+fn about_log(env: &Environment, findings: &mut Findings) {
+    let Some(folder) = env.decision_log() else { return };
+    if let Err(error) = Log::in_folder(folder).check() {
+        let cause = format!("decisions are not kept: {}", error.problem);
+        let cure = "make it a folder that is yours alone (`chmod 700`), or set HOOKRUN_DECISIONS \
+                    to another, or to `off`";
+        findings.add(&error.file, warning(cause, cure));
     }
 }
 

@@ -372,3 +372,14 @@ fn hooks_of_anybody_that_can_never_fire_are_named() {
         assert_eq!(problems(&sandbox, host), (0, Vec::new()), "{host} {matcher}");
     }
 }
+
+#[test]
+fn a_log_that_cannot_be_written_is_a_warning() {
+    let sandbox = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
+    sandbox
+        .hookrun(&["doctor"], b"")
+        .exits(0)
+        .prints("home/.local/state/hookrun/log")
+        .prints("decisions are not kept");
+    sandbox.has_no_file("home/.local/state/hookrun/log/decisions.jsonl");
+}

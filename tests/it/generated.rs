@@ -17,9 +17,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use hookrun::audit::redact::RULES as REDACTIONS;
 use hookrun::chain::VARIABLES;
 use hookrun::config::commands::FOLDER;
-use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use hookrun::config::keys::{
+    EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, LOG_KEYS, MATCH_KEYS, SANDBOX_KEYS,
+};
 use hookrun::dialect::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialect::settings::{SHAPES, Switch};
 use hookrun::event::action::TOOLS;
@@ -75,6 +78,8 @@ const PARTS: &[Part] = &[
     ("limit-keys", || keys(LIMIT_KEYS)),
     ("sandbox-keys", || keys(SANDBOX_KEYS)),
     ("event-keys", || keys(EVENT_KEYS)),
+    ("log-keys", || keys(LOG_KEYS)),
+    ("redactions", redactions),
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
@@ -165,9 +170,10 @@ fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
 
 #[test]
 fn the_page_of_the_configuration_names_every_key_and_its_words() {
-    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS, EVENT_KEYS];
+    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS, EVENT_KEYS, LOG_KEYS];
     let mut wanted: Vec<&str> =
         tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
+    wanted.extend(REDACTIONS.iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
     wanted.extend(TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word])));
@@ -400,6 +406,14 @@ fn answers() -> String {
     let rows =
         RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
     table(["a hook that …", "says", "rule"], rows)
+}
+
+fn redactions() -> String {
+    let mut table = "| kind | what it is |\n| --- | --- |\n".to_string();
+    for rule in REDACTIONS {
+        writeln!(table, "| `{}` | {} |", rule.kind, rule.about).unwrap();
+    }
+    table
 }
 
 fn failures() -> String {

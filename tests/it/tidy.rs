@@ -22,8 +22,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
-            "chain", "exec", "ui", "session", "plan", "registry", "config", "reminder", "run",
-            "outcome", "event",
+            "chain", "exec", "ui", "session", "plan", "registry", "config", "reminder", "audit",
+            "run", "outcome", "event",
         ],
     ),
     ("interceptor", &[]),
