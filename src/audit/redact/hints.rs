@@ -1,6 +1,6 @@
 //! Which rules may match a text: one look at every byte, and no regular expression.
 
-use super::rules::{BEGINS, Begins, Hint, NAMES, RULES, WORDS};
+use super::rules::{BEGINS, Begins, FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, WORDS, may_have};
 
 /// The rules that may match, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,16 +54,13 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
 
 /// Marks the rules of a word that begins at `at`.
 fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
-    if !is_word_start(bytes, at, is_json) {
+    let here = &bytes[at..];
+    let is_like = matches!(here, [one, two, ..] if may_have(&FIRST_TWO, *one, *two));
+    if !is_like || !is_word_start(bytes, at, is_json) {
         return;
     }
-    let here = &bytes[at..];
-    for (word, rule) in &WORDS {
-        // The second byte tells most of them apart.
-        let is_like = here.get(1) == word.get(1) && here[0] == word[0];
-        if is_like && here.starts_with(word) {
-            maybe.0 |= 1 << rule;
-        }
+    for (_, rule) in WORDS.iter().filter(|(word, _)| here.starts_with(word)) {
+        maybe.0 |= 1 << rule;
     }
 }
 
@@ -109,13 +106,13 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b'\t');
     let between = bytes[..at].iter().rev().take_while(|byte| is_between(byte)).count();
     let name = &bytes[..at - between];
-    let Some(last) = name.last().map(u8::to_ascii_lowercase) else { return };
+    let [.., one, last] = name else { return };
+    if !may_have(&LAST_TWO, one.to_ascii_lowercase(), last.to_ascii_lowercase()) {
+        return;
+    }
     let is_name = |known: &&str| {
-        known.as_bytes().last() == Some(&last)
-            && name
-                .len()
-                .checked_sub(known.len())
-                .is_some_and(|start| name[start..].eq_ignore_ascii_case(known.as_bytes()))
+        let start = name.len().checked_sub(known.len());
+        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(known.as_bytes()))
     };
     if NAMES.iter().any(is_name) {
         maybe.add(|hint| matches!(hint, Hint::Assigned));

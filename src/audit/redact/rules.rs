@@ -175,3 +175,41 @@ pub(super) static BEGINS: [Begins; 256] = {
     }
     begins
 };
+
+/// Pairs of bytes, some of which share a bit: what is not in it is in no word.
+pub(super) type Pairs = [u64; 8];
+
+/// Whether a pair may be in it.
+pub(super) const fn may_have(pairs: &Pairs, one: u8, other: u8) -> bool {
+    let bit = (one as usize * 31 + other as usize) % 512;
+    pairs[bit / 64] & (1 << (bit % 64)) != 0
+}
+
+const fn with(mut pairs: Pairs, one: u8, other: u8) -> Pairs {
+    let bit = (one as usize * 31 + other as usize) % 512;
+    pairs[bit / 64] |= 1 << (bit % 64);
+    pairs
+}
+
+/// The first two bytes of [`WORDS`].
+pub(super) static FIRST_TWO: Pairs = {
+    let mut pairs = [0; 8];
+    let mut at = 0;
+    while at < WORDS.len() {
+        pairs = with(pairs, WORDS[at].0[0], WORDS[at].0[1]);
+        at += 1;
+    }
+    pairs
+};
+
+/// The last two bytes of [`NAMES`].
+pub(super) static LAST_TWO: Pairs = {
+    let mut pairs = [0; 8];
+    let mut at = 0;
+    while at < NAMES.len() {
+        let name = NAMES[at].as_bytes();
+        pairs = with(pairs, name[name.len() - 2], name[name.len() - 1]);
+        at += 1;
+    }
+    pairs
+};
