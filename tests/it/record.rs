@@ -244,3 +244,14 @@ fn a_line_that_was_cut_off_does_not_swallow_the_next() {
     assert_eq!(text.lines().count(), 2);
     assert!(serde_json::from_str::<Value>(text.lines().last().unwrap()).is_ok());
 }
+
+#[test]
+fn whoever_keeps_the_lock_of_a_recording_keeps_no_decision() {
+    let sandbox = Sandbox::new().hook("10-no.sh", "echo no >&2; exit 1").file("events.jsonl", "");
+    let held = fs::File::open(sandbox.at("events.jsonl")).unwrap();
+    held.lock().unwrap();
+    let ran = sandbox.hookrun(&["run", "tool.pre", "--record", "events.jsonl"], b"{}");
+    ran.exits(2).says("no\nthe event is not recorded: cannot write `");
+    ran.says("another process keeps it locked");
+    assert_eq!(lines(&sandbox, LOG).len(), 1);
+}
