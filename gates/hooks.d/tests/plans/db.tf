@@ -1,0 +1,4 @@
+
+resource "aws_db_instance" "orders" {
+  storage_encrypted = true
+}
