@@ -2,6 +2,7 @@
 
 mod hosts;
 mod inside;
+mod new;
 mod vectors;
 mod why;
 
@@ -15,6 +16,7 @@ use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
+pub(crate) use new::NewArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
@@ -72,6 +74,11 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
+    /// Write a hook to begin with, and its first cases
+    #[command(
+        after_help = "Exit status: 0 written, or printed; 2 it could not be. Nothing is ever written over."
+    )]
+    New(NewArgs),
     /// Show the events, or one event in full
     Events(EventsArgs),
     /// Print the JSON Schema of an event's context and of the result
@@ -135,6 +142,7 @@ impl Command {
             Command::Events(args) => args.format == TextFormat::Human,
             Command::Validate(args) => args.format == "human",
             Command::Doctor(args) => args.format == "human",
+            Command::New(args) => !args.dry_run,
             Command::Install(args) => !args.place.dry_run,
             Command::Uninstall(args) => !args.place.dry_run,
             Command::Run(_)

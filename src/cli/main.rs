@@ -16,6 +16,7 @@ mod keep;
 mod list;
 mod log;
 mod man;
+mod new;
 mod quick;
 mod run;
 mod schema;
@@ -136,6 +137,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Uninstall(args) => install::uninstall(args, env, out),
         Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions(args) => completions::completions(args, out),
+        Command::New(args) => new::new(args, env, out),
         Command::Man(args) => man::man(args, out),
         Command::Supervise(args) => run::supervise(args, env),
         Command::Keep(args) => Ok(run::keep(args)),

@@ -341,7 +341,8 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
     Ok(found)
 }
 
-fn is_passed_over(name: &OsStr) -> bool {
+/// Whether a file of this name is no hook: hidden, left behind by an editor, or to be read.
+pub fn is_passed_over(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with('.')
         || name.starts_with("README")

@@ -5,6 +5,7 @@ mod events;
 mod field;
 mod list;
 mod man;
+mod new;
 mod schema;
 mod show;
 mod usage;
@@ -18,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "validate",
     "why",
+    "new",
     "events",
     "schema",
     "field",

@@ -1,0 +1,199 @@
+//! `hookrun new`: a hook to begin with, and its first cases.
+
+pub(crate) mod templates;
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, is_passed_over};
+use hookrun::config::{Choice, Config, Environment, Scope, commands};
+use hookrun::event::EventSpec;
+use hookrun::event::catalog::{self, command};
+use hookrun::hook::LayerKind;
+use hookrun::report::Paths;
+
+use crate::args::NewArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::run::find_event;
+use templates::{LANGUAGES, Language};
+
+/// A file that is to be written.
+struct Page {
+    path: PathBuf,
+    text: String,
+    mode: u32,
+}
+
+/// Writes the hook and its cases: 0 done, 2 could not.
+pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    // A folder that is not there yet has no events of its own.
+    let named = args.hooks.iter().filter(|folder| env.cwd.join(folder).exists());
+    let choice = Choice { explicit: named.cloned().collect(), ..Choice::default() };
+    let config = Config::load(&choice, env, Scope::Event(""));
+    let spec = find_spec(&config, args)?;
+    let language = LANGUAGES.iter().find(|language| language.name == args.lang);
+    let language = language.ok_or_else(|| Failure::new("no such language"))?;
+    let file = file_name(&args.name, language, &spec)?;
+    let hooks = match &args.hooks {
+        Some(folder) => named_folder(&env.cwd.join(folder))?,
+        None => project_folder(&config),
+    };
+    let pages = pages(&hooks, &spec, language, &file);
+    let paths = Paths::from(&env.cwd);
+    if args.dry_run {
+        for page in &pages {
+            writeln!(out, "# {}\n{}", paths.show(&page.path), page.text)?;
+        }
+        return Ok(Exit::Yes);
+    }
+    let is_first = !hooks.exists();
+    write_all(&pages, &paths)?;
+    if is_first {
+        writeln!(out, "made {}, the first hooks here", paths.show(&hooks))?;
+    }
+    for page in &pages {
+        writeln!(out, "wrote {}", paths.show(&page.path))?;
+    }
+    let named = args.hooks.as_deref().map(|folder| format!(" --hooks {}", folder.display()));
+    let named = named.unwrap_or_default();
+    writeln!(out, "  `hookrun test {}{named} --hook {file}` shows what it says", spec.name)?;
+    writeln!(out, "  `hookrun test --suite{named}` plays its cases")?;
+    Ok(Exit::Yes)
+}
+
+/// The event; a command need not be there before its hook.
+fn find_spec(config: &Config, args: &NewArgs) -> Result<EventSpec> {
+    match command::name_of(&args.event) {
+        Some(name) if command::is_name(name) => Ok(command::event(name, None)),
+        _ => Ok(find_event(config, &args.event)?.as_ref().clone()),
+    }
+}
+
+/// What the hook's file is called.
+fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String> {
+    let ending = format!(".{}", language.ending);
+    let stem = name.strip_suffix(&ending).unwrap_or(name);
+    let file = format!("{stem}{ending}");
+    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let cannot = |cure: String| {
+        Err(Failure::with_help(format!("`{name}` cannot be the name of a hook"), cure))
+    };
+    if !stem.starts_with(|c: char| c.is_ascii_alphanumeric()) || !stem.chars().all(is_good) {
+        return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
+    }
+    if let Some(other) = LANGUAGES.iter().find(|other| {
+        other.ending != language.ending && stem.ends_with(&format!(".{}", other.ending))
+    }) {
+        return cannot(format!("a hook in {} does not end in .{}", language.name, other.ending));
+    }
+    if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) {
+        return cannot("files called so are passed over in hooks.d, as no hooks".to_string());
+    }
+    match command::name_of(&spec.name) {
+        Some(command) if command != stem => cannot(format!(
+            "the file of a command is called as it: `hookrun new {command} --event {}`",
+            spec.name
+        )),
+        _ => Ok(file),
+    }
+}
+
+/// The hooks.d of a folder that was named: it is one, has one, or will have one.
+fn named_folder(named: &Path) -> Result<PathBuf> {
+    if named.exists() && !named.is_dir() {
+        let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
+        return Err(Failure::with_help(format!("`{}` is no folder", named.display()), help));
+    }
+    if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
+        let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
+        return Err(Failure::with_help(cause, "name the folder that it is in"));
+    }
+    if named.file_name().is_some_and(|name| name == DROP_INS) {
+        return Ok(named.to_path_buf());
+    }
+    let inside = [named.join(DROP_INS), named.join(HIDDEN).join(DROP_INS)];
+    if let Some(folder) = inside.iter().find(|folder| folder.exists()) {
+        return Ok(folder.clone());
+    }
+    // Folders of events without a hooks.d around them are one by another name.
+    let is_event = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_str().is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
+    };
+    let is_drop_ins = !named.join(MANIFEST).exists()
+        && fs::read_dir(named).is_ok_and(|entries| entries.flatten().any(is_event));
+    Ok(if is_drop_ins { named.to_path_buf() } else { named.join(DROP_INS) })
+}
+
+/// The hooks.d of the project; it may not be there yet.
+fn project_folder(config: &Config) -> PathBuf {
+    let project = config.layers.iter().find(|layer| layer.kind == LayerKind::Project);
+    let found = project.and_then(|layer| layer.drop_ins.first().cloned());
+    let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
+    found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
+}
+
+fn pages(hooks: &Path, spec: &EventSpec, language: &Language, file: &str) -> [Page; 2] {
+    let folder = match command::name_of(&spec.name) {
+        Some(_) => commands::FOLDER,
+        None => spec.name.as_ref(),
+    };
+    let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(file);
+    [
+        Page {
+            path: hooks.join(folder).join(file),
+            text: templates::hook(spec, language, file),
+            mode: 0o777,
+        },
+        Page {
+            path: hooks.join("tests").join(format!("{stem}.toml")),
+            text: templates::cases(spec, language, file),
+            mode: 0o666,
+        },
+    ]
+}
+
+/// Writes all files or none, and over nothing.
+fn write_all(pages: &[Page], paths: &Paths) -> Result<()> {
+    for page in pages {
+        // What cannot be looked at is found when it is written.
+        if page.path.symlink_metadata().is_ok() {
+            return Err(is_there(page, paths));
+        }
+    }
+    for (done, page) in pages.iter().enumerate() {
+        if let Err(failure) = write(page, paths) {
+            for made in &pages[..done] {
+                let _ = fs::remove_file(&made.path);
+            }
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+fn write(page: &Page, paths: &Paths) -> Result<()> {
+    let cannot = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => is_there(page, paths),
+        _ => Failure::new(format!("cannot write `{}`: {error}", paths.show(&page.path))),
+    };
+    fs::create_dir_all(page.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        // What everyone may write is no hook, whatever the umask says.
+        .mode(page.mode & !0o002)
+        .open(&page.path)
+        .map_err(cannot)?;
+    file.write_all(page.text.as_bytes()).map_err(|error| {
+        let _ = fs::remove_file(&page.path);
+        cannot(error)
+    })
+}
+
+fn is_there(page: &Page, paths: &Paths) -> Failure {
+    let cause = format!("`{}` is there already", paths.show(&page.path));
+    Failure::with_help(cause, "choose another name, or move it away; nothing was written")
+}

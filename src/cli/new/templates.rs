@@ -1,0 +1,185 @@
+//! What new hooks look like: a table by the sort of the event and the language.
+//!
+//! A sort is found by the rules of the event, never by its name, so that every event has one, those
+//! of one's own too. `@WORDS@` in capitals stand for what is known of the event and the hook.
+
+mod sorts;
+
+use hookrun::event::catalog::command;
+use hookrun::event::{EventSpec, Kind};
+
+use sorts::SORTS;
+
+/// A language that hooks are written in.
+pub(crate) struct Language {
+    /// What `--lang` calls it.
+    pub(crate) name: &'static str,
+    /// What the file ends with.
+    pub(crate) ending: &'static str,
+    /// The first line.
+    pub(crate) shebang: &'static str,
+    /// How values are read in it, beside the environment.
+    reading: &'static str,
+    /// Its body among those of a sort.
+    body: fn(&Bodies) -> &'static str,
+}
+
+/// Every language, the usual one first.
+pub(crate) const LANGUAGES: &[Language] = &[
+    Language {
+        name: "sh",
+        ending: "sh",
+        shebang: "#!/bin/sh",
+        reading: FIELD,
+        body: |bodies| bodies.sh,
+    },
+    Language {
+        name: "bash",
+        ending: "sh",
+        shebang: "#!/usr/bin/env bash",
+        reading: FIELD,
+        body: |bodies| bodies.bash,
+    },
+    Language {
+        name: "python",
+        ending: "py",
+        shebang: "#!/usr/bin/env python3",
+        reading: "The event is on stdin as JSON; what is asked for most is in the environment\n# too (HOOKRUN_*).",
+        body: |bodies| bodies.python,
+    },
+];
+
+const FIELD: &str = "What is asked for most is in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, of which `hookrun field KEY` prints a value.";
+
+/// A sort of event, and what a new hook for one does.
+pub(crate) struct Sort {
+    /// Whether an event is of this sort.
+    fits: fn(&EventSpec) -> bool,
+    /// The directive.
+    directive: &'static str,
+    /// What the directive above it says.
+    about: &'static str,
+    /// The hook below its comment, in every language.
+    bodies: Bodies,
+    /// The first cases, as TOML.
+    cases: &'static str,
+}
+
+/// A hook below its comment.
+struct Bodies {
+    sh: &'static str,
+    bash: &'static str,
+    python: &'static str,
+}
+
+/// The sort of an event: the first that it fits.
+pub(crate) fn sort_of(spec: &EventSpec) -> &'static Sort {
+    SORTS.iter().find(|sort| (sort.fits)(spec)).expect("the last sort has every event")
+}
+
+/// The text of a hook for `spec` whose file is called `file`.
+pub(crate) fn hook(spec: &EventSpec, language: &Language, file: &str) -> String {
+    let sort = sort_of(spec);
+    let rule = if spec.blocks {
+        "Exit 0 allows. Any other status refuses, and stderr is the reason; so does a failure,\n# such as a slip in this file."
+    } else {
+        "Nothing can be refused here any more. What it prints is shown; what goes wrong is\n# reported, and the host goes on."
+    };
+    let rule = match spec.on_failure.name() {
+        "allow" if spec.blocks => {
+            "Exit 0 allows. Any other status refuses, and stderr is the reason; a hook that hangs or\n# is killed is passed over here."
+        }
+        _ => rule,
+    };
+    let head = "@SHEBANG@
+# Asked when @SUMMARY@.
+#
+# @READING@
+# @RULE@
+# `hookrun events @EVENT@` shows the keys, `hookrun test @EVENT@` what this hook
+# says, and hooks.d/tests/ has its cases.
+#
+# The line below is a directive: @ABOUT@
+#
+# hookrun: @DIRECTIVE@
+
+";
+    let text = head
+        .replace("@SHEBANG@", language.shebang)
+        .replace("@READING@", language.reading)
+        .replace("@RULE@", rule)
+        .replace("@ABOUT@", sort.about)
+        .replace("@DIRECTIVE@", sort.directive);
+    filled(&(text + (language.body)(&sort.bodies)), spec, file)
+}
+
+/// The text of its first cases.
+pub(crate) fn cases(spec: &EventSpec, language: &Language, file: &str) -> String {
+    let head = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
+
+[defaults]
+event = \"@EVENT@\"
+hook = \"@FILE@\"
+";
+    // A shell has no way to write JSON; what it prints is text to show.
+    let said = if language.name == "python" { "context" } else { "output" };
+    let text = format!("{head}{}", sort_of(spec).cases).replace("@SAID@", said);
+    filled(&text, spec, file)
+}
+
+fn filled(text: &str, spec: &EventSpec, file: &str) -> String {
+    let Looked { key, word, sample } = looked_at(spec);
+    text.replace("@SUMMARY@", &spec.summary)
+        .replace("@EVENT@", &spec.name)
+        .replace("@FILE@", file)
+        .replace("@COMMAND@", command::name_of(&spec.name).unwrap_or_default())
+        .replace("@KEY@", key)
+        .replace("@WORD@", word)
+        .replace("@BAD@", &sample.replace("@", word))
+        .replace("@GOOD@", &sample.replace("@", "all is well"))
+}
+
+/// A key of a context, and a word that must not be in it.
+struct Looked<'s> {
+    key: &'s str,
+    word: &'static str,
+    /// A value of that key as TOML, with the text for `@`.
+    sample: &'static str,
+}
+
+/// Keys that policies look at, and words that show how; the first that an event has is taken.
+const LOOKED_AT: &[(&str, &str)] = &[
+    ("command", "rm -rf"),
+    ("content", "password"),
+    ("lastAssistantMessage", "to be done"),
+    ("message", "WIP"),
+    ("branch", "main"),
+    ("environment", "production"),
+    ("model", "preview"),
+    ("taskSubject", "everything"),
+];
+
+/// Keys that every event of a session has, which say nothing about it.
+const PASSED_OVER: &[&str] =
+    &["sessionId", "cwd", "transcriptPath", "permissionMode", "toolUseId", "agentId"];
+
+/// The key of an event that its new hook looks at; none is called "".
+fn looked_at(spec: &EventSpec) -> Looked<'_> {
+    let is_text = |kind| !matches!(kind, Kind::Boolean | Kind::Integer | Kind::Number);
+    let keys = || {
+        let keys = spec.context.iter().filter(|key| is_text(key.kind));
+        keys.filter(|key| !PASSED_OVER.contains(&key.name.as_ref()))
+    };
+    let known = LOOKED_AT
+        .iter()
+        .find_map(|(name, word)| Some((keys().find(|key| key.name == *name)?, *word)));
+    let Some((key, word)) = known.or_else(|| Some((keys().next()?, "forbidden"))) else {
+        return Looked { key: "", word: "", sample: "" };
+    };
+    let sample = match key.kind {
+        Kind::Object => "{ text = \"@\" }",
+        Kind::Array => "[\"@\"]",
+        _ => "\"@\"",
+    };
+    Looked { key: &key.name, word, sample }
+}

@@ -1,0 +1,354 @@
+//! The sorts of events and what a new hook for one does, in every language, with its first cases.
+
+use hookrun::event::Schedule;
+use hookrun::event::catalog::command;
+
+use super::{Bodies, Sort, looked_at};
+
+/// Every sort, the special ones first.
+pub(super) const SORTS: &[Sort] = &[COMMAND, SHELL, PATHS, PROMPT, VALUE, FREEZE, WATCH, TELL];
+
+/// A command of the user: its output is the answer.
+const COMMAND: Sort = Sort {
+    fits: |spec| command::name_of(&spec.name).is_some(),
+    directive: "description=\"say what it does\"",
+    about: "the description stands in the host's list of commands.",
+    bodies: Bodies {
+        sh: r#"arguments=$(hookrun field args --default '') || exit 1
+if [ -z "$arguments" ]; then
+    echo 'usage: @COMMAND@ TEXT' >&2
+    exit 1
+fi
+printf 'You said: %s\n' "$arguments"
+"#,
+        bash: r#"arguments=$(hookrun field args --default '') || exit 1
+if [[ -z $arguments ]]; then
+    echo 'usage: @COMMAND@ TEXT' >&2
+    exit 1
+fi
+printf 'You said: %s\n' "$arguments"
+"#,
+        python: r#"import json
+import sys
+
+arguments = json.load(sys.stdin).get("args") or ""
+if not arguments:
+    sys.exit("usage: @COMMAND@ TEXT")
+print("You said:", arguments)
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "without arguments it says how it is used"
+context = { args = "" }
+expect = { decision = "block", reason = "^usage: @COMMAND@ TEXT$" }
+
+[[case]]
+name = "its output is the answer"
+context = { args = "all of it" }
+expect = { decision = "allow", output = "^You said: all of it$" }
+"#,
+};
+
+/// A tool that is about to run.
+const SHELL: Sort = Sort {
+    fits: |spec| spec.blocks && spec.carries("toolName"),
+    directive: "tool=bash",
+    about: "this hook is asked about shell tools only, whatever a host\n# calls them.",
+    bodies: Bodies {
+        sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+case ${HOOKRUN_ACTION_COMMAND-} in
+*'git push'*' --force'*)
+    echo 'a force push is refused; push to a branch of your own' >&2
+    exit 1
+    ;;
+esac
+"#,
+        bash: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+if [[ ${HOOKRUN_ACTION_COMMAND-} == *'git push'*' --force'* ]]; then
+    echo 'a force push is refused; push to a branch of your own' >&2
+    exit 1
+fi
+"#,
+        python: r#"import json
+import sys
+
+event = json.load(sys.stdin)
+# The action is the same in every host: kind, command, paths.
+command = (event.get("action") or {}).get("command") or ""
+if "git push" in command and " --force" in command:
+    sys.exit("a force push is refused; push to a branch of your own")
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "a force push is refused"
+context = { toolName = "bash", toolInput = { command = "git push --force origin main" } }
+expect = { decision = "block", reason = "^a force push is refused" }
+
+[[case]]
+name = "another push is allowed"
+context = { toolName = "bash", toolInput = { command = "git push origin work" } }
+expect = { decision = "allow" }
+"#,
+};
+
+/// A commit or a push, with the paths that it changes.
+const PATHS: Sort = Sort {
+    fits: |spec| spec.blocks && spec.carries("changes"),
+    directive: "timeout=10s",
+    about: "how long this hook may run; path=GLOB would ask it only\n# about changes to such paths.",
+    bodies: Bodies {
+        sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+# The paths stand one a line: they are split there only, and a star in one is only a star.
+IFS='
+'
+set -f
+for path in ${HOOKRUN_ACTION_PATHS-}; do
+    case ${path##*/} in
+    .env | *.pem)
+        echo "$path stays out of the repository" >&2
+        exit 1
+        ;;
+    esac
+done
+"#,
+        bash: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+# The paths stand one a line.
+while IFS= read -r path; do
+    case ${path##*/} in
+    .env | *.pem)
+        echo "$path stays out of the repository" >&2
+        exit 1
+        ;;
+    esac
+done <<<"${HOOKRUN_ACTION_PATHS-}"
+"#,
+        python: r#"import json
+import sys
+
+event = json.load(sys.stdin)
+for path in (event.get("action") or {}).get("paths") or []:
+    name = path.rpartition("/")[2]
+    if name == ".env" or name.endswith(".pem"):
+        sys.exit(f"{path} stays out of the repository")
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "a key stays out of the repository"
+context = { changes = [{ path = "src/a.rs", status = "M" }, { path = "keys/host.pem", status = "A" }] }
+expect = { decision = "block", reason = "^keys/host.pem stays out of the repository$" }
+
+[[case]]
+name = "other files are taken in"
+context = { changes = [{ path = "src/a.rs", status = "M" }] }
+expect = { decision = "allow" }
+"#,
+};
+
+/// A prompt, which has a variable of its own.
+const PROMPT: Sort = Sort {
+    fits: |spec| spec.blocks && spec.carries("prompt"),
+    directive: "timeout=5s",
+    about: "how long this hook may run.",
+    bodies: Bodies {
+        sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+case ${HOOKRUN_PROMPT-} in
+*'BEGIN PRIVATE KEY'*)
+    echo 'a private key is not for the model; take it out' >&2
+    exit 1
+    ;;
+esac
+"#,
+        bash: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
+[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+if [[ ${HOOKRUN_PROMPT-} == *'BEGIN PRIVATE KEY'* ]]; then
+    echo 'a private key is not for the model; take it out' >&2
+    exit 1
+fi
+"#,
+        python: r#"import json
+import sys
+
+event = json.load(sys.stdin)
+if "BEGIN PRIVATE KEY" in (event.get("prompt") or ""):
+    sys.exit("a private key is not for the model; take it out")
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "a private key is not for the model"
+context = { prompt = "use this: -----BEGIN PRIVATE KEY-----" }
+expect = { decision = "block", reason = "^a private key is not for the model" }
+
+[[case]]
+name = "another prompt is allowed"
+context = { prompt = "write tests" }
+expect = { decision = "allow" }
+"#,
+};
+
+/// Something with a text in it that says what it is about.
+const VALUE: Sort = Sort {
+    fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
+    directive: "timeout=5s",
+    about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
+    bodies: Bodies {
+        sh: r#"value=$(hookrun field @KEY@ --default '') || exit 1
+case $value in
+*'@WORD@'*)
+    echo '@KEY@: "@WORD@" is refused' >&2
+    exit 1
+    ;;
+esac
+"#,
+        bash: r#"value=$(hookrun field @KEY@ --default '') || exit 1
+if [[ $value == *'@WORD@'* ]]; then
+    echo '@KEY@: "@WORD@" is refused' >&2
+    exit 1
+fi
+"#,
+        python: r#"import json
+import sys
+
+value = json.load(sys.stdin).get("@KEY@")
+if "@WORD@" in (value if isinstance(value, str) else json.dumps(value)):
+    sys.exit('@KEY@: "@WORD@" is refused')
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "`@WORD@` is refused"
+context = { @KEY@ = @BAD@ }
+expect = { decision = "block", reason = '^@KEY@: "@WORD@" is refused$' }
+
+[[case]]
+name = "anything else is allowed"
+context = { @KEY@ = @GOOD@ }
+expect = { decision = "allow" }
+"#,
+};
+
+/// A gate whose events say nothing that could be looked at.
+const FREEZE: Sort = Sort {
+    fits: |spec| spec.blocks,
+    directive: "timeout=5s",
+    about: "how long this hook may run.",
+    bodies: Bodies {
+        sh: r#"# While the file FREEZE lies in the project's root, this does not happen.
+if [ -e "${HOOKRUN_PROJECT_DIR:?}/FREEZE" ]; then
+    echo 'not now: the file FREEZE is there' >&2
+    exit 1
+fi
+"#,
+        bash: r#"# While the file FREEZE lies in the project's root, this does not happen.
+if [[ -e ${HOOKRUN_PROJECT_DIR:?}/FREEZE ]]; then
+    echo 'not now: the file FREEZE is there' >&2
+    exit 1
+fi
+"#,
+        python: r#"import json
+import os
+import sys
+
+event = json.load(sys.stdin)  # What to judge by, as soon as the event has keys.
+# While the file FREEZE lies in the project's root, this does not happen.
+if os.path.exists(os.path.join(os.environ["HOOKRUN_PROJECT_DIR"], "FREEZE")):
+    sys.exit("not now: the file FREEZE is there")
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "a freeze refuses"
+files = { FREEZE = "", ".git/HEAD" = "" }
+expect = { decision = "block", reason = "^not now: the file FREEZE is there$" }
+
+[[case]]
+name = "without a freeze it is allowed"
+files = { ".git/HEAD" = "" }
+expect = { decision = "allow" }
+"#,
+};
+
+/// An event that is told of when nobody waits any more.
+const WATCH: Sort = Sort {
+    fits: |spec| spec.schedule == Schedule::Detached,
+    directive: "timeout=30s",
+    about: "how long this hook may run; nobody waits for it.",
+    bodies: Bodies {
+        sh: r#"# A folder of this hook's own, which stays.
+echo "$HOOKRUN_EVENT" >>"${HOOKRUN_STATE_DIR:?}/seen.log"
+"#,
+        bash: r#"# A folder of this hook's own, which stays.
+echo "$HOOKRUN_EVENT" >>"${HOOKRUN_STATE_DIR:?}/seen.log"
+"#,
+        python: r#"import json
+import os
+import sys
+
+event = json.load(sys.stdin)
+# A folder of this hook's own, which stays.
+with open(os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a") as log:
+    print(json.dumps(event), file=log)
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "it notes what it is told"
+expect = { decision = "allow" }
+"#,
+};
+
+/// An event that has happened, or cannot be refused.
+const TELL: Sort = Sort {
+    fits: |_| true,
+    directive: "timeout=5s",
+    about: "how long this hook may run.",
+    bodies: Bodies {
+        sh: r#"# What a hook prints is shown. For the model it would be JSON: {"additionalContext": "..."}
+notes=${HOOKRUN_PROJECT_DIR:?}/NOTES.md
+[ -e "$notes" ] || exit 0
+printf 'Notes: %s\n' "$(head -n 1 "$notes")"
+"#,
+        bash: r#"# What a hook prints is shown. For the model it would be JSON: {"additionalContext": "..."}
+notes=${HOOKRUN_PROJECT_DIR:?}/NOTES.md
+[[ -e $notes ]] || exit 0
+IFS= read -r first <"$notes"
+printf 'Notes: %s\n' "$first"
+"#,
+        python: r#"import json
+import os
+import sys
+
+event = json.load(sys.stdin)  # What to judge by.
+notes = os.path.join(os.environ["HOOKRUN_PROJECT_DIR"], "NOTES.md")
+if os.path.exists(notes):
+    with open(notes, encoding="utf-8") as file:
+        # For the model; `output` would be shown to the person.
+        print(json.dumps({"additionalContext": f"Notes: {file.readline().strip()}"}))
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "it tells the first line of the notes"
+files = { "NOTES.md" = "mind the gap\n", ".git/HEAD" = "" }
+expect = { decision = "allow", @SAID@ = "^Notes: mind the gap$" }
+
+[[case]]
+name = "without notes it has nothing to say"
+files = { ".git/HEAD" = "" }
+expect = { decision = "allow" }
+"#,
+};
