@@ -7,6 +7,7 @@
 //! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
 //! and `<!-- not run -->` leaves a `console` block alone.
 
+mod ci;
 mod hosts;
 mod systems;
 
@@ -47,6 +48,7 @@ pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
+    "docs/ci.md",
     "docs/hosts/git.md",
     "docs/hosts.md",
     "docs/hosts/claude.md",
@@ -116,6 +118,8 @@ const PARTS: &[Part] = &[
     ("variables-of-hosts", hosts::variables),
     ("tools", tools),
     ("git-hooks", git_hooks),
+    ("action-inputs", ci::action_inputs),
+    ("pre-commit-hooks", ci::pre_commit_hooks),
     ("shipped-hooks", shipped_hooks),
     ("library", library),
     ("systems", crate::systems::table::tables),
