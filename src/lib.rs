@@ -28,8 +28,8 @@
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
 //! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
 //! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
-//! told), and [`audit`] (what is kept of it). [`interceptor`] stands apart: code around single
-//! tools. So does [`conformance`]: what any runner must answer.
+//! told), [`audit`] (what is kept of it) and [`replay`] (what is decided again). [`interceptor`]
+//! stands apart: code around single tools. So does [`conformance`]: what any runner must answer.
 //!
 //! [`Hook::function`]: hook::Hook::function
 //! [`Runner`]: runner::Runner
@@ -52,6 +52,7 @@ pub mod outcome;
 pub mod plan;
 pub mod registry;
 pub mod reminder;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod runner;

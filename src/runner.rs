@@ -166,6 +166,15 @@ impl Runner {
         self
     }
 
+    /// Runs its hooks as one with `other`: what one of them ends, sweeps and stops, it does with
+    /// an eye on the hooks of both. For programs with several sets of hooks; what was said to
+    /// `other` about that by [`Runner::abort`], [`Runner::grounds`] and the like holds here too.
+    #[must_use]
+    pub fn beside(mut self, other: &Runner) -> Runner {
+        self.engine = other.engine.clone();
+        self
+    }
+
     /// Names hookrun's own program. With it, hooks are ended by a keeper if this process is
     /// killed with SIGKILL; and without it, hooks with `limits.files`, and those in a control
     /// group or process namespace of their own, do not start. A hook in a sandbox is then started

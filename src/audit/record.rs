@@ -227,6 +227,11 @@ impl<'l> Record<'l> {
         self.context.map(RawValue::get)
     }
 
+    /// The JSON text of the report.
+    pub fn run(&self) -> &'l str {
+        self.run.get()
+    }
+
     /// What was decided, and by whom.
     ///
     /// # Errors

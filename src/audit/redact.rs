@@ -163,6 +163,11 @@ fn replace(regex: &Regex, kind: &str, has_digit: bool, text: &mut Cow<'_, str>) 
     }
 }
 
+/// Whether a secret was replaced in `text`.
+pub fn is_marked(text: &str) -> bool {
+    text.contains(MARK)
+}
+
 fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::record::{Brief, BriefHook};
 
 /// What is known of many decisions.
@@ -24,7 +26,7 @@ pub struct Stats {
 }
 
 /// What is known of one hook.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HookStats {
     /// How often it ran.
     pub calls: u64,
@@ -69,22 +71,42 @@ impl Stats {
 
 impl HookStats {
     fn add(&mut self, hook: &BriefHook, took_ms: f64) {
+        let decision = hook.verdict.as_ref().map(|verdict| verdict.decision.as_str());
+        self.count(decision, hook.failure.is_some(), took_ms);
+    }
+
+    /// Counts a call: what it decided, `allow`, `ask` or `block`, if it answered.
+    pub fn count(&mut self, decision: Option<&str>, has_failed: bool, took_ms: f64) {
         self.calls += 1;
-        self.failures += u64::from(hook.failure.is_some());
-        match hook.verdict.as_ref().map(|verdict| verdict.decision.as_str()) {
+        self.failures += u64::from(has_failed);
+        match decision {
             Some("block") => self.refusals += 1,
             Some("ask") => self.questions += 1,
             Some(_) | None => {}
         }
         self.latencies.add(took_ms);
     }
+
+    /// Counts what another has counted.
+    pub fn merge(&mut self, other: &HookStats) {
+        self.calls += other.calls;
+        self.refusals += other.refusals;
+        self.questions += other.questions;
+        self.failures += other.failures;
+        self.latencies.merge(&other.latencies);
+    }
 }
 
 /// Each power of two is divided into so many steps: percentiles are exact to 1.6 %.
 const STEPS: u64 = 64;
 
-/// Times, counted in steps that grow with them: a few kilobytes for any number of them.
-#[derive(Debug, Clone, Default)]
+/// The last step: that of an hour and more, and of far more.
+const LAST_STEP: usize = 2431;
+
+/// Times, counted in steps that grow with them: a few kilobytes for any number of them. As JSON it
+/// is the counts of the steps that have any, and can be read and merged again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Steps", try_from = "Steps")]
 pub struct Latencies {
     counts: Vec<u64>,
     count: u64,
@@ -166,6 +188,43 @@ impl Latencies {
     }
 }
 
+/// [`Latencies`] as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Steps {
+    total_us: u64,
+    most_us: u64,
+    steps: Vec<(usize, u64)>,
+}
+
+impl From<Latencies> for Steps {
+    fn from(latencies: Latencies) -> Steps {
+        let Latencies { counts, total_us, most_us, .. } = latencies;
+        let steps = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+        Steps { total_us, most_us, steps: steps.collect() }
+    }
+}
+
+impl TryFrom<Steps> for Latencies {
+    type Error = String;
+
+    fn try_from(steps: Steps) -> Result<Latencies, String> {
+        let Steps { total_us, most_us, steps } = steps;
+        let mut latencies = Latencies { total_us, most_us, ..Latencies::default() };
+        for (step, count) in steps {
+            if step > LAST_STEP {
+                return Err(format!("there is no step {step} among the latencies"));
+            }
+            if latencies.counts.len() <= step {
+                latencies.counts.resize(step + 1, 0);
+            }
+            latencies.counts[step] += count;
+            latencies.count += count;
+        }
+        Ok(latencies)
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "microseconds of 200 years fit")]
 fn milliseconds(us: u64) -> f64 {
     us as f64 / 1e3
@@ -210,6 +269,19 @@ mod tests {
             let last = last_of(step_of(us));
             assert!(last >= us && last - us <= us / 64, "{us}: {last}");
         }
+    }
+
+    #[test]
+    fn times_are_read_again_as_they_were_written() {
+        let mut all = Latencies::default();
+        for ms in [0.0, 0.001, 3.7, 3.7, 120.0, 1e12] {
+            all.add(ms);
+        }
+        assert_eq!(step_of(u64::MAX), LAST_STEP);
+        let text = serde_json::to_string(&all).unwrap();
+        assert_eq!(serde_json::from_str::<Latencies>(&text).unwrap(), all);
+        let wrong = text.replace("2431", "99999999");
+        assert!(wrong != text && serde_json::from_str::<Latencies>(&wrong).is_err());
     }
 
     #[test]

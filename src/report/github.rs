@@ -31,7 +31,7 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// One annotation.
-pub(super) fn annotation(
+pub(crate) fn annotation(
     level: &str,
     properties: &[(&str, String)],
     message: &str,

@@ -31,6 +31,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("dialect", &["outcome", "event", "spelling"]),
     ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
     ("audit", &["report", "session", "dialect", "run", "event"]),
+    (
+        "replay",
+        &["audit", "report", "runner", "config", "exec", "dialect", "run", "outcome", "event"],
+    ),
 ];
 
 /// Who may do what: a piece of code, the only files that may hold it, and why.

@@ -1,0 +1,106 @@
+//! A part of a recording, by a hash of each event: the same in every job, on every machine.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One part of so many: `3/8`. Every event is in exactly one of the eight.
+///
+/// It is told by the 64-bit FNV-1a hash of the event's context, byte by byte as it stands in the
+/// line: the part is the hash modulo the number of parts, plus 1. Where a line has no context, or
+/// cannot be read, it is the hash of the whole line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partition {
+    number: u64,
+    of: u64,
+}
+
+impl Partition {
+    /// The only part there is.
+    pub const WHOLE: Partition = Partition { number: 1, of: 1 };
+
+    /// Whether what has this text is in this part.
+    pub fn takes(self, text: &[u8]) -> bool {
+        self.of == 1 || hash(text) % self.of + 1 == self.number
+    }
+
+    /// Whether what has no text, a line that is too long to be read, is in this part.
+    pub fn takes_nameless(self) -> bool {
+        self.number == 1
+    }
+
+    /// Which one of them it is, counted from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// How many parts there are.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+}
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Partition, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(number, of)| Some((number.parse::<u64>().ok()?, of.parse::<u64>().ok()?)));
+        match numbers {
+            Some((number, of)) if 1 <= number && number <= of => Ok(Partition { number, of }),
+            Some((number, of)) if number > of => Err(format!("there are only {of} parts")),
+            Some(_) => Err("parts are counted from 1 on".to_string()),
+            None => Err("write a part of so many, `3/8`".to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+/// FNV-1a, 64 bits.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_one_that_is_promised() {
+        // From the page of its authors.
+        assert_eq!(hash(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(hash(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(hash(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn every_text_is_in_exactly_one_part_and_parts_are_of_a_size() {
+        for of in [1, 2, 3, 8, 64] {
+            let mut sizes = vec![0_u32; usize::try_from(of).unwrap()];
+            for number in 0..6400 {
+                let text = format!("{{\"event\":\"tool.pre\",\"n\":{number}}}");
+                let parts = (1..=of).map(|number| Partition { number, of });
+                let taking: Vec<_> = parts.filter(|part| part.takes(text.as_bytes())).collect();
+                assert_eq!(taking.len(), 1, "{text}");
+                sizes[usize::try_from(taking[0].number()).unwrap() - 1] += 1;
+            }
+            let fair = 6400 / u32::try_from(of).unwrap();
+            assert!(sizes.iter().all(|size| *size > fair / 2 && *size < fair * 2), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_written_as_it_is_read() {
+        assert_eq!("3/8".parse::<Partition>().unwrap().to_string(), "3/8");
+        for wrong in ["", "3", "0/8", "9/8", "0/0", "a/b", "-1/2", "1/2/3"] {
+            assert!(wrong.parse::<Partition>().is_err(), "{wrong}");
+        }
+    }
+}
