@@ -3,6 +3,7 @@
 mod hosts;
 mod inside;
 mod new;
+mod replay;
 mod vectors;
 mod why;
 
@@ -17,6 +18,7 @@ use hookrun::dialect::{DIALECTS, git, native};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
 pub(crate) use new::NewArgs;
+pub(crate) use replay::ReplayArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
@@ -65,6 +67,13 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
+    /// Decide recorded events again, and show what is decided otherwise
+    #[command(
+        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, nobody is asked, hooks that are not waited for otherwise are, and an agent's stop is refused as often as hooks do. Events of a session are not decided in their order, except with --jobs 1.
+
+Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks that are not in order."
+    )]
+    Replay(ReplayArgs),
     /// Show the hooks of every event, in the order in which they run
     List(ListArgs),
     /// Show one hook with all its settings
@@ -137,6 +146,7 @@ impl Command {
         match self {
             Command::Test(args) => args.format == TestFormat::Human,
             Command::Why(args) => args.format == TextFormat::Human,
+            Command::Replay(args) => args.format == "human",
             Command::List(args) => args.format == TextFormat::Human,
             Command::Show(args) => args.format == TextFormat::Human,
             Command::Events(args) => args.format == TextFormat::Human,

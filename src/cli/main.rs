@@ -18,6 +18,7 @@ mod log;
 mod man;
 mod new;
 mod quick;
+mod replay;
 mod run;
 mod schema;
 mod send;
@@ -124,6 +125,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Run(args) => run::run(args, env, out),
         Command::Test(args) => test::test(args, env, out),
         Command::Why(args) => why::why(args, env, out),
+        Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),
         Command::Show(args) => show::show(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),

@@ -31,6 +31,8 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
+    /// `$CI`: whether it is a job of a CI system, where nobody looks at a progress bar.
+    pub is_ci: bool,
     /// Whether the terminal shows more than ASCII, by its locale.
     pub is_utf8: bool,
     /// The variables by which an operator decides about settings files, of those that are set.
@@ -91,6 +93,7 @@ impl Environment {
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
+            is_ci: text("CI").is_some_and(|ci| ci != "false"),
             is_utf8: is_utf8(),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),

@@ -11,13 +11,17 @@ use crate::audit::read::{Lines, ReadError};
 /// From so many bytes on a batch is full.
 const MOST_BYTES: usize = 128 * 1024;
 
+/// How much is read at once.
+const BLOCK: usize = 64 * 1024;
+
 /// A line's buffer that has grown beyond this is not kept.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// A recording.
 pub enum Input {
-    /// A file. It is read as far as it is written when it is opened: a hook may append to it.
-    File(PathBuf),
+    /// A file, and what it is called. It is read as far as it is written when it is opened: a hook
+    /// may append to it.
+    File(PathBuf, String),
     /// What somebody sends, under this name.
     Stream(String, Box<dyn Read + Send>),
 }
@@ -32,26 +36,26 @@ impl Input {
     /// What it is called in reports.
     pub fn name(&self) -> String {
         match self {
-            Input::File(file) => file.display().to_string(),
-            Input::Stream(name, _) => name.clone(),
+            Input::File(_, name) | Input::Stream(name, _) => name.clone(),
         }
     }
 
     fn open(self) -> Result<Lines, ReadError> {
         match self {
             Input::Stream(name, stream) => {
-                Ok(Lines::of(Path::new(&name), BufReader::with_capacity(64 * 1024, stream)))
+                Ok(Lines::of(Path::new(&name), BufReader::with_capacity(BLOCK, stream)))
             }
-            Input::File(file) => {
-                let length = file.metadata().ok().filter(|meta| meta.is_file());
-                let Some(length) = length.map(|meta| meta.len()) else { return Lines::open(&file) };
+            Input::File(file, name) => {
+                let name = Path::new(&name);
                 let fails = |error: std::io::Error| ReadError {
-                    file: file.clone(),
+                    file: name.to_path_buf(),
                     line: None,
                     problem: error.to_string(),
                 };
-                let opened = File::open(&file).map_err(fails)?.take(length);
-                Ok(Lines::of(&file, BufReader::with_capacity(64 * 1024, opened)))
+                let opened = File::open(&file).map_err(fails)?;
+                let length = opened.metadata().ok().filter(std::fs::Metadata::is_file);
+                let length = length.map_or(u64::MAX, |meta| meta.len());
+                Ok(Lines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
             }
         }
     }
@@ -181,7 +185,7 @@ mod tests {
 
     #[test]
     fn lines_of_all_recordings_come_in_order_with_their_places() {
-        let missing = Input::File("/nonexistent/x.jsonl".into());
+        let missing = Input::File("/nonexistent/x".into(), "x".to_string());
         let mut source = Source::new(vec![stream("a", "1\n\n3\n"), missing, stream("b", "1")]);
         let mut found = Vec::new();
         while let Some(batch) = source.next(2) {
@@ -195,7 +199,7 @@ mod tests {
                 });
             }
         }
-        assert_eq!(found, ["0:1:1", "0:3:3", "1:/nonexistent/x.jsonl", "2:1:1"]);
+        assert_eq!(found, ["0:1:1", "0:3:3", "1:x", "2:1:1"]);
     }
 
     #[test]

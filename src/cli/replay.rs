@@ -1,0 +1,233 @@
+//! `hookrun replay FILE…`: recorded events decided again, and what has changed.
+
+mod progress;
+mod write;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use hookrun::audit::Redactor;
+use hookrun::config::{Choice, Config, Environment};
+use hookrun::exec::Abort;
+use hookrun::replay::merge::{MergeError, Parts};
+use hookrun::replay::report::{FORMATS, Header, Report};
+use hookrun::replay::{
+    Decider, Done, Ended, Finding, Hooks, Input, Partition, ReplayError, Totals, crew,
+};
+use hookrun::report::Paths;
+use hookrun::runner::Runner;
+use tempfile::TempDir;
+
+use crate::args::ReplayArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::run::{choice, runner, start_up};
+use progress::Progress;
+use write::NewRecording;
+
+/// What stands for stdin among the files.
+const STDIN: &str = "-";
+
+/// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.
+pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let mut report = report(args)?;
+    if args.merge {
+        return merge(args, env, report.as_mut(), out);
+    }
+    let (abort, grounds) = start_up()?;
+    let inputs = inputs(args, env)?;
+    let header = header(args, &inputs);
+    let state = state_folder(env)?;
+    let first = runner(Config::default(), env).abort(abort.clone()).grounds(grounds);
+    let decider = decider(args, env, (first, state.path()))?;
+    let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
+    let mut written = written.take().transpose()?;
+    let progress = Progress::of(&args.files, env);
+    let mut out = BufWriter::new(out);
+    report.begin(&header, &mut out)?;
+    let mut each = |done: Done| -> std::result::Result<(), ReplayError> {
+        if let Some(written) = &mut written {
+            written.append(&done.written)?;
+        }
+        if done.findings.is_empty() {
+            return Ok(());
+        }
+        let tell = || -> io::Result<()> {
+            done.findings.iter().try_for_each(|finding| report.finding(finding, &mut out))?;
+            out.flush()
+        };
+        progress.aside(tell).map_err(|error| ReplayError::Write {
+            what: "the report".to_string(),
+            problem: error.to_string(),
+        })
+    };
+    let ended =
+        crew::run((decider, inputs), (threads(args), abort.clone()), &mut each, &mut |so_far| {
+            progress.tell(so_far)
+        });
+    progress.clear();
+    let totals = match ended {
+        Ok(totals) => totals,
+        Err(error) => return early(&error, &abort, &header),
+    };
+    if let Some(written) = written {
+        written.finish()?;
+    }
+    end(report.as_mut(), &totals, &header, &mut out)
+}
+
+/// Makes one report of many.
+fn merge(
+    args: &ReplayArgs,
+    env: &Environment,
+    report: &mut dyn Report,
+    out: &mut dyn Write,
+) -> Result {
+    let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
+    let told = |error: MergeError| {
+        let file = Paths::from(&env.cwd).show(&error.file);
+        let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
+        Failure::new(format!("cannot merge {file}{line}: {}", error.problem))
+    };
+    let parts = Parts::open(&files).map_err(told)?;
+    let header = parts.header.clone();
+    let mut out = BufWriter::new(out);
+    report.begin(&header, &mut out)?;
+    let mut each =
+        |finding: &Finding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
+    let totals = parts.merge(&mut each).map_err(|error| match error {
+        MergeOrWrite::Merge(error) => told(error),
+        MergeOrWrite::Write(error) => Failure::from(error),
+    })?;
+    end(report, &totals, &header, &mut out)
+}
+
+enum MergeOrWrite {
+    Merge(MergeError),
+    Write(io::Error),
+}
+
+impl From<MergeError> for MergeOrWrite {
+    fn from(error: MergeError) -> MergeOrWrite {
+        MergeOrWrite::Merge(error)
+    }
+}
+
+/// The end of a report, and the exit status.
+fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
+    let ended = totals.ended(header.allow_undecided);
+    report.end(totals, ended, out)?;
+    out.flush()?;
+    let is_part = header.partition.is_some();
+    if totals.events == 0 && ended == Ended::Same && !is_part {
+        return Err(Failure::with_help(
+            format!("there is no event in {}", header.inputs.join(", ")),
+            "`hookrun run --record FILE` records them",
+        ));
+    }
+    Ok(match ended {
+        Ended::Same => Exit::Yes,
+        Ended::Changed => Exit::No,
+        Ended::Incomplete => Exit::CouldNot,
+    })
+}
+
+/// A replay that did not come to its end.
+fn early(error: &ReplayError, abort: &Abort, header: &Header) -> Result {
+    match (error, abort.signal()) {
+        (ReplayError::Stopped, Some(signal)) => Ok(Exit::Signal(signal)),
+        (ReplayError::Broken(_), _) => Err(Failure::new(error.to_string())),
+        _ => Err(Failure::with_help(
+            error.to_string(),
+            format!("not all of {} is decided", header.inputs.join(", ")),
+        )),
+    }
+}
+
+fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
+    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
+    let (_, make) = format.ok_or_else(|| Failure::new(format!("no format `{}`", args.format)))?;
+    Ok(make(args.most))
+}
+
+/// The recordings. Only one of them can be stdin.
+fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<Input>> {
+    let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
+    if args.files.iter().filter(is_stdin).count() > 1 {
+        return Err(Failure::with_help("`-` stands twice", "stdin can be read once"));
+    }
+    let input = |file: &PathBuf| match file {
+        file if is_stdin(&file) => Input::Stream("stdin".to_string(), Box::new(io::stdin())),
+        file => Input::File(env.cwd.join(file), file.display().to_string()),
+    };
+    Ok(args.files.iter().map(input).collect())
+}
+
+fn header(args: &ReplayArgs, inputs: &[Input]) -> Header {
+    let inputs = inputs.iter().map(Input::name).collect();
+    Header {
+        against: args.against.as_ref().map(|folder| folder.display().to_string()),
+        strict: args.strict,
+        allow_undecided: args.allow_undecided,
+        ..Header::new(inputs, args.partition.unwrap_or(Partition::WHOLE))
+    }
+}
+
+/// Where hooks keep state meanwhile: what a user's hooks have kept is not touched.
+fn state_folder(env: &Environment) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
+    folder.map_err(|error| {
+        let place = env.temporary.display();
+        Failure::with_help(
+            format!("cannot make a folder in `{place}`: {error}"),
+            "hooks keep state there; set TMPDIR to a folder that can be written",
+        )
+    })
+}
+
+/// What decides. All hooks are run by the engine of `first` and keep state below `state`.
+fn decider(
+    args: &ReplayArgs,
+    env: &Environment,
+    (first, state): (Runner, &Path),
+) -> Result<Decider> {
+    let hooks = |choice: Choice, own: &str| {
+        let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
+        Hooks::new(choice, env, first.clone())
+    };
+    let broken = |error: ReplayError| Failure::new(error.to_string());
+    let today = hooks(choice(&args.source, env, ""), "today");
+    let redact = today.check().map_err(broken)?;
+    let against = args.against.as_ref().map(|folder| {
+        let choice = Choice {
+            explicit: vec![folder.clone()],
+            settings: Vec::new(),
+            discover: false,
+            ..choice(&args.source, env, "")
+        };
+        hooks(choice, "against")
+    });
+    if let Some(against) = &against {
+        against.check().map_err(broken)?;
+    }
+    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Failure::new)?;
+    Ok(Decider {
+        hooks: today,
+        against,
+        is_strict: args.strict,
+        partition: args.partition.unwrap_or(Partition::WHOLE),
+        may_change: args.allow_change.clone(),
+        redactor,
+        writes: args.write.is_some(),
+    })
+}
+
+fn threads(args: &ReplayArgs) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.unwrap_or_else(processors)
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}

@@ -1,0 +1,65 @@
+//! How far a replay is, for a person who waits: on a terminal only, never in CI, and gone when it
+//! is done.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use hookrun::config::Environment;
+use hookrun::replay::crew;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// With the size of all recordings, and without it: a pipe does not tell.
+const BAR: &str = "{bar:30} {percent}%  {msg}  {eta} left";
+const SPINNER: &str = "{spinner} {msg}  {elapsed}";
+
+/// How far it is.
+#[derive(Debug)]
+pub(super) struct Progress {
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Of a replay of these recordings; nothing is shown where nobody looks.
+    pub(super) fn of(files: &[PathBuf], env: &Environment) -> Progress {
+        if env.is_ci || !std::io::stderr().is_terminal() {
+            return Progress { bar: None };
+        }
+        let size = |file: &PathBuf| {
+            env.cwd.join(file).metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
+        };
+        let length: Option<u64> = files.iter().map(size).sum();
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+        let template = if length.is_some() { BAR } else { SPINNER };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Progress { bar: Some(bar) }
+    }
+
+    /// So much is decided.
+    pub(super) fn tell(&self, so_far: &crew::Progress) {
+        let Some(bar) = &self.bar else { return };
+        let lines = so_far.lines.load(Ordering::Relaxed);
+        let seconds = bar.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
+        let rate = if seconds > 0.0 { lines as f64 / seconds } else { 0.0 };
+        bar.set_message(format!("{lines} events, {rate:.0} a second"));
+        bar.set_position(so_far.bytes.load(Ordering::Relaxed));
+    }
+
+    /// Writes to the same terminal, perhaps, while the bar is away.
+    pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// It is over.
+    pub(super) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
