@@ -1,5 +1,6 @@
 //! `hookrun new`: a hook to begin with, and its first cases.
 
+mod last;
 pub(crate) mod templates;
 
 use std::fs::{self, OpenOptions};
@@ -19,6 +20,9 @@ use crate::exit::{Exit, Failure, Result};
 use crate::run::find_event;
 use templates::{LANGUAGES, Language};
 
+/// The folder of cases.
+const SUITES: &str = "tests";
+
 /// A file that is to be written.
 struct Page {
     path: PathBuf,
@@ -26,49 +30,95 @@ struct Page {
     mode: u32,
 }
 
-/// Writes the hook and its cases: 0 done, 2 could not.
+/// What is to be written, and where.
+struct Plan {
+    hooks: PathBuf,
+    pages: Vec<Page>,
+    /// What to type next.
+    hints: Vec<String>,
+}
+
+/// Writes the hook and its cases, or a case: 0 done, 2 could not.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     // A folder that is not there yet has no events of its own.
     let named = args.hooks.iter().filter(|folder| env.cwd.join(folder).exists());
     let choice = Choice { explicit: named.cloned().collect(), ..Choice::default() };
     let config = Config::load(&choice, env, Scope::Event(""));
-    let spec = find_spec(&config, args)?;
-    let language = LANGUAGES.iter().find(|language| language.name == args.lang);
-    let language = language.ok_or_else(|| Failure::new("no such language"))?;
-    let file = file_name(&args.name, language, &spec)?;
     let hooks = match &args.hooks {
         Some(folder) => named_folder(&env.cwd.join(folder))?,
         None => project_folder(&config),
     };
-    let pages = pages(&hooks, &spec, language, &file);
     let paths = Paths::from(&env.cwd);
+    let plan = match &args.event {
+        Some(event) => hook_of(args, event, &config, hooks)?,
+        None => case_of(args, env, hooks)?,
+    };
     if args.dry_run {
-        for page in &pages {
+        for page in &plan.pages {
             writeln!(out, "# {}\n{}", paths.show(&page.path), page.text)?;
         }
         return Ok(Exit::Yes);
     }
-    let is_first = !hooks.exists();
-    write_all(&pages, &paths)?;
+    let is_first = !plan.hooks.exists();
+    write_all(&plan.pages, &paths)?;
     if is_first {
-        writeln!(out, "made {}, the first hooks here", paths.show(&hooks))?;
+        writeln!(out, "made {}, the first hooks here", paths.show(&plan.hooks))?;
     }
-    for page in &pages {
+    for page in &plan.pages {
         writeln!(out, "wrote {}", paths.show(&page.path))?;
     }
-    let named = args.hooks.as_deref().map(|folder| format!(" --hooks {}", folder.display()));
-    let named = named.unwrap_or_default();
-    writeln!(out, "  `hookrun test {}{named} --hook {file}` shows what it says", spec.name)?;
-    writeln!(out, "  `hookrun test --suite{named}` plays its cases")?;
+    for hint in &plan.hints {
+        writeln!(out, "  {hint}")?;
+    }
     Ok(Exit::Yes)
 }
 
-/// The event; a command need not be there before its hook.
-fn find_spec(config: &Config, args: &NewArgs) -> Result<EventSpec> {
-    match command::name_of(&args.event) {
-        Some(name) if command::is_name(name) => Ok(command::event(name, None)),
-        _ => Ok(find_event(config, &args.event)?.as_ref().clone()),
+/// A hook and its first cases.
+fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<Plan> {
+    let spec = find_spec(config, event)?;
+    let language = LANGUAGES.iter().find(|language| language.name == args.lang);
+    let language = language.ok_or_else(|| Failure::new("no such language"))?;
+    let file = file_name(&args.name, language, &spec)?;
+    let named = named(args);
+    let hints = vec![
+        format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
+        format!("`hookrun test --suite{named}` plays its cases"),
+    ];
+    Ok(Plan { pages: pages(&hooks, &spec, language, &file), hooks, hints })
+}
+
+/// A case that expects what was decided last.
+fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
+    let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
+    if !is_name(name) || is_passed_over(name.as_ref()) {
+        let cause = format!("`{}` cannot be the name of a file of cases", args.name);
+        return Err(Failure::with_help(cause, "use letters, digits, `-`, `_` and `.`"));
     }
+    let line = last::newest(args.file.as_ref(), env)?;
+    let (text, doubt) = last::case_of(&line, name)?;
+    let path = hooks.join(SUITES).join(format!("{name}.toml"));
+    let plays = format!("`hookrun test --suite{}` plays it", named(args));
+    let hints = doubt.into_iter().chain([plays]).collect();
+    Ok(Plan { hooks, pages: vec![Page { path, text, mode: 0o666 }], hints })
+}
+
+/// How the folder is named on a command line.
+fn named(args: &NewArgs) -> String {
+    args.hooks.as_deref().map(|folder| format!(" --hooks {}", folder.display())).unwrap_or_default()
+}
+
+/// The event; a command need not be there before its hook.
+fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
+    match command::name_of(event) {
+        Some(name) if command::is_name(name) => Ok(command::event(name, None)),
+        _ => Ok(find_event(config, event)?.as_ref().clone()),
+    }
+}
+
+/// Whether a file can be called so, by whoever types it later.
+fn is_name(name: &str) -> bool {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_good)
 }
 
 /// What the hook's file is called.
@@ -76,11 +126,10 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     let ending = format!(".{}", language.ending);
     let stem = name.strip_suffix(&ending).unwrap_or(name);
     let file = format!("{stem}{ending}");
-    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let cannot = |cure: String| {
         Err(Failure::with_help(format!("`{name}` cannot be the name of a hook"), cure))
     };
-    if !stem.starts_with(|c: char| c.is_ascii_alphanumeric()) || !stem.chars().all(is_good) {
+    if !is_name(stem) {
         return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
     }
     if let Some(other) = LANGUAGES.iter().find(|other| {
@@ -135,20 +184,20 @@ fn project_folder(config: &Config) -> PathBuf {
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
 }
 
-fn pages(hooks: &Path, spec: &EventSpec, language: &Language, file: &str) -> [Page; 2] {
+fn pages(hooks: &Path, spec: &EventSpec, language: &Language, file: &str) -> Vec<Page> {
     let folder = match command::name_of(&spec.name) {
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
     };
     let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(file);
-    [
+    vec![
         Page {
             path: hooks.join(folder).join(file),
             text: templates::hook(spec, language, file),
             mode: 0o777,
         },
         Page {
-            path: hooks.join("tests").join(format!("{stem}.toml")),
+            path: hooks.join(SUITES).join(format!("{stem}.toml")),
             text: templates::cases(spec, language, file),
             mode: 0o666,
         },
@@ -175,9 +224,11 @@ fn write_all(pages: &[Page], paths: &Paths) -> Result<()> {
 }
 
 fn write(page: &Page, paths: &Paths) -> Result<()> {
-    let cannot = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => is_there(page, paths),
-        _ => Failure::new(format!("cannot write `{}`: {error}", paths.show(&page.path))),
+    let cannot = |error: std::io::Error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            return is_there(page, paths);
+        }
+        Failure::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
     };
     fs::create_dir_all(page.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
     let mut file = OpenOptions::new()

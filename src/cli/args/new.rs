@@ -9,18 +9,26 @@ use crate::new::templates::LANGUAGES;
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// What the hook is called; the ending comes from the language
+    /// What the hook is called, whose ending comes from the language; with --from-last, the case
     pub(crate) name: String,
 
     /// The event that it is asked about, by its name or a host's name for it, or one of your own
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) event: String,
+    #[arg(long, value_name = "EVENT", required_unless_present = "from_last")]
+    pub(crate) event: Option<String>,
+
+    /// Write no hook, but a case that expects what was decided last, as `hookrun why` shows it
+    #[arg(long, conflicts_with_all = ["event", "lang"])]
+    pub(crate) from_last: bool,
+
+    /// Take the last decision of this file, a recording for example, instead of the decision log
+    #[arg(long, value_name = "FILE", requires = "from_last", conflicts_with = "event")]
+    pub(crate) file: Option<PathBuf>,
 
     /// The language that it is written in
     #[arg(long, value_name = "LANG", value_parser = language(), default_value = LANGUAGES[0].name)]
     pub(crate) lang: String,
 
-    /// Write it into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
+    /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
     /// the project's; it is made if it is not there
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,

@@ -179,7 +179,7 @@ fn looked_at(spec: &EventSpec) -> Looked<'_> {
     let sample = match key.kind {
         Kind::Object => "{ text = \"@\" }",
         Kind::Array => "[\"@\"]",
-        _ => "\"@\"",
+        Kind::String | Kind::Any | Kind::Boolean | Kind::Integer | Kind::Number => "\"@\"",
     };
     Looked { key: &key.name, word, sample }
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use hookrun::event::catalog::EVENTS;
+use serde_json::{Value, json};
+use toml::de::{DeTable, DeValue};
 
 use crate::sandbox::{Ran, Sandbox};
 
@@ -188,4 +190,112 @@ fn it_goes_where_hooks_are_already() {
     new(&sandbox, &["x", "--event", "tool.pre", "--hooks", "a"]).exits(2).says("is no folder");
     let ran = new(&sandbox, &["x", "--event", "tool.pre", "--hooks", "b/tool.pre"]);
     ran.exits(2).says("is the folder of one event");
+}
+
+/// The case that `--from-last` makes after an event was decided, as JSON.
+#[track_caller]
+fn case_of(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let mut all = vec!["seen", "--from-last"];
+    all.extend(arguments);
+    new(sandbox, &all).exits(0).prints("wrote hooks.d/tests/seen.toml\n");
+    let text = sandbox.read("hooks.d/tests/seen.toml");
+    let file = DeTable::parse(&text).unwrap();
+    as_json(&DeValue::Table(file.into_inner()))["case"][0].clone()
+}
+
+fn as_json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Array(list) => list.iter().map(|one| as_json(one.get_ref())).collect(),
+        DeValue::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())))
+            .collect(),
+        other => panic!("a case has no {other:?}"),
+    }
+}
+
+#[test]
+fn the_last_decision_becomes_a_case() {
+    let sandbox = Sandbox::new().hook("guard", "echo \"it's no\nbusiness (of yours)\" >&2; exit 1");
+    let context = r#"{"toolName": "bash", "toolInput": {"command": "ls"}, "cwd": "/tmp", "sessionId": "s-1"}"#;
+    sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(2);
+    let case = case_of(&sandbox, &[]);
+    assert_eq!((case["name"].as_str(), case["event"].as_str()), (Some("seen"), Some("tool.pre")));
+    let kept: Value = serde_json::from_str(case["context"].as_str().unwrap()).unwrap();
+    let wanted =
+        json!({ "toolName": "bash", "toolInput": { "command": "ls" }, "sessionId": "s-1" });
+    assert_eq!(kept, wanted);
+    let reason = "^it's no\nbusiness \\(of yours\\)$";
+    assert_eq!(case["expect"], json!({ "decision": "block", "by": "guard", "reason": reason }));
+}
+
+#[test]
+fn a_case_expects_all_that_was_said_and_what_failed() {
+    let said =
+        r##"echo '{"output":"shown.","additionalContext":"told","update":{"prompt":"other"}}'"##;
+    let sandbox = Sandbox::new()
+        .hook_for("prompt.submit", "10-rewrite", &format!("# hookrun: rewrite\n{said}"))
+        .hook_for("prompt.submit", "20-broken", "# hookrun: on_failure=allow\nkill -9 $$");
+    sandbox.hookrun(&["run", "prompt.submit"], br#"{"prompt": "this"}"#).exits(0);
+    let case = case_of(&sandbox, &[]);
+    let wanted = json!({
+        "decision": "allow",
+        "failed": ["20-broken"],
+        "output": "^shown\\.$",
+        "context": "^told$",
+        "rewrites": r#"{"prompt":"other"}"#,
+    });
+    assert_eq!(case["expect"], wanted);
+}
+
+#[test]
+fn a_question_stays_one() {
+    let sandbox = Sandbox::new().hook("careful", r#"echo '{"ask": "really?"}'"#);
+    sandbox.run("tool.pre").exits(2);
+    let case = case_of(&sandbox, &[]);
+    assert_eq!(case["expect"], json!({ "decision": "ask", "by": ["careful"] }));
+}
+
+#[test]
+fn a_case_can_come_from_a_recording_and_replaces_none() {
+    let sandbox = Sandbox::new().hook("guard", "exit 1");
+    let big = format!(
+        r#"{{"toolName": "write", "toolInput": {{"content": "{}"}}}}"#,
+        "x".repeat(200_000)
+    );
+    sandbox.hookrun(&["run", "tool.pre", "--record", "all.jsonl"], big.as_bytes()).exits(2);
+    let ran = new(&sandbox, &["seen", "--from-last"]);
+    ran.exits(2).says("`context.toolInput.content` was not kept whole").says("--record FILE");
+    let case = case_of(&sandbox, &["--file", "all.jsonl"]);
+    assert!(case["context"].as_str().unwrap().len() > 200_000);
+    new(&sandbox, &["seen", "--from-last", "--file", "all.jsonl"])
+        .exits(2)
+        .says("is there already");
+}
+
+#[test]
+fn what_no_case_can_be_made_of_is_told() {
+    let sandbox =
+        Sandbox::new().file("half.jsonl", "{\"hookrun\":1,\"time\"\n").file("none.jsonl", "");
+    let from = |more: &[&str]| {
+        let mut all = vec!["seen", "--from-last"];
+        all.extend(more);
+        new(&sandbox, &all)
+    };
+    from(&[]).exits(2).says("no decision is kept");
+    from(&["--file", "none.jsonl"]).exits(2).says("no decision is kept");
+    from(&["--file", "half.jsonl"]).exits(2).says("the last decision cannot be read");
+    from(&["--file", "gone.jsonl"]).exits(2).says("cannot read");
+    from(&["--event", "tool.pre"]).exits(2).says("cannot be used with");
+    new(&sandbox, &["seen", "--file", "half.jsonl", "--event", "tool.pre"]).exits(2);
+    new(&sandbox, &["../seen", "--from-last"])
+        .exits(2)
+        .says("cannot be the name of a file of cases");
+    new(&sandbox, &["seen"]).exits(2).says("--event");
+    let sandbox = Sandbox::new().hook("guard", "exit 0");
+    sandbox.hookrun(&["run", "tool.pre"], b"no JSON").exits(2);
+    let ran = new(&sandbox, &["seen", "--from-last"]);
+    ran.exits(2).says("of the last event no case can be made");
+    sandbox.has_no_file("hooks.d/tests");
 }
