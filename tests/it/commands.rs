@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "show",
     "validate",
     "why",
+    "replay",
     "new",
     "events",
     "schema",

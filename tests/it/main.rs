@@ -13,6 +13,7 @@ mod conformance;
 mod corpus;
 mod doctor;
 mod examples;
+mod gates;
 mod generated;
 mod git;
 mod hosts;

@@ -9,7 +9,7 @@ use crate::new::templates::LANGUAGES;
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// What the hook is called, whose ending comes from the language; with --from-last, the case
+    /// What the hook is called, without the ending that its language has; or the case
     pub(crate) name: String,
 
     /// The event that it is asked about, by its name or a host's name for it, or one of your own
