@@ -46,6 +46,7 @@ fn surroundings() -> Surroundings {
         search: None,
         home: None,
         inherited: Vec::new(),
+        variables: None,
         state: std::env::temp_dir().join("hookrun-bench-state"),
         run_id: "bench".into(),
     }

@@ -150,6 +150,8 @@ fn rows(stage: &Stage) -> Vec<Row> {
             run_parts("ten/hooks.d/tool.pre"),
         )
         .later(1.0),
+        row("suite of 100 cases of sh", stage.suite(), "C floor, their spawns", stage.spawns(100))
+            .goals(1.3, 1.15),
         row(
             "one hook of sh",
             hookrun("tool.pre", "shell"),
@@ -194,6 +196,9 @@ impl Stage {
         let shell = root.join("shell/hooks.d/tool.pre");
         fs::create_dir_all(&shell)?;
         script(&shell.join("01"))?;
+        let cases = root.join("shell/hooks.d/tests");
+        fs::create_dir_all(&cases)?;
+        fs::write(cases.join("cases.toml"), suite())?;
         fs::create_dir(root.join("elsewhere"))?;
         fs::write(root.join("event.json"), EVENT)?;
         fs::write(root.join("claude.json"), CLAUDE_EVENT)?;
@@ -233,6 +238,27 @@ impl Stage {
     /// The floor starts as many programs, and feeds each what hookrun feeds a hook.
     fn floor(&self, times: usize) -> Side {
         self.side(&[&self.path("floor"), &times.to_string(), "200", HOOK])
+    }
+
+    /// `hookrun test --suite` with a hundred cases of a hook that is a shell script.
+    fn suite(&self) -> Side {
+        self.side(&[HOOKRUN, "test", "--suite", &self.path("shell/hooks.d")])
+    }
+
+    /// The floor of so many starts of that hook, dealt out to the processors.
+    fn spawns(&self, times: usize) -> Side {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (floor, hook) = (self.path("floor"), self.path("shell/hooks.d/tool.pre/01"));
+        let line = (0..cores).map(|core| {
+            let own = times / cores + usize::from(core < times % cores);
+            format!("{floor} {own} 200 {hook} &")
+        });
+        let line = line.collect::<Vec<_>>().join(" ") + " wait";
+        let mut side = self.side(&["/bin/sh", "-c", &line]);
+        if self.no_c.is_some() {
+            side.words[0] = floor;
+        }
+        side
     }
 
     fn measure(&self, row: &Row, pairs: usize) -> Measured {
@@ -313,6 +339,16 @@ fn script(file: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::write(file, "#!/bin/sh\nexit 0\n")?;
     Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+}
+
+/// A hundred cases of that hook.
+fn suite() -> String {
+    let case = |number: usize| {
+        format!(
+            "[[case]]\nname = \"case {number}\"\nevent = \"tool.pre\"\ncontext = '{EVENT}'\nexpect = {{ decision = \"allow\" }}\n"
+        )
+    };
+    (1..=100).map(case).collect()
 }
 
 /// A git repository whose pre-commit hook is the hook. What git needs to take a folder for one

@@ -188,6 +188,7 @@ impl Chain<'_> {
                     hook,
                     runs: program.map(Runs::Program),
                     payload,
+                    environment: self.surroundings.variables.as_deref(),
                     variables,
                     without,
                     cwd,

@@ -27,6 +27,7 @@ pub mod walls;
 mod workers;
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -88,7 +89,9 @@ pub struct Job<'a> {
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Vec<u8>>,
-    /// Variables beside hookrun's own environment.
+    /// The environment that it starts from; `None` for hookrun's own.
+    pub environment: Option<&'a [(OsString, OsString)]>,
+    /// Variables beside that environment.
     pub variables: Vec<(String, String)>,
     /// Variables of hookrun's own environment that it does not get.
     pub without: &'a [&'a str],
@@ -126,6 +129,7 @@ impl<'a> Job<'a> {
             hook,
             runs: Ok(Runs::Call(call)),
             payload: Arc::default(),
+            environment: None,
             variables: Vec::new(),
             without: &[],
             cwd: None,
@@ -177,6 +181,9 @@ pub struct Engine {
     /// The ground on which to sweep for processes that left their group. It is swept when no
     /// hook runs.
     pub grounds: Option<Arc<Grounds>>,
+    /// The mark that only the hooks of this clone carry: what they have left behind is swept while
+    /// those of other clones run.
+    pub mark: Option<String>,
     /// hookrun's own program: the keeper, which ends the hooks if this process is killed with
     /// SIGKILL, and what sets bounds that cannot be set from outside.
     pub program: Option<OwnProgram>,
@@ -225,6 +232,7 @@ impl Engine {
             abort,
             cancel: None,
             grounds: grounds.map(Arc::new),
+            mark: None,
             program: None,
             pulse: None,
             desk: None,
@@ -290,10 +298,15 @@ impl Engine {
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
         let Some(grounds) = &self.grounds else { return };
-        // Where hooks still run in other threads, the last of them is followed by a sweep.
-        let Ok(_alone) = self.shared.steps.try_write() else { return };
+        // Where hooks still run in other threads, only what is surely of no other one is ended;
+        // the last of them is followed by a whole sweep.
+        let alone = self.shared.steps.try_write();
+        let mark = if alone.is_ok() { None } else { self.mark.as_deref() };
+        if alone.is_err() && mark.is_none() {
+            return;
+        }
         let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
-        let swept = grounds.sweep(&locked(&self.shared.spared), keeper, groups);
+        let swept = grounds.sweep((&locked(&self.shared.spared), mark), keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

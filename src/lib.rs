@@ -28,8 +28,9 @@
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
 //! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
 //! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
-//! told), [`audit`] (what is kept of it) and [`replay`] (what is decided again). [`interceptor`]
-//! stands apart: code around single tools. So does [`conformance`]: what any runner must answer.
+//! told), [`scenario`] (what is expected of hooks, case by case), [`audit`] (what is kept of it) and
+//! [`replay`] (what is decided again). [`interceptor`] stands apart: code around single tools. So
+//! does [`conformance`]: what any runner must answer.
 //!
 //! [`Hook::function`]: hook::Hook::function
 //! [`Runner`]: runner::Runner
@@ -56,6 +57,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod runner;
+pub mod scenario;
 pub mod session;
 pub mod spelling;
 pub mod ui;

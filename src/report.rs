@@ -8,6 +8,8 @@ pub mod json;
 pub mod junit;
 pub mod problems;
 pub mod schema;
+#[cfg(feature = "cli")]
+pub mod suite;
 
 use std::path::{Path, PathBuf};
 

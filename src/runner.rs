@@ -68,6 +68,18 @@ impl Runner {
         Runner::new(registry, surroundings(env, env.cwd.clone()))
     }
 
+    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort: it
+    /// may decide at the same time as this one. The mark of its environment
+    /// ([`Environment::run_id`]) is to be its own, and to begin with this one's and a dot; what its
+    /// hooks leave behind is then ended while those of other runners still run.
+    #[must_use]
+    pub fn elsewhere(&self, registry: Registry, env: &Environment, project: PathBuf) -> Runner {
+        let mut other = Runner { registry, ..self.clone() };
+        other.surroundings = Arc::new(surroundings(env, project));
+        other.engine.mark = Some(env.run_id.clone());
+        other
+    }
+
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Runner {
@@ -428,6 +440,7 @@ fn surroundings(env: &Environment, project: PathBuf) -> Surroundings {
         home: env.home.clone(),
         state: env.state_root(),
         inherited: env.inherited.clone(),
+        variables: env.variables.clone(),
         run_id: env.run_id.clone(),
     }
 }

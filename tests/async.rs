@@ -33,6 +33,7 @@ fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
         home: None,
         state: folder.join("state"),
         inherited: Vec::new(),
+        variables: None,
         run_id: "async".into(),
     };
     Runner::new(Registry::new(hooks), surroundings)

@@ -20,6 +20,7 @@ fn surroundings() -> Surroundings {
         home: None,
         state: PathBuf::from("/nonexistent"),
         inherited: Vec::new(),
+        variables: None,
         run_id: "idle".into(),
     }
 }

@@ -50,6 +50,7 @@ impl Site {
             search: None,
             home: None,
             inherited: Vec::new(),
+            variables: None,
             state: folder.path().join("state"),
             run_id: format!("soak-{}-{}", std::process::id(), folder.path().display()),
         };

@@ -74,6 +74,9 @@ pub struct Surroundings {
     pub state: PathBuf,
     /// Names of our own variables in hookrun's environment, which tell of another event.
     pub inherited: Vec<String>,
+    /// The environment of hooks; `None` for hookrun's own. With it they start in `cwd`, which need
+    /// then not be that of this process.
+    pub variables: Option<Vec<(OsString, OsString)>>,
     /// The mark that the processes of this run carry; different for every runner.
     pub run_id: String,
 }
@@ -93,8 +96,9 @@ pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
 ) -> (Option<PathBuf>, Option<String>) {
+    let usual = surroundings.variables.as_ref().map(|_| surroundings.cwd.clone());
     let Some(named) = event.context().string("cwd").filter(|cwd| !cwd.is_empty()) else {
-        return (None, None);
+        return (usual, None);
     };
     let path = surroundings.cwd.join(&named);
     match path.metadata() {
@@ -105,7 +109,7 @@ pub(super) fn working_directory(
         }
         _ => {
             let own = surroundings.cwd.display();
-            (None, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))
+            (usual, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What was written on the command line. Nothing is looked at and nothing is done here.
 
+mod hidden;
 mod hosts;
 mod inside;
 mod new;
 mod replay;
+mod suites;
 mod vectors;
 mod why;
 
@@ -15,10 +17,12 @@ use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use hookrun::dialect::{DIALECTS, git, native};
 
+pub(crate) use hidden::{Act, ActArgs, KeepArgs, SuperviseArgs};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
 pub(crate) use new::NewArgs;
 pub(crate) use replay::ReplayArgs;
+pub(crate) use suites::SuiteArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
@@ -59,7 +63,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Decide an event and show everything
     #[command(
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, and with --conformance: 0 as expected, 1 not, 2 could not be tried."
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, with --suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. Files of cases are described in hookrun-suite(5)."
     )]
     Test(TestArgs),
     /// Explain what was decided: the last decision, or others
@@ -263,6 +267,9 @@ pub(crate) struct TestArgs {
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
+    pub(crate) suite: SuiteArgs,
+
+    #[command(flatten)]
     pub(crate) vectors: VectorArgs,
 
     /// Whose words the event and the reply are in: a host or a hook system. Without it and without
@@ -273,7 +280,8 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Ask only this hook; can be given several times
+    /// Ask only this hook, or with --suite run only cases that may ask it; can be given several
+    /// times
     #[arg(long, value_name = "NAME")]
     pub(crate) hook: Vec<String>,
 
@@ -449,55 +457,6 @@ pub(crate) struct ManArgs {
     /// Write all pages into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "page")]
     pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SuperviseArgs {
-    pub(crate) event: String,
-
-    #[arg(long, value_parser = dialect_name(), default_value = "native")]
-    pub(crate) dialect: String,
-
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
-
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KeepArgs {
-    /// The mark of the run
-    pub(crate) mark: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ActArgs {
-    #[command(subcommand)]
-    pub(crate) action: Act,
-
-    /// The name of the profile that asks for it
-    #[arg(long, global = true, default_value = "", value_name = "NAME")]
-    pub(crate) profile: String,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Act {
-    /// Write a line about the event on stdin into the log of actions
-    Log {
-        /// How much it matters
-        #[arg(long, default_value = "info")]
-        level: String,
-    },
-    /// Append the event on stdin to a file below a folder, as one line of JSON
-    Save { folder: PathBuf, file: PathBuf },
-    /// Print what is sent of the event on stdin
-    Payload,
-    /// Ask a person about the tool in the event on stdin
-    Ask,
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

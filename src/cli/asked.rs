@@ -115,6 +115,14 @@ impl<'a> Asked<'a> {
         others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
     }
 
+    /// The canonical names of the events that the name means.
+    pub(crate) fn names(&self, config: &Config) -> Vec<String> {
+        match find_event(config, self.name) {
+            Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
+            _ => self.canonical.clone(),
+        }
+    }
+
     /// The name as it was asked for.
     pub(crate) fn name(&self) -> &'a str {
         self.name

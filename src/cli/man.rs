@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure, Result};
 const WRITTEN: &[(&str, &str, &str)] = &[
     ("hookrun-hook", "5", include_str!("../../man/hookrun-hook.5")),
     ("hookrun.toml", "5", include_str!("../../man/hookrun.toml.5")),
+    ("hookrun-suite", "5", include_str!("../../man/hookrun-suite.5")),
 ];
 
 /// A manual page.

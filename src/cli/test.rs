@@ -1,6 +1,7 @@
 //! `hookrun test EVENT`: decide as `run` does, and show everything.
 
 mod conformance;
+mod suite;
 
 use std::io::Write;
 use std::time::Instant;
@@ -29,8 +30,11 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if let Some(place) = &args.vectors.conformance {
         return conformance::conformance(place, args, env, out);
     }
-    if matches!(args.format, TestFormat::Junit | TestFormat::Tap) {
-        let help = "take --format json, or `--conformance DIR`";
+    if args.suite.suite.is_some() {
+        return suite::test(args, env, out);
+    }
+    if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
+        let help = "take --format json, or --suite";
         return Err(Failure::with_help("one event is no list of cases", help));
     }
     test_one(args, env, out)
@@ -86,7 +90,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
         }
-        TestFormat::Json | TestFormat::Junit | TestFormat::Tap => {
+        TestFormat::Json | TestFormat::Junit | TestFormat::Tap | TestFormat::Github => {
             serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }

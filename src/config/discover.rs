@@ -25,9 +25,12 @@ pub const DROP_INS: &str = "hooks.d";
 /// A folder for both, for projects that keep their root clean.
 pub const HIDDEN: &str = ".hookrun";
 
+/// The folder of suites: in `hooks.d`, or beside `hookrun.toml`.
+pub const SUITES: &str = "tests";
+
 /// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
 /// that hooks share.
-const RESERVED: &[&str] = &["tests", "lib"];
+const RESERVED: &[&str] = &[SUITES, "lib"];
 
 /// Endings of files that editors leave behind.
 const LEFTOVERS: &[&str] = &["~", ".bak", ".swp", ".orig", ".md"];

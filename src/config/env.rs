@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use crate::dialect::DIALECTS;
 use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
 
+/// How the names of our own variables begin.
+const OURS: &str = "HOOKRUN_";
+
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -50,6 +53,8 @@ pub struct Environment {
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
     pub run_id: String,
+    /// All variables that hooks get, beside ours; `None` for those of this process.
+    pub variables: Option<Vec<(OsString, OsString)>>,
 }
 
 /// What a hook has been told in its environment.
@@ -102,6 +107,37 @@ impl Environment {
             inherited: inherited(),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
+            variables: None,
+        }
+    }
+
+    /// An environment of these variables and no others, in `cwd`, for hooks that are to see
+    /// nothing of this process. Its state home is `state`.
+    #[must_use]
+    pub fn apart(
+        variables: Vec<(OsString, OsString)>,
+        cwd: PathBuf,
+        state: PathBuf,
+    ) -> Environment {
+        let found = |name: &str| {
+            let variable = variables.iter().rev().find(|(known, _)| known == name);
+            variable.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+        };
+        let absolute = |name| found(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let config_home = home.as_ref().map(|home| home.join(".config"));
+        let names = variables.iter().filter_map(|(name, _)| name.to_str());
+        Environment {
+            cwd,
+            search: found("PATH"),
+            config_home: absolute("XDG_CONFIG_HOME").or(config_home),
+            state_home: Some(state),
+            home,
+            temporary: absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
+            inherited: names.filter(|name| name.starts_with(OURS)).map(str::to_string).collect(),
+            run_id: run_id(),
+            variables: Some(variables),
+            ..Environment::default()
         }
     }
 
@@ -176,7 +212,7 @@ fn inherited() -> Vec<String> {
         let mut all = DIALECTS.iter().flat_map(|dialect| dialect.variables);
         all.any(|variable| variable.name == name)
     };
-    names.filter(|name| name.starts_with("HOOKRUN_") || of_hosts(name)).collect()
+    names.filter(|name| name.starts_with(OURS) || of_hosts(name)).collect()
 }
 
 fn set(switch: &Switch) -> Option<(&'static str, String)> {

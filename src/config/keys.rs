@@ -1,8 +1,10 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
+use super::problem::Fault;
 use crate::dialect::DIALECTS;
 use crate::event::{Merge, OnFailure, Schedule};
 use crate::hook::{Background, Containment};
+use crate::spelling;
 
 /// A key that users may write.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub enum Takes {
     /// One of these words.
     OneOf(fn() -> Vec<&'static str>),
     Table,
+    /// A regular expression.
+    Pattern,
+    /// A table, or JSON in a string.
+    Json,
 }
 
 impl Takes {
@@ -46,11 +52,24 @@ impl Takes {
             Takes::Size => "a size like \"64M\"".to_string(),
             Takes::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
             Takes::Table => "a table".to_string(),
+            Takes::Pattern => "a regular expression".to_string(),
+            Takes::Json => "a table, or JSON in a string".to_string(),
         }
     }
 }
 
-const fn key(
+/// The row of an unknown key's table that was probably meant, as a cure.
+pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault {
+    let names = rows.iter().map(|row| row.name);
+    let cure = match (spelling::nearest(name, names.clone()), group) {
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None) => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    Fault::new(format!("unknown key `{name}`"), cure)
+}
+
+pub(crate) const fn key(
     name: &'static str,
     takes: Takes,
     default: &'static str,
@@ -152,7 +171,7 @@ fn schedules() -> Vec<&'static str> {
     Schedule::NAMES.iter().map(|(_, name)| *name).collect()
 }
 
-fn dialects() -> Vec<&'static str> {
+pub(crate) fn dialects() -> Vec<&'static str> {
     std::iter::once("native").chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
 }
 

@@ -16,13 +16,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::draft::{Draft, Given, Pattern};
-use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
+use super::keys::{self, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
 use super::loose::Loose;
 use super::problem::{Fault, Lines, Position, Problem};
 use super::words;
 use crate::event::EventSpec;
 use crate::hook::Handler;
-use crate::spelling;
 pub(super) use log::LogTable;
 
 /// What a `hookrun.toml` says.
@@ -142,15 +141,7 @@ impl Reader<'_> {
         let name = key.get_ref().as_ref();
         let found = rows.iter().find(|row| row.name == name);
         if found.is_none() {
-            let names = rows.iter().map(|row| row.name);
-            let cure = match spelling::nearest(name, names.clone()) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => match group_of(name) {
-                    Some(group) => format!("write `{group} = {{ {name} = … }}`"),
-                    None => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
-                },
-            };
-            self.fault(Fault::new(format!("unknown key `{name}`"), cure), key.span().start);
+            self.fault(keys::unknown(rows, name, group_of(name)), key.span().start);
         }
         found
     }

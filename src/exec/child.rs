@@ -29,7 +29,9 @@ use crate::run::Exit;
 #[derive(Debug)]
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
-    /// Variables to set beside hookrun's own environment.
+    /// The environment that it starts from; `None` for hookrun's own.
+    pub(super) environment: Option<&'a [(OsString, OsString)]>,
+    /// Variables to set beside that environment.
     pub(super) variables: &'a [(String, String)],
     /// Variables of hookrun's own environment to leave out.
     pub(super) without: &'a [&'a str],
@@ -83,6 +85,10 @@ impl Child {
         let mut command = Command::new(&spawn.program.path);
         command.arg0(&spawn.program.name).args(&spawn.program.arguments).process_group(0);
         command.stdin(stdin_reader).stdout(stdout_writer).stderr(stderr_writer);
+        if let Some(environment) = spawn.environment {
+            command.env_clear();
+            command.envs(environment.iter().map(|(name, value)| (name, value)));
+        }
         for name in spawn.without {
             command.env_remove(name);
         }
@@ -312,6 +318,41 @@ pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
         std::thread::sleep(Duration::from_micros(100));
     }
     true
+}
+
+/// Runs `lines` by `sh -e` in `cwd`, with these variables and no others: what a case does before a
+/// hook is tried. What they print goes into the file `said`. `None` if they were still running
+/// after `limit`; what they leave running in their group is ended.
+///
+/// # Errors
+/// When the shell cannot be started.
+pub fn prepare(
+    lines: &str,
+    cwd: &Path,
+    variables: &[(OsString, OsString)],
+    said: &File,
+    limit: Duration,
+) -> io::Result<Option<Exit>> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
+    command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+    let pid = Pid::from_child(&command.spawn()?);
+    let started = Instant::now();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let exit = loop {
+        match rustix::process::waitid(WaitId::Pid(pid), options) {
+            Ok(Some(status)) => break Some(exit_of(&status)),
+            Ok(None) | Err(Errno::INTR) if started.elapsed() < limit => {}
+            Ok(None) | Err(Errno::INTR) => break None,
+            Err(error) => return Err(error.into()),
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    };
+    // Before the leader is reaped: until then the number of the group is nobody else's.
+    let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+    reap_within(pid, GIVE_UP);
+    Ok(exit)
 }
 
 /// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and

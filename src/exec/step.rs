@@ -303,10 +303,12 @@ impl<'e> Step<'e> {
         let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
         let leaders: Vec<i32> = leaders.collect();
         let is_reaper = self.engine.grounds.is_some();
+        // Only a mark of its own tells its strays from hooks of that name in other decisions.
+        let mark = self.engine.mark.clone();
         let slot = &mut self.slots[place];
         let hook = slot.job.hook;
         let strays = || match is_reaper {
-            true => tree::strays_of(&hook.name, &leaders),
+            true => tree::strays_of(&hook.name, mark.as_deref(), &leaders),
             false => Vec::new(),
         };
         if let State::Live(live) = &mut slot.state {

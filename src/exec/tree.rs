@@ -52,13 +52,14 @@ impl Grounds {
     }
 
     /// Ends every process that was re-parented to us, except those of hooks in `spared`, whose
-    /// specs let them leave processes behind. To be called while no hook runs.
+    /// specs let them leave processes behind. With a mark, only those that carry it. To be called
+    /// while no hook runs, or none with that mark.
     ///
     /// `groups` are those of hooks that were just killed with all their members. The names of what
     /// was still running outside them, and whether all of it is gone.
     pub(super) fn sweep(
         &self,
-        spared: &HashSet<String>,
+        (spared, mark): (&HashSet<String>, Option<&str>),
         keeper: Option<Pid>,
         groups: &[Pid],
     ) -> Swept {
@@ -80,6 +81,7 @@ impl Grounds {
             };
             ours.retain(|pid| *pid != keeper && !self.strangers.contains(pid));
             ours.retain(|pid| !is_spared(*pid, spared));
+            ours.retain(|pid| mark.is_none() || mark_of(*pid).as_deref() == mark);
             if ours.is_empty() {
                 return swept;
             }
@@ -172,9 +174,10 @@ fn children() -> Vec<i32> {
 
 /// The children of this process that were started by `hook` and are none of `leaders`: those of
 /// its processes that were re-parented to us.
-pub(super) fn strays_of(hook: &str, leaders: &[i32]) -> Vec<i32> {
+pub(super) fn strays_of(hook: &str, mark: Option<&str>, leaders: &[i32]) -> Vec<i32> {
     let mut pids = children();
     pids.retain(|pid| !leaders.contains(pid) && hook_of(*pid).as_deref() == Some(hook));
+    pids.retain(|pid| mark.is_none() || mark_of(*pid).as_deref() == mark);
     pids
 }
 
@@ -210,6 +213,11 @@ fn hook_of(pid: i32) -> Option<String> {
     variable_of(pid, "HOOKRUN_HOOK=")
 }
 
+/// The mark of the run that a process was started in.
+fn mark_of(pid: i32) -> Option<String> {
+    variable_of(pid, "HOOKRUN_RUN_ID=")
+}
+
 /// The value of a variable in the environment that a process was started with.
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
@@ -230,7 +238,8 @@ pub(super) fn end_marked(mark: &str) {
     end_started_with("HOOKRUN_RUN_ID", mark);
 }
 
-/// Kills every process that was started with this variable, as long as new ones appear.
+/// Kills every process that was started with this variable, or with a value that begins with it
+/// and a dot, as long as new ones appear.
 pub fn end_started_with(name: &str, value: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
@@ -256,12 +265,21 @@ fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
     let name_and_sign = format!("{name}=");
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| variable_of(*pid, &name_and_sign).as_deref() == Some(value)).collect()
+    let has = |pid: &i32| {
+        variable_of(*pid, &name_and_sign).is_some_and(|found| is_part_of(&found, value))
+    };
+    pids.filter(has).collect()
+}
+
+/// Whether `found` is the mark `mark`, or that of a part of what has it.
+fn is_part_of(found: &str, mark: &str) -> bool {
+    let rest = found.strip_prefix(mark);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether a process was left behind by a hook that may do so: those have no mark.
 fn is_spared(pid: i32, spared: &HashSet<String>) -> bool {
     !spared.is_empty()
         && hook_of(pid).is_some_and(|hook| spared.contains(&hook))
-        && variable_of(pid, "HOOKRUN_RUN_ID=").is_none()
+        && mark_of(pid).is_none()
 }

@@ -142,7 +142,7 @@ mod tests {
                         if number >= 2000 {
                             break;
                         }
-                        if number % 7 == 0 {
+                        if number.is_multiple_of(7) {
                             thread::yield_now();
                         }
                         assert!(window.put(number, number, 1));

@@ -14,13 +14,13 @@ use crate::event::Context;
 use crate::outcome::RULES;
 use crate::run::{LEVELS, signal_name};
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
-const ADDED: Style = AnsiColor::Green.on_default();
-const REMOVED: Style = AnsiColor::Red.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const ADDED: Style = AnsiColor::Green.on_default();
+pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
 
 /// How many lines of a stream are shown.
 const STREAM_LINES: usize = 20;
@@ -174,7 +174,7 @@ fn place(hook: &HookReport, paths: &Paths) -> String {
     plain(&format!("{}{line}", paths.show(Path::new(&hook.file))))
 }
 
-fn hook_word(hook: &HookReport) -> (Style, &'static str) {
+pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {
     let Some(trace) = &hook.trace else {
         return (DIM, if hook.fate == "detached" { "away" } else { "skip" });
     };
@@ -375,7 +375,7 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
 }
 
 /// A text under a label, line by line.
-fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     let mut name = name;
     for line in text.trim_end().lines() {
         label(out, name, &cut(&plain(line)))?;
@@ -407,11 +407,11 @@ fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
 }
 
-fn cut(line: &str) -> String {
+pub(super) fn cut(line: &str) -> String {
     if line.chars().count() <= LINE_CHARACTERS {
         return line.to_string();
     }
@@ -419,7 +419,7 @@ fn cut(line: &str) -> String {
     format!("{kept}… ({} characters)", line.chars().count())
 }
 
-fn short(ms: f64) -> String {
+pub(super) fn short(ms: f64) -> String {
     if ms < 100.0 {
         format!("{ms:.1} ms")
     } else if ms < 10_000.0 {

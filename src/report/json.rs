@@ -285,7 +285,7 @@ fn reminder_report(reminder: reminder::Reminder) -> ReminderReport {
     ReminderReport { kind: reminder.kind.name().into(), hook: reminder.hook, text: reminder.text }
 }
 
-fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
+pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
     let (fate, why) = match &run.fate {
         Fate::Disabled => ("disabled", None),
         Fate::Idle(why) => ("idle", Some(why.clone())),
@@ -357,6 +357,6 @@ fn verdict_report(verdict: &Verdict) -> VerdictReport {
 }
 
 /// Milliseconds with three decimals.
-fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(super) fn milliseconds(duration: std::time::Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }

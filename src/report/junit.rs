@@ -1,5 +1,5 @@
-//! JUnit XML, as CI systems read it. Every file is a test case with a name of its own: systems
-//! merge cases that share one.
+//! JUnit XML, as CI systems read it. Every case has a name of its own: systems merge those that
+//! share one.
 
 use std::io::{self, Write};
 
@@ -7,9 +7,11 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::cases::Case;
 use super::problems::{Check, problem_text};
+use super::suite::{Whole, complaint};
 use super::{Paths, plain};
+use crate::scenario::{End, Played};
 
-/// The state of a configuration.
+/// The state of a configuration; every file is a case.
 ///
 /// # Errors
 /// When the writer fails.
@@ -62,4 +64,51 @@ fn write(name: &str, suite: TestSuite, out: &mut dyn Write) -> io::Result<()> {
     report.add_test_suite(suite);
     let text = report.to_string().map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
+}
+
+/// What came of cases; every file is a suite.
+///
+/// # Errors
+/// When the writer fails.
+pub fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let mut report = Report::new("hookrun test --suite");
+    report.set_time(whole.took);
+    for (file, cases) in whole.files() {
+        let name = plain(&paths.show(file));
+        let mut suite = TestSuite::new(name.clone());
+        for played in cases {
+            let mut case = TestCase::new(plain(&played.name), status(played));
+            case.set_classname(name.clone());
+            case.set_time(played.took);
+            case.extra.insert("file".into(), name.as_str().into());
+            case.extra.insert("line".into(), played.at.line.to_string().into());
+            suite.add_test_case(case);
+        }
+        report.add_test_suite(suite);
+    }
+    let text = report.to_string().map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
+
+fn status(played: &Played) -> TestCaseStatus {
+    let kind = match &played.end {
+        End::Expected => return TestCaseStatus::success(),
+        End::Skipped(why) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(plain(why));
+            return status;
+        }
+        End::NotRun => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("not run");
+            return status;
+        }
+        End::Unexpected(_) => NonSuccessKind::Failure,
+        End::CouldNot(_) => NonSuccessKind::Error,
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    let complaint = complaint(played).unwrap_or_default();
+    status.set_message(complaint.lines().next().unwrap_or_default().to_string());
+    status.set_description(complaint);
+    status
 }

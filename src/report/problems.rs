@@ -92,7 +92,7 @@ fn human(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()>
     )
 }
 
-fn counted(count: usize, noun: &str) -> String {
+pub(super) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 

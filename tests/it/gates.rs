@@ -41,7 +41,13 @@ fn every_gate_has_a_file_of_cases_of_its_name() {
 #[test]
 fn no_gate_is_bound_where_it_was_not_adopted() {
     let root = gates().parent().unwrap().to_path_buf();
-    let ran = Sandbox::new().hookrun_as(|hookrun| drop(hookrun.current_dir(root)), &["list"], b"");
+    let ran = Sandbox::new().hookrun_as(
+        |hookrun| {
+            hookrun.current_dir(root);
+        },
+        &["list"],
+        b"",
+    );
     ran.exits(0);
     for event in ["plan.pre", "manifest.pre", "dependencies.pre", "commits.pre", "deploy.pre"] {
         assert!(!ran.stdout.contains(event), "{event} is bound: {}", ran.stdout);

@@ -33,6 +33,10 @@ use hookrun::hook::Containment;
 use hookrun::outcome::RESULT_KEYS;
 use hookrun::outcome::RULES;
 use hookrun::run::FAILURES;
+use hookrun::scenario::TOKENS;
+use hookrun::scenario::keys::{
+    CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, REPEAT_KEYS, REPLY_KEYS, STEP_KEYS, TOP_KEYS,
+};
 use regex::Regex;
 
 use crate::sandbox::Sandbox;
@@ -49,6 +53,7 @@ const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/tutorial.md",
     "docs/ci.md",
+    "docs/testing.md",
     "docs/hosts/git.md",
     "docs/hosts.md",
     "docs/hosts/claude.md",
@@ -82,6 +87,8 @@ const PARTS: &[Part] = &[
     ("event-keys", || keys(EVENT_KEYS)),
     ("log-keys", || keys(LOG_KEYS)),
     ("redactions", redactions),
+    ("case-keys", || keys(CASE_KEYS)),
+    ("expect-keys", || keys(EXPECT_KEYS)),
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
@@ -182,6 +189,30 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
     wanted.extend(TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word])));
     page_names("man/hookrun.toml.5", &wanted);
+}
+
+#[test]
+fn the_page_of_suites_names_every_key() {
+    let tables = [
+        TOP_KEYS,
+        DEFAULT_KEYS,
+        CASE_KEYS,
+        STEP_KEYS,
+        EXPECT_KEYS,
+        REPLY_KEYS,
+        FILE_KEYS,
+        REPEAT_KEYS,
+    ];
+    let mut wanted: Vec<&str> =
+        tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
+    wanted.extend(TOKENS.iter().map(|row| row.name.trim_matches(['{', '}'])));
+    page_names("man/hookrun-suite.5", &wanted);
+}
+
+#[test]
+fn the_page_about_testing_shows_what_hookrun_prints() {
+    let place = tempfile::Builder::new().prefix("").rand_bytes(5).tempdir_in("/tmp").unwrap();
+    walk("docs/testing.md", &Sandbox::new(), place.path(), "/tmp/guard");
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn surroundings(folder: &Path) -> Surroundings {
         home: None,
         state: folder.join("state"),
         inherited: Vec::new(),
+        variables: None,
         run_id: "library".into(),
     }
 }

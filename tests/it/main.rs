@@ -26,6 +26,7 @@ mod run;
 mod settings;
 mod shipped;
 mod state;
+mod suite;
 mod systems;
 mod test;
 mod tidy;

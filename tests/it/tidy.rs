@@ -29,7 +29,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("interceptor", &[]),
     ("conformance", &[]),
     ("dialect", &["outcome", "event", "spelling"]),
-    ("report", &["dialect", "reminder", "config", "run", "outcome", "event"]),
+    ("scenario", &["config", "hook", "dialect", "run", "outcome", "event", "spelling"]),
+    ("report", &["scenario", "dialect", "reminder", "config", "run", "outcome", "event"]),
     ("audit", &["report", "session", "dialect", "run", "event"]),
     (
         "replay",

@@ -2,23 +2,25 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use regex::Regex;
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("listed").args(["conformance", "suite"]))]
 pub(crate) struct VectorArgs {
     /// Hold hookrun, or the runner that --command names, to the vectors in this folder: what a
     /// host sends, what hooks do, and what the host must get
     #[arg(long, value_name = "DIR", conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
     pub(crate) conformance: Option<PathBuf>,
 
-    /// With --conformance: only the vectors whose paths this regular expression matches
-    #[arg(long, value_name = "REGEX", requires = "conformance")]
+    /// With --suite: only the cases whose names this regular expression matches; with
+    /// --conformance: only the vectors whose paths it matches
+    #[arg(long, value_name = "REGEX", requires = "listed")]
     pub(crate) filter: Option<Regex>,
 
-    /// With --conformance: how many vectors are tried at once [default: twice the processors, at
-    /// most 16]
-    #[arg(long, value_name = "N", requires = "conformance", value_parser = super::jobs)]
+    /// With --suite: how many cases run at once [default: the processors]; with --conformance: how
+    /// many vectors [default: twice the processors, at most 16]
+    #[arg(long, value_name = "N", requires = "listed", value_parser = super::jobs)]
     pub(crate) jobs: Option<usize>,
 }
 
@@ -33,4 +35,19 @@ pub(crate) enum TestFormat {
     Junit,
     /// Test Anything Protocol
     Tap,
+    /// Annotations of GitHub Actions, with --suite
+    Github,
+}
+
+impl TestFormat {
+    /// Its name in the tables of formats.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TestFormat::Human => "human",
+            TestFormat::Json => "json",
+            TestFormat::Junit => "junit",
+            TestFormat::Tap => "tap",
+            TestFormat::Github => "github",
+        }
+    }
 }

@@ -19,7 +19,7 @@ use hookrun::report::Paths;
 use hookrun::report::cases::{Case, FORMATS};
 use tempfile::TempDir;
 
-use crate::args::{TestArgs, TestFormat};
+use crate::args::TestArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::install::hosts::{self, Form};
 use crate::run::start_up;
@@ -83,14 +83,11 @@ pub(super) fn conformance(
     if let Some(signal) = abort.signal() {
         return Ok(Exit::Signal(signal));
     }
-    let name = match args.format {
-        TestFormat::Human => "human",
-        TestFormat::Json => "json",
-        TestFormat::Junit => "junit",
-        TestFormat::Tap => "tap",
-    };
+    let name = args.format.name();
     let format = FORMATS.iter().find(|(known, _)| *known == name);
-    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    let (_, write) = format.ok_or_else(|| {
+        Failure::with_help(format!("vectors are not told as `{name}`"), "take junit, tap or json")
+    })?;
     write("hookrun test --conformance", &cases, out)?;
     Ok(if cases.iter().all(Case::passes) { Exit::Yes } else { Exit::No })
 }

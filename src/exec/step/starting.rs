@@ -57,6 +57,7 @@ impl Step<'_> {
         let spawn = Spawn {
             program: entry.program.as_ref().unwrap_or(program),
             policy: entry.policy.as_deref(),
+            environment: job.environment,
             variables: &job.variables,
             without: job.without,
             cwd: job.cwd.as_deref(),

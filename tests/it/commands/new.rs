@@ -211,7 +211,9 @@ fn as_json(value: &DeValue<'_>) -> Value {
             .iter()
             .map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())))
             .collect(),
-        other => panic!("a case has no {other:?}"),
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+            panic!("a case has no {value:?}")
+        }
     }
 }
 

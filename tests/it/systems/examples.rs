@@ -9,7 +9,6 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
-use crate::shipped::filled;
 use crate::ui::screen::{at, at_terminal};
 
 /// The systems whose documents have examples that a program can be.
@@ -30,10 +29,24 @@ fn sandbox() -> Sandbox {
     Sandbox::new().variable("PATH", &format!("{own}:/usr/local/bin:/usr/bin:/bin"))
 }
 
+/// A case with `@REPEAT:N:x@` replaced by N times x.
+fn filled(value: &Value) -> Value {
+    let repeat = Regex::new(r"@REPEAT:([0-9]+):([^@]*)@").unwrap();
+    let times = |found: &regex::Captures<'_>| found[2].repeat(found[1].parse().unwrap());
+    match value {
+        Value::String(text) => Value::from(repeat.replace_all(text, times).as_ref()),
+        Value::Array(list) => list.iter().map(filled).collect(),
+        Value::Object(entries) => {
+            entries.iter().map(|(key, value)| (key.clone(), filled(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
 /// What is not as a case says.
 fn misses(system: &str, case: &Value) -> Vec<String> {
     let sandbox = sandbox();
-    let case = filled(case, sandbox.path());
+    let case = filled(case);
     let text = |key: &str| case[key].as_str().unwrap();
     let hooks = folder(system);
     let arguments = [

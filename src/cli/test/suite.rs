@@ -1,0 +1,161 @@
+//! `hookrun test --suite`: cases beside the hooks, each played on a stage of its own.
+
+mod found;
+mod load;
+mod play;
+mod progress;
+mod stage;
+mod watch;
+
+use std::io::Write;
+use std::time::Instant;
+
+use hookrun::config::Environment;
+use hookrun::exec::{Abort, Grounds, OwnProgram};
+use hookrun::registry::Registry;
+use hookrun::report::{Paths, plain, problems, suite as report};
+use hookrun::runner::Runner;
+use hookrun::scenario::{End, Played};
+use hookrun::spelling;
+
+use crate::args::TestArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::run::start_up;
+use crate::streams;
+use load::{Loaded, Trial};
+use play::Company;
+use progress::Progress;
+use stage::Theatre;
+
+/// Plays the cases: 0 all as expected, 1 not, 2 could not.
+pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let (abort, grounds) = start_up()?;
+    let runner = runner(env, &abort, grounds);
+    let paths = args.suite.suite.as_deref().unwrap_or_default();
+    if args.suite.watch {
+        return watch::watch((args, env), (&runner, &abort), out);
+    }
+    let files = found::find(paths, &args.source, env)?;
+    let loaded = load::load(&files, &args.source, env);
+    let trials = chosen(&loaded.trials, args);
+    let exit = round(&loaded, &trials, (args, env), (&runner, &abort), out)?;
+    Ok(abort.signal().map_or(exit, Exit::Signal))
+}
+
+/// What decides all cases, with every guard that a program of our own can have.
+fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner {
+    let own = env.program.clone();
+    let own = own.map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    let runner = Runner::embedded(Registry::default(), env);
+    runner.program(own).rehearsal().abort(abort.clone()).grounds(grounds)
+}
+
+/// Plays `trials` once and reports them.
+fn round(
+    loaded: &Loaded,
+    trials: &[&Trial],
+    (args, env): (&TestArgs, &Environment),
+    (runner, abort): (&Runner, &Abort),
+    out: &mut dyn Write,
+) -> Result {
+    let paths = Paths::from(&env.cwd);
+    for path in &loaded.passed_over {
+        let shown = plain(&paths.show(path));
+        streams::stderr(&format!("note: {shown} has no [[case]]; it is passed over\n"));
+    }
+    if !loaded.checks.is_empty() {
+        return broken(loaded, args, &paths, out);
+    }
+    if trials.is_empty() {
+        return Err(no_cases(loaded, args));
+    }
+    let theatre = Theatre::build(env)?;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = args.vectors.jobs.unwrap_or(processors);
+    let fail_fast = args.suite.fail_fast;
+    let started = Instant::now();
+    let mut progress = Progress::of(trials.len());
+    let company = Company { runner, theatre: &theatre, abort, jobs, fail_fast };
+    let played = company.play_all(trials, &mut |one| progress.tell(one));
+    progress.clear();
+    let whole = report::Whole { played: &played, took: started.elapsed() };
+    report::find(args.format.name())(&whole, &paths, out)?;
+    if let Some(left) = theatre.close() {
+        streams::stderr(&format!("warning: {left}\n"));
+    }
+    Ok(judge(&played, fail_fast))
+}
+
+/// The exit status of cases that were played.
+fn judge(played: &[Played], fail_fast: bool) -> Exit {
+    let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
+    if has(|end| matches!(end, End::CouldNot(_))) {
+        return Exit::CouldNot;
+    }
+    let is_bad = has(|end| matches!(end, End::Unexpected(_)));
+    match (is_bad, has(|end| matches!(end, End::NotRun))) {
+        (true, _) => Exit::No,
+        (false, true) if !fail_fast => Exit::CouldNot,
+        (false, _) => Exit::Yes,
+    }
+}
+
+/// Tells every mistake in every file. Nothing is run: what cannot be read might be what fails.
+fn broken(loaded: &Loaded, args: &TestArgs, paths: &Paths, out: &mut dyn Write) -> Result {
+    let format = problems::FORMATS.iter().find(|(name, _)| *name == args.format.name());
+    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    write(&loaded.checks, paths, out)?;
+    Err(Failure::new("no case was run, because not all of them can be read"))
+}
+
+/// The cases that the command line asks for.
+fn chosen<'t>(trials: &'t [Trial], args: &TestArgs) -> Vec<&'t Trial> {
+    let is_chosen = |trial: &&Trial| {
+        let is_named =
+            args.vectors.filter.as_ref().is_none_or(|filter| filter.is_match(&trial.case.name));
+        is_named && is_of_event(trial, &args.suite.events) && may_ask(trial, &args.hook)
+    };
+    trials.iter().filter(is_chosen).collect()
+}
+
+fn is_of_event(trial: &Trial, events: &[String]) -> bool {
+    let is_called = |name: &String| {
+        let steps = trial.case.steps.iter().zip(&trial.asks);
+        steps.into_iter().any(|(step, asks)| {
+            step.event.value.eq_ignore_ascii_case(name)
+                || asks.events.iter().any(|event| event.eq_ignore_ascii_case(name))
+        })
+    };
+    events.is_empty() || events.iter().any(is_called)
+}
+
+fn may_ask(trial: &Trial, hooks: &[String]) -> bool {
+    let has = |name: &String| {
+        trial.asks.iter().any(|asks| asks.registry.hooks().iter().any(|hook| hook.name == *name))
+    };
+    hooks.is_empty() || hooks.iter().any(has)
+}
+
+/// What to say where the filters leave nothing, or there is nothing.
+fn no_cases(loaded: &Loaded, args: &TestArgs) -> Failure {
+    let all = loaded.trials.len();
+    if all == 0 {
+        let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
+        return Failure::with_help("there are no cases", help);
+    }
+    let hooks: Vec<String> = loaded
+        .trials
+        .iter()
+        .flat_map(|trial| trial.asks.iter().flat_map(|asks| asks.registry.hooks()))
+        .map(|hook| hook.name.clone())
+        .collect();
+    let near = args.hook.iter().find_map(|name| {
+        let is_known = hooks.contains(name);
+        if is_known { None } else { spelling::nearest(name, hooks.iter().map(String::as_str)) }
+    });
+    let help = match near {
+        Some(nearest) => format!("did you mean `--hook {nearest}`?"),
+        None => "check --filter, --hook and --event".to_string(),
+    };
+    Failure::with_help(format!("none of the {all} cases is chosen"), help)
+}

@@ -1,0 +1,137 @@
+//! Finds files of cases, without being told where they lie.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
+use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::hook::LayerKind;
+
+use crate::args::SourceArgs;
+use crate::exit::{Failure, Result};
+
+/// A file of cases that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// It lies in a folder that may hold other things than cases: one without any is passed over.
+    pub(super) is_guess: bool,
+}
+
+/// The files of cases below `paths`; of those that `source` names, or of the project, if there are
+/// none.
+pub(super) fn find(
+    paths: &[PathBuf],
+    source: &SourceArgs,
+    env: &Environment,
+) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    if !paths.is_empty() {
+        for path in paths {
+            found.extend(below(&env.cwd.join(path), path)?);
+        }
+    } else if !source.hooks.is_empty() {
+        for folder in &source.hooks {
+            found.extend(of_folder(&env.cwd.join(folder), true)?);
+        }
+    } else if let Some(project) = project(env) {
+        found.extend(of_folder(&project, false)?);
+    }
+    let mut seen = Vec::new();
+    found.retain(|one: &Found| {
+        let is_new = !seen.contains(&one.path);
+        seen.push(one.path.clone());
+        is_new
+    });
+    if found.is_empty() {
+        let help = format!(
+            "cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` beside {MANIFEST}; `hookrun man hookrun-suite` describes them"
+        );
+        return Err(Failure::with_help("there are no files of cases", help));
+    }
+    Ok(found)
+}
+
+/// The folder of the project's hooks.
+fn project(env: &Environment) -> Option<PathBuf> {
+    let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
+    let is_project = |layer: &hookrun::config::Layer| layer.kind == LayerKind::Project;
+    config.layers.into_iter().find(is_project).map(|layer| layer.folder)
+}
+
+/// What somebody named: a file of cases, or a folder that has some.
+fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
+    let shown = named.display();
+    let meta = path.metadata().map_err(|error| {
+        Failure::with_help(
+            format!("cannot look at `{shown}`: {error}"),
+            "name a file of cases, or a folder with some",
+        )
+    })?;
+    if meta.is_file() {
+        return Ok(vec![Found { path: path.to_path_buf(), is_guess: false }]);
+    }
+    let mut found = of_folder(path, true)?;
+    if path.file_name() == Some(OsStr::new(SUITES)) {
+        found.extend(files(path, false)?);
+    }
+    if found.is_empty() {
+        let help = format!("cases are files `{SUITES}/*.toml` in a folder of hooks");
+        return Err(Failure::with_help(format!("there are no files of cases in `{shown}`"), help));
+    }
+    Ok(found)
+}
+
+/// The files of cases that belong to the hooks in `folder`.
+fn of_folder(folder: &Path, is_named: bool) -> Result<Vec<Found>> {
+    let is_drop_ins = folder.file_name() == Some(OsStr::new(DROP_INS));
+    let has_manifest = folder.join(MANIFEST).exists();
+    let mut found = Vec::new();
+    if is_drop_ins || is_named || has_manifest {
+        found.extend(files(&folder.join(SUITES), !is_drop_ins)?);
+    }
+    for place in [folder.join(DROP_INS), folder.join(HIDDEN), folder.join(HIDDEN).join(DROP_INS)] {
+        found.extend(files(&place.join(SUITES), false)?);
+    }
+    Ok(found)
+}
+
+/// The files of TOML in `folder`, in the byte order of their names; none if there is no such
+/// folder.
+fn files(folder: &Path, is_guess: bool) -> Result<Vec<Found>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failed = |error: std::io::Error| {
+        Failure::with_help(
+            format!("cannot read the folder `{}`: {error}", folder.display()),
+            "check its permissions",
+        )
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+        if path.extension() == Some(OsStr::new("toml")) && !is_hidden {
+            paths.push(path);
+        }
+    }
+    paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    Ok(paths.into_iter().map(|path| Found { path, is_guess }).collect())
+}
+
+/// The folder with the hooks that the cases in `file` test, if they name none themselves: the one
+/// that the folder of suites is in, with the `hookrun.toml` of its drop-ins.
+pub(super) fn hooks_around(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let is_suites = folder.file_name() == Some(OsStr::new(SUITES));
+    let base = if is_suites { folder.parent()? } else { folder };
+    if base.file_name() == Some(OsStr::new(DROP_INS)) {
+        return base.parent().map(Path::to_path_buf);
+    }
+    let has = |name: &str| base.join(name).exists();
+    let is_configured = has(MANIFEST) || has(DROP_INS) || has(HIDDEN);
+    (is_suites || is_configured).then(|| base.to_path_buf())
+}

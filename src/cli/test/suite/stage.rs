@@ -1,0 +1,259 @@
+//! The stage on which a case is played: folders of its own, and an environment that holds nothing
+//! of ours.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use hookrun::config::Environment;
+use hookrun::exec::child;
+use hookrun::run::{Exit, signal_name};
+use hookrun::scenario::{Content, Folders, Laid, Placed};
+use tempfile::TempDir;
+
+use super::load::Trial;
+use crate::exit::{Failure, Result};
+
+/// How long the lines of one `setup` may take.
+const SETUP_LIMIT: Duration = Duration::from_secs(60);
+
+/// The permissions of a case's folders.
+const PRIVATE: u32 = 0o700;
+
+/// Where programs are looked for, after hookrun itself.
+const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The folder that all cases of a run have theirs in.
+#[derive(Debug)]
+pub(super) struct Theatre {
+    folder: TempDir,
+    root: PathBuf,
+    /// The mark of our hooks.
+    mark: String,
+    program: Option<PathBuf>,
+}
+
+/// The folders of one case; they are gone when they are dropped.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    root: PathBuf,
+    work: PathBuf,
+    home: PathBuf,
+    temporary: PathBuf,
+    state: PathBuf,
+}
+
+/// The stage of one case.
+#[derive(Debug)]
+pub(super) struct Stage {
+    rooms: Rooms,
+    pub(super) folders: Folders,
+    pub(super) env: Environment,
+    /// The variables of hooks and of `setup`.
+    variables: Vec<(OsString, OsString)>,
+    /// Something was laid out, or lines of `setup` were run.
+    is_used: std::cell::Cell<bool>,
+}
+
+impl Theatre {
+    pub(super) fn build(env: &Environment) -> Result<Theatre> {
+        let failed = |error: io::Error| {
+            Failure::with_help(
+                format!("cannot make a folder in `{}`: {error}", env.temporary.display()),
+                "set TMPDIR to a folder that may be written",
+            )
+        };
+        let builder =
+            || tempfile::Builder::new().prefix("hookrun-suite-").tempdir_in(&env.temporary);
+        let folder = builder().map_err(failed)?;
+        let root = folder.path().canonicalize().map_err(failed)?;
+        fs::create_dir(root.join("bin")).map_err(failed)?;
+        if let Some(program) = &env.program {
+            // Hooks call `hookrun field` and the like.
+            symlink(program, root.join("bin/hookrun")).map_err(failed)?;
+        }
+        let (mark, program) = (env.run_id.clone(), env.program.clone());
+        Ok(Theatre { folder, root, mark, program })
+    }
+
+    /// The stage of `trial`, the case with this number, in the rooms of an earlier one if there are
+    /// some.
+    pub(super) fn stage(
+        &self,
+        number: usize,
+        trial: &Trial,
+        spare: Option<Rooms>,
+    ) -> io::Result<Stage> {
+        let rooms = match spare {
+            Some(rooms) => rooms,
+            None => Rooms::make(self.root.join(number.to_string()))?,
+        };
+        let (work, home) = (rooms.work.clone(), rooms.home.clone());
+        let folders = Folders { work, home, suite: trial.folder.clone() };
+        let search = format!("{}:{SEARCH}", self.root.join("bin").display());
+        let mut variables: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), search.into()),
+            ("HOME".into(), rooms.home.clone().into()),
+            ("TMPDIR".into(), rooms.temporary.clone().into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            // git looks neither above the folder nor at the system's settings.
+            ("GIT_CEILING_DIRECTORIES".into(), rooms.root.clone().into()),
+            ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
+        ];
+        for (name, value) in &trial.case.env {
+            variables.retain(|(known, _)| known != name.as_str());
+            variables.push((name.into(), folders.fill(value).into()));
+        }
+        let (cwd, state) = (rooms.work.clone(), rooms.state.clone());
+        let apart = Environment::apart(variables.clone(), cwd, state);
+        let run_id = format!("{}.{number}", self.mark);
+        let env = Environment { run_id, program: self.program.clone(), ..apart };
+        Ok(Stage { rooms, folders, env, variables, is_used: false.into() })
+    }
+
+    /// Removes everything; what cannot be removed is told.
+    pub(super) fn close(self) -> Option<String> {
+        let path = self.root.clone();
+        let error = self.folder.close().err()?;
+        Some(format!("cannot remove `{}`: {error}", path.display()))
+    }
+}
+
+impl Stage {
+    /// The rooms, for the next case, if this one has left them as it found them: making and removing
+    /// folders takes longer than deciding.
+    pub(super) fn leave(self) -> Option<Rooms> {
+        (!self.is_used.get() && self.rooms.are_clean()).then_some(self.rooms)
+    }
+
+    /// Lays out files, then runs the lines of `setup`.
+    ///
+    /// # Errors
+    /// What could not be done.
+    pub(super) fn prepare(
+        &self,
+        files: &[Laid],
+        setup: &[Placed<String>],
+    ) -> std::result::Result<(), String> {
+        self.is_used.set(self.is_used.get() || !files.is_empty() || !setup.is_empty());
+        for laid in files {
+            let path = self.folders.fill(&laid.path.value);
+            let lay = || self.lay(&self.folders.work.join(&path), laid);
+            lay().map_err(|error| format!("cannot write the file `{path}`: {error}"))?;
+        }
+        setup.iter().try_for_each(|lines| self.run(&lines.value))
+    }
+
+    fn lay(&self, path: &Path, laid: &Laid) -> io::Result<()> {
+        let leaves = path.components().any(|part| part == Component::ParentDir);
+        if leaves || !path.starts_with(&self.rooms.root) {
+            return Err(io::Error::other("it is outside of the case's folders"));
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        match &laid.content {
+            Content::Text(text) => fs::write(path, self.folders.fill(text))?,
+            Content::Copy(from) => fs::write(path, fs::read(self.folders.suite.join(from))?)?,
+        }
+        match laid.mode {
+            Some(mode) => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs lines of `setup`.
+    fn run(&self, lines: &str) -> std::result::Result<(), String> {
+        let lines = self.folders.fill(lines);
+        let place = self.rooms.root.join("setup.out");
+        let said = || fs::read(&place).map(|said| String::from_utf8_lossy(&said).into_owned());
+        let ran = File::create(&place).and_then(|file| {
+            child::prepare(&lines, &self.folders.work, &self.variables, &file, SETUP_LIMIT)
+        });
+        let why = match ran {
+            Ok(Some(Exit::Status(0))) => return Ok(()),
+            Ok(Some(Exit::Status(status))) => format!("exited with status {status}"),
+            Ok(Some(Exit::Signal(signal))) => format!("was killed by {}", signal_name(signal)),
+            Ok(None) => "was still running after 60s".to_string(),
+            Err(error) => format!("could not be started: {error}"),
+        };
+        let said = said().unwrap_or_default();
+        let said = said.trim_end();
+        let colon = if said.is_empty() { "" } else { ": " };
+        Err(format!("its `setup` {why}{colon}{said}"))
+    }
+
+    /// The text of a file in the case's folder.
+    pub(super) fn look(&self, path: &str) -> Option<std::result::Result<String, String>> {
+        let path = self.folders.work.join(path);
+        let meta = path.symlink_metadata().ok()?;
+        if meta.is_dir() {
+            return Some(Err("a folder".to_string()));
+        }
+        Some(match fs::read(&path) {
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(error) => Err(format!("cannot be read: {error}")),
+        })
+    }
+}
+
+impl Rooms {
+    fn make(root: PathBuf) -> io::Result<Rooms> {
+        let below = |name: &str| root.join(name);
+        let (work, home) = (below("work"), below("home"));
+        let (temporary, state) = (below("tmp"), below("state"));
+        for folder in [&root, &work, &home, &temporary, &state] {
+            DirBuilder::new().mode(PRIVATE).create(folder)?;
+        }
+        Ok(Rooms { root, work, home, temporary, state })
+    }
+
+    /// Whether everything is as it was made, but for empty folders for the state of hooks.
+    fn are_clean(&self) -> bool {
+        let own = [&self.work, &self.home, &self.temporary, &self.state];
+        own.iter().all(|folder| is_private(folder))
+            && entries(&self.root).is_some_and(|found| found.len() == own.len())
+            && own[..3].iter().all(|folder| entries(folder).is_some_and(|found| found.is_empty()))
+            && holds_only_folders(&self.state)
+    }
+}
+
+impl Drop for Rooms {
+    fn drop(&mut self) {
+        if fs::remove_dir_all(&self.root).is_err() {
+            // It may have taken its own folders from itself. What a process of it still writes is
+            // removed with the whole theatre.
+            open(&self.root);
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+fn is_private(folder: &Path) -> bool {
+    let meta = folder.symlink_metadata();
+    meta.is_ok_and(|meta| meta.is_dir() && meta.permissions().mode() & 0o7777 == PRIVATE)
+}
+
+fn entries(folder: &Path) -> Option<Vec<fs::DirEntry>> {
+    fs::read_dir(folder).ok()?.collect::<io::Result<_>>().ok()
+}
+
+fn holds_only_folders(folder: &Path) -> bool {
+    entries(folder).is_some_and(|found| {
+        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        found.iter().all(|entry| is_folder(entry) && holds_only_folders(&entry.path()))
+    })
+}
+
+/// Lets us into all folders below `folder`.
+fn open(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! `--watch`: plays again what a change of a file touches.
+//!
+//! Files are looked at every now and then: that needs nothing of the system, works on every file
+//! system, and costs little for the few files that hooks and cases are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookrun::config::Environment;
+use hookrun::config::discover::{MANIFEST, SUITES};
+use hookrun::exec::{Abort, command};
+use hookrun::hook::Hook;
+use hookrun::report::{Paths, plain};
+use hookrun::runner::Runner;
+use hookrun::scenario::{Content, Input};
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use super::load::{self, Bench, Loaded, Trial};
+use super::{chosen, found, round};
+use crate::args::TestArgs;
+use crate::exit::{Exit, Failure, Result};
+use crate::streams;
+
+/// How long until files are looked at again.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// How many files of a folder of hooks are looked at.
+const MOST_FILES: usize = 10_000;
+
+/// What tells one version of a file from another.
+type Stamp = (i64, i64, u64, u64, u32);
+
+/// Every file that matters, as it was when it was looked at.
+type Snapshot = BTreeMap<PathBuf, Option<Stamp>>;
+
+/// Plays the cases, and again what is touched, until hookrun is told to stop.
+pub(super) fn watch(
+    (args, env): (&TestArgs, &Environment),
+    (runner, abort): (&Runner, &Abort),
+    out: &mut dyn Write,
+) -> Result {
+    let paths = args.suite.suite.as_deref().unwrap_or_default();
+    let mut files = found::find(paths, &args.source, env)?;
+    let mut changed: Option<BTreeSet<PathBuf>> = None;
+    loop {
+        // Before they are read: a change while they are is then seen as one.
+        let own: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        let early = snapshot(own.iter().cloned());
+        let loaded = load::load(&files, &args.source, env);
+        let watched = watched(&loaded, own);
+        let mut seen = snapshot(watched.iter().cloned());
+        seen.extend(early);
+        let trials = chosen(&loaded.trials, args);
+        let touched: Vec<&Trial> = match &changed {
+            None => trials,
+            Some(changed) => {
+                let is_touched =
+                    |trial: &&Trial| changed.iter().any(|path| touches(path, trial, &loaded));
+                trials.into_iter().filter(is_touched).collect()
+            }
+        };
+        let is_worth = changed.is_none() || !touched.is_empty() || !loaded.checks.is_empty();
+        if is_worth
+            && let Err(failure) = round(&loaded, &touched, (args, env), (runner, abort), out)
+        {
+            say(&failure);
+        }
+        out.flush()?;
+        streams::stderr(&format!("watching {} files\n", seen.len()));
+        let Some(news) = wait_for_change(&seen, &loaded, &files, abort) else {
+            return Ok(abort.signal().map_or(Exit::Yes, Exit::Signal));
+        };
+        tell(&news, env);
+        changed = Some(news);
+        match found::find(paths, &args.source, env) {
+            Ok(found) => {
+                let is_new = |file: &&found::Found| !files.contains(file);
+                let new = found.iter().filter(is_new).map(|file| file.path.clone());
+                changed.get_or_insert_default().extend(new);
+                files = found;
+            }
+            Err(failure) => say(&failure),
+        }
+    }
+}
+
+fn say(failure: &Failure) {
+    streams::stderr(&format!("error: {}\n", failure.line()));
+}
+
+/// Says what has changed.
+fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
+    let paths = Paths::from(&env.cwd);
+    for path in changed {
+        streams::stderr(&format!("changed: {}\n", plain(&paths.show(path))));
+    }
+}
+
+/// The files that have changed, once some have; `None` when hookrun was told to stop.
+fn wait_for_change(
+    seen: &Snapshot,
+    loaded: &Loaded,
+    files: &[found::Found],
+    abort: &Abort,
+) -> Option<BTreeSet<PathBuf>> {
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN)];
+        let timeout = Timespec::try_from(LOOK_EVERY).ok();
+        // An interrupted wait is looked at like one that is over.
+        let _ = rustix::event::poll(&mut fds, timeout.as_ref());
+        if abort.times_raised() > 0 {
+            return None;
+        }
+        let own = files.iter().map(|file| file.path.clone()).collect();
+        let now = snapshot(watched(loaded, own).into_iter().chain(seen.keys().cloned()));
+        let is_new = |(path, stamp): &(&PathBuf, &Option<Stamp>)| seen.get(*path) != Some(*stamp);
+        let changed: BTreeSet<PathBuf> =
+            now.iter().filter(is_new).map(|(path, _)| path.clone()).collect();
+        if !changed.is_empty() {
+            return Some(changed);
+        }
+    }
+}
+
+fn snapshot(paths: impl Iterator<Item = PathBuf>) -> Snapshot {
+    paths.map(|path| (path.clone(), stamp(&path))).collect()
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = path.metadata().ok()?;
+    Some((meta.mtime(), meta.mtime_nsec(), meta.size(), meta.ino(), meta.mode()))
+}
+
+/// Every file that decides what comes of the cases, and the folders that may get more.
+fn watched(loaded: &Loaded, own: Vec<PathBuf>) -> BTreeSet<PathBuf> {
+    let mut all: BTreeSet<PathBuf> = own.into_iter().collect();
+    all.extend(all.clone().iter().filter_map(|file| file.parent().map(Path::to_path_buf)));
+    for bench in &loaded.benches {
+        all.extend(files_of(bench));
+        all.extend(bench.config.hooks.iter().flat_map(program_files));
+    }
+    all.extend(loaded.trials.iter().flat_map(sources));
+    all
+}
+
+/// The files of a layer of hooks.
+fn files_of(bench: &Bench) -> BTreeSet<PathBuf> {
+    let mut all = BTreeSet::new();
+    for layer in &bench.config.layers {
+        all.extend(layer.manifests.iter().chain(&layer.settings).cloned());
+        // One that is not there may come.
+        all.insert(layer.folder.join(MANIFEST));
+        all.extend(layer.loose.iter().map(|loose| loose.path.clone()));
+        for folder in &layer.drop_ins {
+            walk(folder, &mut all);
+        }
+    }
+    all
+}
+
+fn walk(folder: &Path, all: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if all.len() >= MOST_FILES {
+            return;
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_name() != SUITES {
+                walk(&entry.path(), all);
+            }
+        } else {
+            all.insert(entry.path());
+        }
+    }
+}
+
+/// The file that tells of a hook, and the one that is run.
+fn program_files(hook: &Hook) -> Vec<PathBuf> {
+    let program = command::resolve(&hook.handler, None).ok();
+    let program = program.map(|program| program.path).filter(|path| !path.starts_with("/usr"));
+    [Some(hook.source.file.clone()), program].into_iter().flatten().collect()
+}
+
+/// The files that a case copies or sends.
+fn sources(trial: &Trial) -> Vec<PathBuf> {
+    let folder = trial.file.parent().unwrap_or(&trial.file);
+    let steps = &trial.case.steps;
+    let laid = trial.case.files.iter().chain(steps.iter().flat_map(|step| &step.files));
+    let copies = laid.filter_map(|laid| match &laid.content {
+        Content::Copy(path) => Some(path),
+        Content::Text(_) => None,
+    });
+    let inputs = steps.iter().filter_map(|step| match &step.input {
+        Input::File(path) => Some(&path.value),
+        Input::Nothing | Input::Context(_) | Input::Text(_) => None,
+    });
+    copies.chain(inputs).map(|path| folder.join(path)).collect()
+}
+
+/// Whether what comes of a case may be another after `path` has changed. A file of hooks that is
+/// none of a single hook may matter to all that are beside it.
+fn touches(path: &Path, trial: &Trial, loaded: &Loaded) -> bool {
+    if trial.file == path || sources(trial).iter().any(|source| source == path) {
+        return true;
+    }
+    let is_case = loaded
+        .trials
+        .iter()
+        .any(|other| other.file == path || sources(other).iter().any(|source| source == path));
+    // A folder of suites tells of a new file, which is named itself.
+    if is_case || path.is_dir() {
+        return false;
+    }
+    trial.asks.iter().any(|asks| {
+        let is_of = |hook: &Hook| {
+            hook.source.line.is_none() && program_files(hook).iter().any(|file| file == path)
+        };
+        if asks.registry.hooks().iter().any(|hook| is_of(hook)) {
+            return true;
+        }
+        let is_of_another = asks.bench.config.hooks.iter().any(is_of);
+        let layers = &asks.bench.config.layers;
+        let is_beside = layers.iter().any(|layer| {
+            path.starts_with(&layer.folder)
+                || layer.drop_ins.iter().any(|dir| path.starts_with(dir))
+        });
+        !is_of_another && is_beside
+    })
+}

@@ -1,0 +1,125 @@
+//! The words in a case that stand for its folders, which are known when it is run.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// A row of [`TOKENS`].
+#[derive(Debug)]
+pub struct TokenRow {
+    /// How it is written.
+    pub name: &'static str,
+    /// What it stands for.
+    pub about: &'static str,
+}
+
+/// Words that every case may use.
+pub const TOKENS: &[TokenRow] = &[
+    TokenRow { name: "{case.folder}", about: "the case's own working folder" },
+    TokenRow { name: "{case.home}", about: "its own home folder" },
+    TokenRow { name: "{suite.folder}", about: "the folder of the file of cases" },
+];
+
+/// The folders of a case that is run.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// Its working folder.
+    pub work: PathBuf,
+    /// Its home.
+    pub home: PathBuf,
+    /// Where the file of cases lies.
+    pub suite: PathBuf,
+}
+
+impl Folders {
+    /// What each of [`TOKENS`] stands for, in that order.
+    fn values(&self) -> [&Path; 3] {
+        [&self.work, &self.home, &self.suite]
+    }
+
+    /// `text` with the folders in it.
+    pub fn fill(&self, text: &str) -> String {
+        self.replaced(text, |path| path.to_string())
+    }
+
+    /// A regular expression with the folders in it, which mean themselves there.
+    pub fn fill_pattern(&self, text: &str) -> String {
+        self.replaced(text, regex::escape)
+    }
+
+    /// `value` with the folders in all its texts.
+    pub fn fill_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::from(self.fill(text)),
+            Value::Array(list) => list.iter().map(|one| self.fill_value(one)).collect(),
+            Value::Object(entries) => {
+                let filled = |(key, one): (&String, &Value)| (self.fill(key), self.fill_value(one));
+                entries.iter().map(filled).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// `text` with the words for the folders in it, as a case would write it.
+    pub fn unfill(&self, text: &str) -> String {
+        let mut text = text.to_string();
+        for (token, value) in TOKENS.iter().zip(self.values()) {
+            text = text.replace(&*value.to_string_lossy(), token.name);
+        }
+        text
+    }
+
+    fn replaced(&self, text: &str, write: impl Fn(&str) -> String) -> String {
+        let mut text = text.to_string();
+        for (token, value) in TOKENS.iter().zip(self.values()) {
+            if text.contains(token.name) {
+                text = text.replace(token.name, &write(&value.to_string_lossy()));
+            }
+        }
+        text
+    }
+}
+
+/// `text` with some word for each of [`TOKENS`]: what they stand for is not known yet.
+pub(super) fn without_tokens(text: &str) -> String {
+    TOKENS.iter().fold(text.to_string(), |text, token| text.replace(token.name, "folder"))
+}
+
+/// Words in `text` that look like one of [`TOKENS`] and are none.
+pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('{') {
+        let rest = &text[at..];
+        let is_ours = ["{case.", "{suite."].iter().any(|start| rest.starts_with(start));
+        let Some(end) = rest.find('}').filter(|_| is_ours) else { continue };
+        let token = &rest[..=end];
+        if !TOKENS.iter().any(|known| known.name == token) {
+            found.push(token.to_string());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn folders() -> Folders {
+        Folders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() }
+    }
+
+    #[test]
+    fn folders_stand_in_texts_and_mean_themselves_in_patterns() {
+        assert_eq!(folders().fill("{case.folder}/x {case.home}"), "/t/a.b/x /t/home");
+        assert_eq!(folders().fill_pattern("^{case.folder}$"), "^/t/a\\.b$");
+        assert_eq!(folders().unfill("/t/a.b/x: /t/home"), "{case.folder}/x: {case.home}");
+        let value = json!({ "{suite.folder}": ["{case.home}", 1] });
+        assert_eq!(folders().fill_value(&value), json!({ "/s": ["/t/home", 1] }));
+    }
+
+    #[test]
+    fn a_slip_of_a_folder_is_found() {
+        assert_eq!(unknown_tokens("{case.foldr} {case.folder} {a}"), ["{case.foldr}"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! The keys of a suite: one table for the reader, its errors and the manual page.
+
+use crate::config::keys::{self, KeyRow, Takes, key};
+
+/// The keys of a file of cases.
+#[rustfmt::skip]
+pub const TOP_KEYS: &[KeyRow] = &[
+    key("hooks", Takes::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file", false),
+    key("settings", Takes::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`", false),
+    key("defaults", Takes::Table, "none", "keys that every case has, unless it says so itself", false),
+    key("case", Takes::Table, "required", "a case: `[[case]]`", false),
+];
+
+/// The keys of `[defaults]`.
+#[rustfmt::skip]
+pub const DEFAULT_KEYS: &[KeyRow] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
+
+/// The keys of a `[[case]]`.
+#[rustfmt::skip]
+pub const CASE_KEYS: &[KeyRow] = &[
+    key("name", Takes::Text, "required", "the sentence that it proves; used once in a file", false),
+    key("skip", Takes::Text, "not skipped", "why it is not run; it is counted and told", false),
+    EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, ENV, FILES, SETUP, EXPECT,
+    key("with", Takes::Table, "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", false),
+    key("step", Takes::Table, "one step", "events that come one after the other: `[[case.step]]`", false),
+];
+
+/// The keys of a `[[case.step]]`. What it does not say itself of `event`, `host` and `hook`, its
+/// case says.
+#[rustfmt::skip]
+pub const STEP_KEYS: &[KeyRow] = &[
+    EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, FILES, SETUP, EXPECT,
+];
+
+/// The keys of `expect`.
+#[rustfmt::skip]
+pub const EXPECT_KEYS: &[KeyRow] = &[
+    key("decision", Takes::OneOf(decisions), "required", "what comes out", false),
+    key("reason", Takes::Pattern, "any", "the reason of the refusal, or the question", false),
+    key("by", Takes::Texts, "any", "the hook that refused, or those that asked", false),
+    key("asked", Takes::Texts, "any", "the hooks that ran, in their order", false),
+    key("failed", Takes::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure", false),
+    key("output", Takes::Pattern, "none", "the texts to show", false),
+    key("context", Takes::Pattern, "none", "the texts for the model", false),
+    key("notice", Takes::Pattern, "none", "refusals and questions that decided nothing, as the event cannot be refused", false),
+    key("rewrites", Takes::Json, "none", "the fields that were rewritten, each with its new value", false),
+    key("reply", Takes::Table, "any", "what the host gets", false),
+    key("within", Takes::Duration, "any", "how long deciding may take", false),
+    key("files", Takes::Table, "any", "what then lies in the case's folder: a path with a regular expression for its text, or with true or false for whether it is there", false),
+];
+
+/// The keys of `reply`.
+#[rustfmt::skip]
+pub const REPLY_KEYS: &[KeyRow] = &[
+    key("status", Takes::Number, "any", "the exit status", false),
+    key("stdout", Takes::Json, "any", "stdout: a table that it is as JSON, or a regular expression", false),
+    key("stderr", Takes::Pattern, "any", "stderr", false),
+];
+
+/// The keys of a file that is laid out, where it is not just its text.
+#[rustfmt::skip]
+pub const FILE_KEYS: &[KeyRow] = &[
+    key("text", Takes::Text, "empty", "what is in it", false),
+    key("copy", Takes::Text, "none", "the file that it is a copy of, relative to the file of cases", false),
+    key("mode", Takes::Text, "\"644\"", "its permissions, in octal", false),
+];
+
+/// The keys of a value in a row that is a text many times over.
+#[rustfmt::skip]
+pub const REPEAT_KEYS: &[KeyRow] = &[
+    key("text", Takes::Text, "required", "the text", false),
+    key("times", Takes::Number, "required", "how often", false),
+];
+
+const EVENT: KeyRow =
+    key("event", Takes::Text, "required", "the event, by its name or the host's", false);
+const HOST: KeyRow = key(
+    "host",
+    Takes::OneOf(keys::dialects),
+    "\"native\"",
+    "whose words the event and the reply are in",
+    false,
+);
+const HOOK: KeyRow =
+    key("hook", Takes::Texts, "all", "ask only these hooks, as `test --hook`", false);
+const CONTEXT: KeyRow = key("context", Takes::Json, "{}", "the event's context", false);
+const CONTEXT_FILE: KeyRow = key(
+    "context_file",
+    Takes::Text,
+    "none",
+    "a file with the context, relative to the file of cases",
+    false,
+);
+const STDIN: KeyRow =
+    key("stdin", Takes::Text, "none", "what is sent instead of a context; need not be JSON", false);
+const ENV: KeyRow = key("env", Takes::Table, "none", "variables of the hooks' environment", false);
+const FILES: KeyRow =
+    key("files", Takes::Table, "none", "files in its folder: a path with its text", false);
+const SETUP: KeyRow =
+    key("setup", Takes::Text, "none", "lines for `sh -e`, run in its folder before", false);
+const EXPECT: KeyRow = key("expect", Takes::Table, "required", "what must come back", false);
+
+/// The words for what comes out.
+pub(super) fn decisions() -> Vec<&'static str> {
+    vec!["allow", "block", "ask"]
+}

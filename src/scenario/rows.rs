@@ -1,0 +1,164 @@
+//! Cases with rows: `{name}` in a case stands for the value that each row gives it.
+//!
+//! A string that is nothing but a placeholder becomes the value itself, whatever its type; within a
+//! longer text the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to
+//! the shell.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// The values of a row, by their names.
+pub(super) type Row<'i> = Vec<(String, DeValue<'i>)>;
+
+/// The longest that a text may become, and that a row may repeat one to.
+pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
+
+/// What came of the placeholders of a case.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Those that the row has.
+    pub(super) used: BTreeSet<String>,
+    /// Those that it has not, with their places.
+    pub(super) missing: Vec<(String, usize)>,
+    /// Those that stand in a longer text and have no value that can be written there.
+    pub(super) unwritable: Vec<(String, usize)>,
+}
+
+/// The table of a case with the values of `row` for its placeholders.
+pub(super) fn fill<'i>(table: &DeTable<'i>, row: &Row<'i>, found: &mut Found) -> DeTable<'i> {
+    let entry = |(key, value): (&Spanned<Cow<'i, str>>, &Spanned<DeValue<'i>>)| {
+        let span = key.span();
+        let name = match written(key.get_ref(), row, span.start, found) {
+            Some(text) => Spanned::new(span, Cow::Owned(text)),
+            None => key.clone(),
+        };
+        (name, fill_value(value, row, found))
+    };
+    table.iter().map(entry).collect()
+}
+
+fn fill_value<'i>(
+    value: &Spanned<DeValue<'i>>,
+    row: &Row<'i>,
+    found: &mut Found,
+) -> Spanned<DeValue<'i>> {
+    let span = value.span();
+    let filled = match value.get_ref() {
+        DeValue::String(text) => {
+            if let Some(whole) = whole(text, row) {
+                found.used.insert(whole.0.clone());
+                return Spanned::new(span, whole.1.clone());
+            }
+            match written(text, row, span.start, found) {
+                Some(text) => DeValue::String(Cow::Owned(text)),
+                None => return value.clone(),
+            }
+        }
+        DeValue::Array(list) => {
+            let list: DeArray<'i> = list.iter().map(|one| fill_value(one, row, found)).collect();
+            DeValue::Array(list)
+        }
+        DeValue::Table(table) => DeValue::Table(fill(table, row, found)),
+        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+            return value.clone();
+        }
+    };
+    Spanned::new(span, filled)
+}
+
+/// The value that a text stands for which is nothing but a placeholder.
+fn whole<'r, 'i>(text: &str, row: &'r Row<'i>) -> Option<&'r (String, DeValue<'i>)> {
+    let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
+    row.iter().find(|(known, _)| known == name)
+}
+
+/// The text with its placeholders written out; `None` if it has none.
+fn written(text: &str, row: &Row<'_>, at: usize, found: &mut Found) -> Option<String> {
+    if !text.contains('{') {
+        return None;
+    }
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let (before, after) = rest.split_at(start);
+        made.push_str(before);
+        if let Some((name, end)) = name_at(after, "{{", "}}") {
+            made.push_str(&format!("{{{name}}}"));
+            rest = &after[end..];
+        } else if let Some((name, end)) = name_at(after, "{", "}").filter(|_| !made.ends_with('$'))
+        {
+            match row.iter().find(|(known, _)| known == name).map(|(_, value)| word(value)) {
+                Some(Some(word)) => {
+                    found.used.insert(name.to_string());
+                    made.push_str(&word);
+                }
+                Some(None) => {
+                    found.used.insert(name.to_string());
+                    found.unwritable.push((name.to_string(), at));
+                }
+                None => found.missing.push((name.to_string(), at)),
+            }
+            rest = &after[end..];
+        } else {
+            made.push('{');
+            rest = &after[1..];
+        }
+    }
+    made.push_str(rest);
+    Some(made)
+}
+
+/// The name between `open` and `close` at the beginning of `text`, and where what follows begins.
+fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize)> {
+    let inner = text.strip_prefix(open)?;
+    let end = inner.find('}')?;
+    let name = &inner[..end];
+    let is_closed = inner[end..].starts_with(close);
+    (is_closed && is_name(name)).then_some((name, open.len() + end + close.len()))
+}
+
+/// Whether this can be the name of a placeholder: lower case, so that few texts have one by chance.
+pub(super) fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// A value within a text.
+fn word(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        DeValue::Datetime(date) => Some(date.to_string()),
+        DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written_with(text: &str) -> (Option<String>, Found) {
+        let row = vec![
+            ("x".to_string(), DeValue::String("a b".into())),
+            ("list".to_string(), DeValue::Array(DeArray::default())),
+        ];
+        let mut found = Found::default();
+        (written(text, &row, 0, &mut found), found)
+    }
+
+    #[test]
+    fn values_are_written_where_their_names_stand() {
+        assert_eq!(
+            written_with("{x}, {{x}}, ${x}, {2,}, {X}, {").0.unwrap(),
+            "a b, {x}, ${x}, {2,}, {X}, {"
+        );
+        assert_eq!(written_with("no brace").0, None);
+        assert_eq!(written_with("{y} and {x}").1.missing, [("y".to_string(), 0)]);
+        assert_eq!(written_with("a {list}").1.unwritable, [("list".to_string(), 0)]);
+    }
+}

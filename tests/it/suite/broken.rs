@@ -1,0 +1,165 @@
+//! Files of cases with mistakes: every one is told with its place and its cure, and nothing runs.
+
+use super::{GUARD, case, guarded, suite};
+use crate::sandbox::Sandbox;
+
+/// The mistakes of a file, as they are told.
+#[track_caller]
+fn told(cases: &str) -> Vec<String> {
+    let sandbox = guarded(cases);
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2).says("no case was run");
+    let text = ran.stdout.replace("hooks.d/tests/guard.toml", "F").replace("\n  help: ", " [");
+    let errors = text.lines().filter_map(|line| line.strip_prefix("error: "));
+    errors.map(str::to_string).collect()
+}
+
+#[test]
+fn every_mistake_of_a_file_is_told_at_once() {
+    let cases = r#"
+hoks = ".."
+[defaults]
+hots = "claude"
+[[case]]
+name = "a"
+evnt = "tool.pre"
+expect = { decison = "block" }
+[[case]]
+event = "tool.pre"
+reason = "x"
+context = 5
+expect = { decision = "refuse", reason = "(", within = "fast", reply = { status = "2" } }
+[[case]]
+name = "nothing"
+event = "tool.pre"
+"#;
+    let wanted = [
+        "F:2:1: unknown key `hoks` [did you mean `hooks`?",
+        "F:4:1: unknown key `hots` [did you mean `host`?",
+        "F:5:1: the case has no `event` [add `event = \"tool.pre\"`; `hookrun events` lists them",
+        "F:7:1: unknown key `evnt` [did you mean `event`?",
+        "F:8:10: `expect` has no `decision` [say what comes out: `decision = \"allow\"`",
+        "F:8:12: unknown key `decison` [did you mean `decision`?",
+        "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
+        "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
+        "F:12:11: `context` takes a table, or JSON in a string, not a whole number [correct the value",
+        "F:13:23: `refuse` is not one of \"allow\", \"block\", \"ask\" [write one of \"allow\", \"block\", \"ask\"",
+        "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character mean itself",
+        "F:13:56: `within`: `fast` is not a duration; write a number and a unit, for example `10s` or `500ms`",
+        "F:13:83: `status` takes a whole number, not a string [correct the value",
+        "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
+    ];
+    assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn placeholders_and_values_must_meet() {
+    let cases = r#"
+[[case]]
+name = "{a} {b}"
+event = "tool.pre"
+expect = { decision = "allow" }
+with = [{ a = "1", c = "2" }]
+[[case]]
+name = "in {list}"
+event = "tool.pre"
+expect = { decision = "allow", output = "{case.foldr}" }
+with = [{ list = [1] }]
+[[case]]
+name = "none"
+event = "tool.pre"
+expect = { decision = "allow" }
+with = []
+"#;
+    let wanted = [
+        "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for the text itself write `{{b}}`",
+        "F:6:20: nothing in the case uses the value `c` [write `{c}` where it belongs, or drop it",
+        "F:8:8: `list` is a list or a table, which cannot stand within a text [let the string be `{list}` alone",
+        "F:10:41: `{case.foldr}` stands for nothing [there are {case.folder}, {case.home}, {suite.folder}",
+        "F:12:1: `with` has no rows [add a row, or drop it",
+    ];
+    assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn two_cases_of_one_name_are_a_mistake() {
+    let cases = case("same", "x", "decision = 'allow'") + &case("same", "y", "decision = 'allow'");
+    let wanted = "F:7:1: two cases are called `same`; the first is at line 1 [give one of them another name; with rows, a placeholder in it";
+    assert_eq!(told(&cases), [wanted]);
+}
+
+#[test]
+fn what_a_case_names_must_be_there() {
+    let cases = r#"
+[[case]]
+name = "event"
+event = "tool.pree"
+expect = { decision = "allow" }
+[[case]]
+name = "hooks"
+event = "tool.pre"
+hook = "10-gard.sh"
+context_file = "none.json"
+files = { a = { copy = "gone" } }
+expect = { decision = "block", by = "nobody" }
+"#;
+    let wanted = [
+        "F:4:9: unknown event `tool.pree` [did you mean `tool.pre`?",
+        "F:9:8: no hook `10-gard.sh` for `tool.pre` [did you mean `10-guard.sh`?",
+        "F:12:37: no hook `nobody` for `tool.pre` [bound to `tool.pre`: 10-guard.sh",
+        "F:11:11: there is no file `gone` [its path is relative to the file of cases",
+        "F:10:16: there is no file `none.json` [its path is relative to the file of cases",
+    ];
+    assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn what_can_never_be_is_a_mistake() {
+    let cases = "[[case]]\nname = 'x'\nevent = 'tool.pre'\nstdin = 'a'\ncontext = {}\nexpect = { decision = 'allow', by = '10-guard.sh' }\n";
+    let wanted = [
+        "F:5:11: `stdin` and `context` both say what is sent [keep one of them",
+        "F:6:37: what is allowed has no `by` [drop it, or correct the `decision`",
+    ];
+    assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
+    let sandbox = guarded("[[case]\n").file("hooks.d/tests/b.toml", "x = 1\n");
+    std::fs::write(sandbox.at("hooks.d/tests/c.toml"), b"\xff\xfe").unwrap();
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2).prints("b.toml:1:1: unknown key `x`").prints("b.toml:1:1: there is no case in it");
+    ran.prints("c.toml: is not UTF-8").prints("guard.toml:1:8: not valid TOML");
+}
+
+#[test]
+fn mistakes_in_the_hooks_keep_the_cases_from_running() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
+        .hook("20-slip.sh", "# hookrun: timout=1s\ntouch ran");
+    suite(&sandbox, &[]).exits(2).prints("20-slip.sh:2:12: unknown setting `timout`");
+    sandbox.has_no_file("ran");
+}
+
+#[test]
+fn nothing_to_run_is_no_success() {
+    let none = Sandbox::new().hook("10-guard.sh", GUARD);
+    suite(&none, &[]).exits(2).says("there are no files of cases");
+    suite(&none, &["hooks.d"]).exits(2).says("there are no files of cases in `hooks.d`");
+    suite(&none, &["gone"]).exits(2).says("cannot look at `gone`");
+
+    let some = guarded(&case("x", "bad", "decision = 'block'"));
+    for filter in [["--filter", "y"], ["--event", "session.end"], ["--hook", "10-gard.sh"]] {
+        suite(&some, &filter).exits(2).says("none of the 1 cases is chosen");
+    }
+    suite(&some, &["--hook", "10-gard.sh"]).says("did you mean `--hook 10-guard.sh`?");
+}
+
+#[test]
+fn options_for_one_event_are_refused_beside_a_suite() {
+    let some = guarded(&case("x", "bad", "decision = 'block'"));
+    for option in [["--expect", "allow"], ["--budget", "1s"], ["--host", "claude"]] {
+        suite(&some, &option).exits(2).says("cannot be used with");
+    }
+    let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
+    one.exits(2).says("one event is no list of cases");
+}

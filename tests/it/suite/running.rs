@@ -1,0 +1,185 @@
+//! Which cases run, where, in what order, and what they leave behind.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{GUARD, HEAD, case, guarded, report, suite};
+use crate::nasty::running::Running;
+use crate::sandbox::Sandbox;
+
+fn names(report: &Value) -> Vec<String> {
+    let cases = report["cases"].as_array().unwrap().iter();
+    cases.map(|one| one["name"].as_str().unwrap().to_string()).collect()
+}
+
+fn results(report: &Value) -> Vec<String> {
+    let cases = report["cases"].as_array().unwrap().iter();
+    cases.map(|one| one["result"].as_str().unwrap().to_string()).collect()
+}
+
+/// Each case waits for what a later one writes: only together they end, the first last.
+#[test]
+fn cases_run_at_once_and_are_told_in_their_order() {
+    let hook = r#"[ -z "$AFTER" ] || until [ -e "$SHARED/$AFTER" ]; do sleep 0.01; done
+: > "$SHARED/$OWN""#;
+    let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: timeout=1m\n{hook}"));
+    let shared = sandbox.at("shared");
+    fs::create_dir(&shared).unwrap();
+    let one = |own: &str, after: &str| {
+        let shared = shared.display();
+        format!(
+            "[[case]]\nname = '{own}'\n{HEAD}env = {{ SHARED = '{shared}', OWN = '{own}', AFTER = '{after}' }}\nexpect = {{ decision = 'allow' }}\n"
+        )
+    };
+    let cases = one("a", "b") + &one("b", "c") + &one("c", "");
+    let sandbox = sandbox.file("hooks.d/tests/x.toml", &cases);
+    let report = report(&sandbox, &["--jobs", "3"]);
+    assert_eq!(names(&report), ["a", "b", "c"]);
+    assert_eq!(report["ok"], true, "{report:#}");
+}
+
+#[test]
+fn suites_are_found_where_hooks_are() {
+    let one = |name: &str| case(name, "x", "decision = 'allow'");
+    let sandbox = guarded(&one("in hooks.d"))
+        .file("hookrun.toml", "")
+        .file("tests/y.toml", &one("beside hookrun.toml"))
+        .file("tests/other.toml", "[package]\nname = 'x'\n")
+        .file("tests/.hidden.toml", "[[case]]\n")
+        .script(".hookrun/hooks.d/session.end/z", "#!/bin/sh\n")
+        .file(
+            ".hookrun/hooks.d/tests/z.toml",
+            &one("in .hookrun/hooks.d").replace("tool.pre", "session.end"),
+        )
+        .file("elsewhere/w.toml", &(String::from("hooks = '..'\n") + &one("elsewhere")));
+    let found = report(&sandbox, &[]);
+    assert_eq!(names(&found), ["beside hookrun.toml", "in hooks.d", "in .hookrun/hooks.d"]);
+    suite(&sandbox, &[]).exits(0).says("note: tests/other.toml has no [[case]]; it is passed over");
+    assert_eq!(names(&report(&sandbox, &["hooks.d"])), ["in hooks.d"]);
+    assert_eq!(
+        names(&report(&sandbox, &["elsewhere/w.toml", "hooks.d/tests"])),
+        ["elsewhere", "in hooks.d"]
+    );
+    suite(&sandbox, &["tests/other.toml"]).exits(2).prints("unknown key `package`");
+}
+
+#[test]
+fn the_folder_of_suites_is_no_event_and_its_files_are_no_hooks() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
+    sandbox.hookrun(&["validate"], b"").exits(0).prints("1 file, 1 hook, 0 errors");
+}
+
+#[test]
+fn other_hooks_can_be_put_in_the_place_of_those_around_the_cases() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
+        .script("other/hooks.d/tool.pre/allow", "#!/bin/sh\n");
+    suite(&sandbox, &["--jobs", "1"]).exits(0);
+    suite(&sandbox, &["hooks.d", "--hooks", "other"]).exits(1).prints("- block").prints("+ allow");
+    suite(&sandbox, &["--hooks", "other"]).exits(2).says("there are no files of cases");
+}
+
+#[test]
+fn filters_choose_by_name_hook_and_event() {
+    let cases = case("a Bad one", "bad", "decision = 'block'")
+        + &case("a good one", "good", "decision = 'allow'")
+        + "[[case]]\nname = 'the end'\nevent = 'SessionEnd'\nhost = 'claude'\nexpect = { decision = 'allow' }\n";
+    let sandbox = guarded(&cases).hook_for("session.end", "bye.sh", "true");
+    let of = |arguments: &[&str]| names(&report(&sandbox, arguments));
+    assert_eq!(of(&["--filter", "Bad"]), ["a Bad one"]);
+    assert_eq!(of(&["--filter", "(?i)^a bad|END$"]), ["a Bad one", "the end"]);
+    assert_eq!(of(&["--event", "session.end"]), ["the end"]);
+    assert_eq!(of(&["--event", "sessionend"]), ["the end"]);
+    assert_eq!(of(&["--hook", "10-guard.sh"]), ["a Bad one", "a good one"]);
+    assert_eq!(of(&["--hook", "10-guard.sh", "--filter", "good"]), ["a good one"]);
+}
+
+#[test]
+fn fail_fast_tells_the_same_whichever_case_ends_first() {
+    let all: String = (0..20)
+        .map(|n| {
+            case(
+                &format!("case {n}"),
+                "x",
+                if n == 5 { "decision = 'block'" } else { "decision = 'allow'" },
+            )
+        })
+        .collect();
+    let sandbox = guarded(&all);
+    for jobs in ["1", "4", "16"] {
+        let report = report(&sandbox, &["--fail-fast", "--jobs", jobs]);
+        let results = results(&report);
+        assert!(results[..5].iter().all(|one| one == "expected"), "{results:?}");
+        assert_eq!(results[5], "unexpected");
+        assert!(results[6..].iter().all(|one| one == "not-run"), "{results:?}");
+    }
+    suite(&sandbox, &["--fail-fast"]).exits(1).prints("14 not run");
+    suite(&sandbox, &[]).exits(1).prints("20 cases, 1 not as expected");
+}
+
+#[test]
+fn a_hook_that_hangs_ends_in_time_while_other_cases_run() {
+    let hook = "# hookrun: timeout=300ms\n[ -e hang ] && sleep 3600; exit 0";
+    let many: String = (0..20)
+        .map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}expect = {{ decision = 'allow' }}\n"))
+        .collect();
+    let hang = format!(
+        "[[case]]\nname = 'hangs'\n{HEAD}files = {{ hang = '' }}\nexpect = {{ decision = 'block', failed = 'hook', reason = 'timed out after 300ms' }}\n"
+    );
+    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &(hang + &many));
+    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "4"]).feed(b"").ended();
+    ended.ran.exits(0).prints("21 cases");
+}
+
+#[test]
+fn what_a_hook_leaves_running_is_gone_and_so_are_all_folders() {
+    let hook = "setsid sleep 3600 >/dev/null 2>&1 & mkdir -p locked/in; chmod 500 locked; exit 0";
+    let many: String = (0..8).map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}setup = 'setsid sleep 3600 & sleep 3600 &'\nexpect = {{ decision = 'allow' }}\n")).collect();
+    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &many);
+    fs::create_dir(sandbox.at("tmp")).unwrap();
+    let sandbox_tmp = sandbox.at("tmp").to_str().unwrap().to_string();
+    let sandbox = sandbox.variable("TMPDIR", &sandbox_tmp);
+    // `ended` holds that no process is left.
+    let ended = Running::start(&sandbox, &["test", "--suite", "--jobs", "2"]).feed(b"").ended();
+    ended.ran.exits(0);
+    assert_eq!(fs::read_dir(sandbox.at("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn no_case_sees_what_another_has_left() {
+    let hook = "ls -A . \"$HOME\" \"$TMPDIR\" \"$HOOKRUN_STATE_DIR\" | grep -v ':$' | tr -d '\\n'
+echo x > left; echo x > \"$HOME/left\"; echo x > \"$TMPDIR/left\"; echo x > \"$HOOKRUN_STATE_DIR/left\"";
+    let many: String = (0..6)
+        .map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}expect = {{ decision = 'allow' }}\n"))
+        .collect();
+    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &many);
+    suite(&sandbox, &["--jobs", "2"]).exits(0);
+}
+
+#[test]
+fn a_hostile_environment_changes_nothing() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"))
+        .variable("HOOKRUN_ACTION_COMMAND", "good")
+        .variable("GIT_DIR", "/nowhere")
+        .variable("IFS", "x")
+        .variable("BASH_ENV", "/nowhere");
+    suite(&sandbox, &[]).exits(0);
+    let without = |command: &mut std::process::Command| {
+        command.env_clear();
+    };
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", GUARD)
+        .file("hooks.d/tests/x.toml", &case("x", "bad", "decision = 'block'"));
+    sandbox.hookrun_as(without, &["test", "--suite"], b"").exits(0);
+    let nowhere = sandbox.variable("TMPDIR", "/nowhere/at/all");
+    suite(&nowhere, &[]).exits(2).says("set TMPDIR to a folder that may be written");
+}
+
+#[test]
+fn hooks_find_hookrun_itself() {
+    let sandbox = Sandbox::new().hook("hook", "hookrun field toolName").file(
+        "hooks.d/tests/x.toml",
+        &format!("[[case]]\nname = 'x'\n{HEAD}context.toolName = 'bash'\nexpect = {{ decision = 'allow', output = '^bash$' }}\n"),
+    );
+    suite(&sandbox, &[]).exits(0);
+}

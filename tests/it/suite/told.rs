@@ -1,0 +1,172 @@
+//! How it is told: every format, and what differs.
+
+use serde_json::Value;
+
+use super::{GUARD, HEAD, case, report, suite};
+use crate::sandbox::Sandbox;
+
+/// One case of each end.
+fn of_each() -> Sandbox {
+    let cases = case("refused", "bad", "decision = 'block'")
+        + &case("100% #1 wrong", "bad", "decision = 'allow'")
+        + &format!(
+            "[[case]]\nname = 'later'\nskip = 'not yet'\n{HEAD}expect = {{ decision = 'allow' }}\n"
+        )
+        + &format!(
+            "[[case]]\nname = 'no setup'\nsetup = 'exit 3'\n{HEAD}expect = {{ decision = 'allow' }}\n"
+        );
+    Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/a,b.toml", &cases)
+}
+
+/// A text without the times in it.
+fn timeless(text: &str) -> String {
+    let times = regex::Regex::new(r#"(\d+(\.\d+)? m?s\b)|(time="[0-9.]+")"#).unwrap();
+    times.replace_all(text, "TIME").into_owned()
+}
+
+#[test]
+fn people_see_what_differs_and_what_each_hook_said() {
+    let ran = suite(&of_each(), &[]);
+    ran.exits(2);
+    assert_eq!(
+        timeless(&ran.stdout),
+        "ERROR  hooks.d/tests/a,b.toml: 4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+
+NOT    100% #1 wrong
+        case     hooks.d/tests/a,b.toml:7
+        differs  decision, line 11
+                 - allow
+                 + block
+        hooks    BLOCK  10-guard.sh: no bad commands
+
+NOT    no setup
+        case     hooks.d/tests/a,b.toml:18
+        why      its `setup` exited with status 3
+
+skip   later: not yet
+
+could not be tried: 4 cases, 1 not as expected, 1 could not be tried, 1 skipped in TIME
+"
+    );
+}
+
+#[test]
+fn tap_is_for_harnesses() {
+    assert_eq!(
+        suite(&of_each(), &["--format", "tap"]).stdout,
+        "TAP version 13
+1..4
+ok 1 - hooks.d/tests/a,b.toml: refused
+not ok 2 - hooks.d/tests/a,b.toml: 100% \\#1 wrong
+  # decision should be allow, and is block
+ok 3 - hooks.d/tests/a,b.toml: later # SKIP not yet
+not ok 4 - hooks.d/tests/a,b.toml: no setup
+  # its `setup` exited with status 3
+# 4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+"
+    );
+}
+
+#[test]
+fn github_gets_annotations_at_the_line_of_the_expectation() {
+    assert_eq!(
+        suite(&of_each(), &["--format", "github"]).stdout,
+        "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, and is block
+::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` exited with status 3
+4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+"
+    );
+}
+
+#[test]
+fn junit_is_for_ci_systems() {
+    let text = timeless(&suite(&of_each(), &["--format", "junit"]).stdout);
+    let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="hookrun test --suite" tests="4" skipped="1" failures="1" errors="1" TIME>
+    <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" errors="1" failures="1">
+        <testcase name="refused" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="1"/>
+        <testcase name="100% #1 wrong" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="7">
+            <failure message="decision should be allow, and is block">decision should be allow, and is block</failure>
+        </testcase>
+        <testcase name="later" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="13">
+            <skipped message="not yet"/>
+        </testcase>
+        <testcase name="no setup" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="18">
+            <error message="its `setup` exited with status 3">its `setup` exited with status 3</error>
+        </testcase>
+    </testsuite>
+</testsuites>
+"#;
+    assert_eq!(text, wanted);
+}
+
+#[test]
+fn programs_get_everything() {
+    let report = report(&of_each(), &[]);
+    let of = |key: &str| report[key].clone();
+    assert_eq!((of("version"), of("ok"), of("total")), (1.into(), false.into(), 4.into()));
+    assert_eq!(
+        (of("expected"), of("unexpected"), of("couldNot"), of("skipped"), of("notRun")),
+        (1.into(), 1.into(), 1.into(), 1.into(), 0.into())
+    );
+    let wrong = &report["cases"][1];
+    let miss = serde_json::json!([{ "key": "decision", "line": 11, "column": 23, "wanted": "allow", "found": "block" }]);
+    assert_eq!(wrong["misses"], miss);
+    assert_eq!(wrong["steps"][0]["hooks"][0]["verdict"]["reason"], "no bad commands");
+    assert_eq!(report["cases"][3]["why"], "its `setup` exited with status 3");
+}
+
+#[test]
+fn json_that_differs_is_shown_as_a_diff() {
+    let cases = format!(
+        "[[case]]\nname = 'x'\n{HEAD}context = {{ toolName = 'bash', toolInput = {{ command = 'a', cwd = '/' }} }}\nexpect = {{ decision = 'allow', rewrites = {{ toolInput = {{ command = 'b', cwd = '/' }} }} }}\n"
+    );
+    let hook =
+        "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"c\",\"cwd\":\"/\"}}}'";
+    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &cases);
+    let ran = suite(&sandbox, &[]);
+    ran.exits(1);
+    let wanted = "                   {
+                     \"toolInput\": {
+                 -     \"command\": \"b\",
+                 +     \"command\": \"c\",
+                       \"cwd\": \"/\"
+                     }
+";
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+}
+
+#[test]
+fn a_hook_cannot_write_to_the_terminal_and_folders_have_names() {
+    let hook = "printf '\\033[31m%s' \"$PWD\"";
+    let cases = format!("[[case]]\nname = 'x'\n{HEAD}expect = {{ decision = 'allow' }}\n");
+    let sandbox = Sandbox::new().hook("hook", hook).file("hooks.d/tests/x.toml", &cases);
+    for format in ["human", "tap", "github", "junit"] {
+        let ran = suite(&sandbox, &["--format", format]);
+        ran.exits(1).prints("{case.folder}");
+        assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
+    }
+}
+
+#[test]
+fn slow_cases_are_told() {
+    let cases = format!(
+        "[[case]]\nname = 'x'\nsetup = 'sleep 1.1'\n{HEAD}expect = {{ decision = 'allow' }}\n"
+    );
+    let sandbox = Sandbox::new().hook("hook", "true").file("hooks.d/tests/x.toml", &cases);
+    suite(&sandbox, &[]).exits(0).prints("slow   x: ");
+}
+
+#[test]
+fn mistakes_are_told_in_every_format() {
+    let sandbox =
+        Sandbox::new().hook("hook", "true").file("hooks.d/tests/x.toml", "[[case]]\nname = 'x'\n");
+    for format in ["human", "json", "junit", "tap", "github"] {
+        let ran = suite(&sandbox, &["--format", format]);
+        ran.exits(2).prints("the case has no `event`");
+        if format == "json" {
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(report["ok"], false);
+        }
+    }
+}
