@@ -28,6 +28,7 @@ pub mod settings;
 pub mod signs;
 pub mod tools;
 pub mod variables;
+mod wait;
 mod wolli;
 
 use std::borrow::Cow;
@@ -41,6 +42,7 @@ pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
 pub use results::{Act, Key, Results, Says, key};
 use tools::Tools;
 use variables::Variable;
+pub use wait::{MARGIN, Wait};
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,6 +153,8 @@ pub struct DialectEvent {
     pub schedule: Schedule,
     /// What else is different from the catalog.
     pub conduct: Conduct,
+    /// How long the host waits, if it does not wait for ever.
+    pub wait: Option<Wait>,
 }
 
 /// A key of a system that tells a fact of ours where the event does not have it under our key:
@@ -266,6 +270,7 @@ impl DialectEvent {
         keeps_thrown: false,
         schedule: Schedule::Sequential,
         conduct: Conduct::USUAL,
+        wait: None,
     };
 
     /// Its name, with what tells it from others of the same name: `session (reason = start)`.

@@ -214,11 +214,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// How long everything may take; then the event is refused
+    /// How long everything may take; then the event is refused [default: what the host waits, less
+    /// a margin, where that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
-    /// How long to wait for the event on stdin
+    /// How long to wait for the event on stdin, within the budget
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
@@ -302,7 +303,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) expect_reason: Option<String>,
 
-    /// How long everything may take; then the event is refused
+    /// How long everything may take; then the event is refused [default: what the host waits, less
+    /// a margin, where that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 

@@ -1,6 +1,7 @@
 //! What is asked: an event by its name, in the words of a host or in ours.
 
 use std::path::Path;
+use std::time::Duration;
 
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::dialect::{self, Binding, Dialect, Reply, native, signs};
@@ -120,6 +121,15 @@ impl<'a> Asked<'a> {
         match find_event(config, self.name) {
             Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
             _ => self.canonical.clone(),
+        }
+    }
+
+    /// How long it may take to decide it, where the host waits only so long; the least that is
+    /// possible while it is not known which event it is.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        match self.bindings.as_slice() {
+            [] => self.dialect.and_then(Dialect::shortest_budget),
+            bindings => bindings.iter().filter_map(|binding| binding.budget()).min(),
         }
     }
 

@@ -25,7 +25,8 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
 use crate::keep::{Kept, Places, Settings};
 use crate::run::{choice, find_event, runner, start_up, write_report};
-use crate::{streams, watchdog};
+use crate::streams;
+use crate::watchdog::{self, Watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);
@@ -63,14 +64,16 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let started = Instant::now();
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);
-    watchdog::start(&pulse);
+    let hook = args.event.as_deref().and_then(git::find);
+    let refusal = hook.map(|hook| hook.refuse(watchdog::REASON, can_refuse(hook)));
+    Watchdog::start(&pulse, refusal.unwrap_or_else(|| native::refuse(watchdog::REASON)));
     let Some(name) = args.event.as_deref() else {
         return Err(Failure::with_help(
             "git's events do not name themselves",
             "name the hook: `hookrun run --host git pre-commit`",
         ));
     };
-    let Some(hook) = git::find(name) else {
+    let Some(hook) = hook else {
         return Err(Failure::with_help(
             format!("`{name}` is no hook of git that hookrun knows"),
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         }
     };
     if !pulse.claim() {
-        watchdog::leave_it_to_it();
+        Watchdog::leave_it_to_it();
     }
     streams::stderr(&reply.stderr);
     write_report(args.format, report.as_ref(), out)?;

@@ -22,7 +22,8 @@ use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::keep::{Kept, Places, Settings};
-use crate::{streams, watchdog};
+use crate::streams;
+use crate::watchdog::{self, Watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -35,17 +36,15 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
     }
-    let started = Instant::now();
-    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
-    let pulse = Pulse::new(patience);
-    watchdog::start(&pulse);
+    let asked = Asked::new(args.event.as_deref().unwrap_or_default(), args.host());
+    let time = Time::start(args, &asked);
     let decided = match &args.event {
-        Some(name) => decide(&Asked::new(name, args.host()), None, (args, env), (started, &pulse)),
-        None => decide_what_comes((args, env), (started, &pulse)),
+        Some(_) => decide(&asked, None, (args, env), &time),
+        None => decide_what_comes((args, env), &time),
     };
     let Decided { reply, report, kept } = decided;
-    if !pulse.claim() {
-        watchdog::leave_it_to_it();
+    if !time.pulse.claim() {
+        Watchdog::leave_it_to_it();
     }
     streams::stderr(&reply.stderr);
     if !write_report(args.format, report.as_ref(), out)? {
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     out.flush()?;
     if let Some(kept) = kept {
-        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &pulse);
+        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &time.pulse);
     }
     Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
 }
@@ -75,6 +74,48 @@ pub(crate) fn write_report(
     Ok(true)
 }
 
+/// Until when what is to be done.
+struct Time {
+    started: Instant,
+    pulse: Pulse,
+    watchdog: Watchdog,
+}
+
+impl Time {
+    /// The time of a host that has just asked.
+    fn start(args: &RunArgs, asked: &Asked<'_>) -> Time {
+        let started = Instant::now();
+        let pulse = Pulse::new(patience(args, asked));
+        let mut refusal = asked.refuse(watchdog::REASON);
+        if args.event.is_none() && args.dialect.is_none() {
+            // Who asks is not known, and words alone refuse in every host.
+            refusal.stdout.clear();
+        }
+        let watchdog = Watchdog::start(&pulse, refusal);
+        let time = Time { started, pulse, watchdog };
+        time.is_for(args, asked);
+        time
+    }
+
+    /// Tells the watchdog which event it is.
+    fn is_for(&self, args: &RunArgs, asked: &Asked<'_>) {
+        let Some(of_host) = asked.budget() else { return };
+        let whole = args.budget.unwrap_or(of_host);
+        self.watchdog.order(asked.refuse(watchdog::REASON), self.started, whole);
+    }
+}
+
+/// How long everything may take: what was asked for, else what the host leaves.
+fn whole_budget(args: &RunArgs, asked: &Asked<'_>) -> Option<Duration> {
+    args.budget.or_else(|| asked.budget())
+}
+
+/// How long the event on stdin is waited for.
+fn patience(args: &RunArgs, asked: &Asked<'_>) -> Duration {
+    let whole = whole_budget(args, asked);
+    whole.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout))
+}
+
 /// What had to be done to learn which event it is.
 struct Early {
     ground: (Abort, Option<Grounds>),
@@ -92,13 +133,11 @@ struct Decided {
 }
 
 /// Decides an event that the host's own context names.
-fn decide_what_comes(
-    (args, env): (&RunArgs, &Environment),
-    (started, pulse): (Instant, &Pulse),
-) -> Decided {
+fn decide_what_comes((args, env): (&RunArgs, &Environment), time: &Time) -> Decided {
     let named = || {
         let ground = start_up()?;
-        let context = read_event(args, started, &ground)?;
+        let unknown = Asked::new("", args.host());
+        let context = read_event((args, &unknown), time, &ground)?;
         let (name, host) = named_in(&context, args.dialect.as_deref(), "run")?;
         Ok((name, host, Early { ground, context }))
     };
@@ -114,6 +153,7 @@ fn decide_what_comes(
         }
     };
     let asked = Asked::new(&name, host);
+    time.is_for(args, &asked);
     if let Some(other) = asked.gate_of_another() {
         let (host, other) = (asked.host(), other.name);
         let failure = Failure::with_help(
@@ -129,7 +169,7 @@ fn decide_what_comes(
         let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
         return Decided { reply, report: None, kept: None };
     }
-    decide(&asked, Some(early), (args, env), (started, pulse))
+    decide(&asked, Some(early), (args, env), time)
 }
 
 /// A failure of our own, as a refusal.
@@ -142,12 +182,12 @@ fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
 
 /// The event on stdin.
 fn read_event(
-    args: &RunArgs,
-    started: Instant,
+    (args, asked): (&RunArgs, &Asked<'_>),
+    time: &Time,
     (abort, _): &(Abort, Option<Grounds>),
 ) -> Result<Context> {
-    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
-    match input::read(Deadline::after(started, patience), Some(abort))? {
+    let deadline = Deadline::after(time.started, patience(args, asked));
+    match input::read(deadline, Some(abort))? {
         Input::Event { context, .. } => Ok(context),
         Input::Nothing => Err(Failure::with_help(
             "no event on stdin",
@@ -161,9 +201,9 @@ fn decide(
     asked: &Asked<'_>,
     early: Option<Early>,
     (args, env): (&RunArgs, &Environment),
-    (started, pulse): (Instant, &Pulse),
+    time: &Time,
 ) -> Decided {
-    let decided = try_to_decide(asked, early, (args, env), (started, pulse));
+    let decided = try_to_decide(asked, early, (args, env), time);
     decided.unwrap_or_else(|failure| refuse(asked, &failure))
 }
 
@@ -171,16 +211,17 @@ fn try_to_decide(
     asked: &Asked<'_>,
     early: Option<Early>,
     (args, env): (&RunArgs, &Environment),
-    (started, pulse): (Instant, &Pulse),
+    time: &Time,
 ) -> Result<Decided> {
-    let budget = args.budget.map(|whole| Budget::from(started, whole));
+    let budget = whole_budget(args, asked).map(|whole| Budget::from(time.started, whole));
+    let pulse = &time.pulse;
     let (ground, context) = match early {
         Some(Early { ground, context }) => (ground, Some(context)),
         None => (start_up()?, None),
     };
     let context = match context {
         // Where the hooks are may be told in it.
-        None if folders::are_told(asked.host()) => Some(read_event(args, started, &ground)?),
+        None if folders::are_told(asked.host()) => Some(read_event((args, asked), time, &ground)?),
         context => context,
     };
     let told = context.as_ref().map(|context| folders::told(asked.host(), context));
@@ -190,7 +231,7 @@ fn try_to_decide(
     asked.check(&config)?;
     let context = match context {
         Some(context) => context,
-        None => read_event(args, started, &ground)?,
+        None => read_event((args, asked), time, &ground)?,
     };
     let (abort, grounds) = ground;
     pulse.promise(OWN_WORK);

@@ -81,7 +81,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(person) = Person::find(env) {
         runner = runner.ui(person.ui());
     }
-    let budget = args.budget.map(|whole| Budget::from(Instant::now(), whole));
+    let budget = args.budget.or(asked.budget()).map(|whole| Budget::from(Instant::now(), whole));
     let run = runner.handle_within(&event, budget);
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = json::run_report(&run, &reply, &paths);

@@ -1,9 +1,11 @@
-//! Answers for `run` when the thread that decides hangs in the system.
+//! Answers for `run` when the thread that decides hangs in the system, and where a host would not
+//! wait for its answer.
 
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use hookrun::dialect::native;
+use hookrun::dialect::{Reply, Wait};
 use hookrun::exec::{Pulse, tree};
 
 /// The thread needs next to nothing, and its stack is part of every run's start.
@@ -18,81 +20,154 @@ const AFTER_A_PAUSE: Duration = Duration::from_secs(2);
 /// How long the deciding thread has to answer after what it waits for was killed.
 const LAST_CHANCE: Duration = Duration::ZERO;
 
-/// Watches `pulse` from a thread of its own. Without threads there is no watchdog.
-pub(crate) fn start(pulse: &Pulse) {
-    let pulse = pulse.clone();
-    let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
-    if let Err(error) = thread.spawn(move || watch(&pulse)) {
-        tracing::warn!(%error, "no watchdog");
-    }
+/// The same, where the host's time is almost up.
+const VERY_LAST_CHANCE: Duration = Duration::from_millis(50);
+
+/// What the watchdog says.
+pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time, and what it \
+     waits for in the system does not answer (fail closed)";
+
+/// A watchdog, and what it is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Watchdog {
+    pulse: Pulse,
+    orders: Arc<Mutex<Orders>>,
+    thread: Option<Thread>,
 }
 
-/// Waits for the watchdog, which is answering, to end the process.
-pub(crate) fn leave_it_to_it() {
-    loop {
-        thread::park();
-    }
+#[derive(Debug)]
+struct Orders {
+    /// What it says, in the words of the host.
+    refusal: Reply,
+    /// When it says it, whatever was promised.
+    last_word: Option<Instant>,
 }
 
-fn watch(pulse: &Pulse) {
-    wait(pulse);
-    leave_if_answered(pulse);
-    // The program that could not be started may still be between fork and exec: with it gone,
-    // the deciding thread goes on and refuses in its own words.
-    tree::end_children();
-    pulse.promise(LAST_CHANCE);
-    wait(pulse);
-    if pulse.claim() {
-        refuse();
-    }
-    // The deciding thread answers just now. What it does then is watched again.
-    loop {
-        thread::sleep(SECOND_LOOK);
-        wait(pulse);
-        leave_if_answered(pulse);
-    }
+/// Why the watchdog does not wait any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Woken {
+    BrokenPromise,
+    LastWord,
 }
 
-/// Ends the process if its answer is given: what is kept of it hangs, and the host waits.
-#[expect(clippy::disallowed_methods, clippy::exit, reason = "the other thread hangs in the system")]
-fn leave_if_answered(pulse: &Pulse) {
-    if let Some(status) = pulse.answer() {
-        std::process::exit(i32::from(status));
+impl Watchdog {
+    /// Watches `pulse` from a thread of its own, and says `refusal` if need be. Without threads
+    /// there is no watchdog.
+    pub(crate) fn start(pulse: &Pulse, refusal: Reply) -> Watchdog {
+        let orders = Arc::new(Mutex::new(Orders { refusal, last_word: None }));
+        let mut own = Watchdog { pulse: pulse.clone(), orders, thread: None };
+        let watching = own.clone();
+        let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
+        match thread.spawn(move || watching.watch()) {
+            Ok(handle) => own.thread = Some(handle.thread().clone()),
+            Err(error) => tracing::warn!(%error, "no watchdog"),
+        }
+        own
     }
-}
 
-/// Sleeps until a promise is broken, and stays broken when looked at again: after a pause of the
-/// whole machine, or of hookrun alone, the deciding thread needs some time to renew it.
-fn wait(pulse: &Pulse) {
-    loop {
-        let mut again = SECOND_LOOK;
-        while let Some(left) = pulse.left() {
-            let asleep = Instant::now();
-            thread::sleep(left);
-            if asleep.elapsed() > left + SECOND_LOOK {
-                again = AFTER_A_PAUSE;
+    /// Tells what there is to say, and when at the latest: where the host waits only so long that
+    /// hookrun has `budget` from `started` on.
+    pub(crate) fn order(&self, refusal: Reply, started: Instant, budget: Duration) {
+        let last_word = started.checked_add(Wait::last_word(budget));
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        *orders = Orders { refusal, last_word };
+        drop(orders);
+        // What it sleeps until may be too late now.
+        if let Some(thread) = &self.thread {
+            thread.unpark();
+        }
+    }
+
+    /// Waits for the watchdog, which is answering, to end the process.
+    pub(crate) fn leave_it_to_it() {
+        loop {
+            thread::park();
+        }
+    }
+
+    fn watch(&self) {
+        let woken = self.wait();
+        self.leave_if_answered();
+        // The program that could not be started may still be between fork and exec: with it gone,
+        // the deciding thread goes on and refuses in its own words.
+        tree::end_children();
+        match woken {
+            Woken::BrokenPromise => {
+                self.pulse.promise(LAST_CHANCE);
+                self.wait();
+            }
+            Woken::LastWord => thread::sleep(VERY_LAST_CHANCE),
+        }
+        if self.pulse.claim() {
+            self.refuse();
+        }
+        // The deciding thread answers just now. What it does then is watched again.
+        loop {
+            thread::sleep(SECOND_LOOK);
+            self.wait();
+            self.leave_if_answered();
+        }
+    }
+
+    /// Ends the process if its answer is given: what is kept of it hangs, and the host waits.
+    #[expect(clippy::disallowed_methods, reason = "the other thread hangs in the system")]
+    fn leave_if_answered(&self) {
+        if let Some(status) = self.pulse.answer() {
+            std::process::exit(i32::from(status));
+        }
+    }
+
+    /// Sleeps until the host's time is almost up, or a promise is broken and stays broken when
+    /// looked at again: after a pause of the whole machine, or of hookrun alone, the deciding
+    /// thread needs some time to renew it.
+    fn wait(&self) -> Woken {
+        loop {
+            let mut again = SECOND_LOOK;
+            while let Some(left) = self.pulse.left() {
+                let asleep = Instant::now();
+                if self.sleep(left) == Woken::LastWord {
+                    return Woken::LastWord;
+                }
+                if asleep.elapsed() > left + SECOND_LOOK {
+                    again = AFTER_A_PAUSE;
+                }
+            }
+            if self.sleep(again) == Woken::LastWord {
+                return Woken::LastWord;
+            }
+            if self.pulse.left().is_none() {
+                return Woken::BrokenPromise;
             }
         }
-        thread::sleep(again);
-        if pulse.left().is_none() {
-            return;
+    }
+
+    /// Sleeps for so long, or until the last word is due.
+    fn sleep(&self, time: Duration) -> Woken {
+        let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
+        loop {
+            let now = Instant::now();
+            let last_word = self.orders.lock().unwrap_or_else(PoisonError::into_inner).last_word;
+            if last_word.is_some_and(|last_word| last_word <= now) {
+                return Woken::LastWord;
+            }
+            let until = last_word.map_or(until, |last_word| last_word.min(until));
+            if until <= now {
+                return Woken::BrokenPromise;
+            }
+            thread::park_timeout(until - now);
         }
     }
-}
 
-/// States the refusal and ends the process.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::exit,
-    reason = "the thread that would return from main hangs in the system"
-)]
-fn refuse() {
-    let reply = native::refuse(
-        "hookrun itself failed: it was not done in time, and what it waits for in the system does \
-         not answer (fail closed)",
-    );
-    // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
-    let _ = rustix::io::write(rustix::stdio::stdout(), reply.stdout.as_bytes());
-    let _ = rustix::io::write(rustix::stdio::stderr(), reply.stderr.as_bytes());
-    std::process::exit(i32::from(reply.status));
+    /// States the refusal and ends the process.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the thread that would return from main hangs in the system"
+    )]
+    fn refuse(&self) {
+        let reply = self.orders.lock().unwrap_or_else(PoisonError::into_inner).refusal.clone();
+        // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
+        let _ = rustix::io::write(rustix::stdio::stdout(), reply.stdout.as_bytes());
+        let _ = rustix::io::write(rustix::stdio::stderr(), reply.stderr.as_bytes());
+        std::process::exit(i32::from(reply.status));
+    }
 }

@@ -12,7 +12,7 @@ use super::form::parts::{
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
 use super::tools::{Mcp, Sort, Tool, Tools, tool};
 use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::event::{Merge, Schedule};
 
 /// Is told, and its context reaches nobody.
@@ -173,6 +173,16 @@ const TOOLS: Tools = Tools {
     mcp: Mcp::Double,
 };
 
+/// What it waits where the user waits too: its documents.
+const SHORTLY: Option<Wait> = Some(Wait::seconds(30));
+
+/// What it waits for text that is about to be shown: its documents.
+const AT_ONCE: Option<Wait> = Some(Wait::seconds(10));
+
+/// What it waits at the end: measured. It is the time of all hooks together, and up to 60 s where
+/// a hook says more.
+const AT_THE_END: Option<Wait> = Some(Wait::millis(1500).at_most(60));
+
 /// Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
@@ -195,11 +205,15 @@ pub(super) static CLAUDE: Dialect = Dialect {
             keys: &[("load_reason", "reason")],
             ..told("InstructionsLoaded", "instructions.load", &TOLD)
         },
-        gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        DialectEvent {
+            wait: SHORTLY,
+            ..gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
+        },
         gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES),
         DialectEvent {
             rewrites: &[rewrite("delta", Merge::Chain)],
             schedule: Schedule::Sequential,
+            wait: AT_ONCE,
             ..told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
         },
         DialectEvent {
@@ -241,10 +255,12 @@ pub(super) static CLAUDE: Dialect = Dialect {
         told("PostCompact", "compact.post", &TOLD),
         DialectEvent {
             keys: &[("to_model", "model"), ("from_model", "previousModel")],
+            wait: SHORTLY,
             ..gate("PreModelSwitch", "model.select", &GATES)
         },
         DialectEvent {
             keys: &[("to_model", "model"), ("from_model", "previousModel")],
+            wait: SHORTLY,
             ..told("PostModelSwitch", "model.selected", &TEACHES)
         },
         DialectEvent {
@@ -255,6 +271,6 @@ pub(super) static CLAUDE: Dialect = Dialect {
             keys: &[("mcp_server_name", "mcpServer"), ("content", "answer")],
             ..gate("ElicitationResult", "elicitation.result", &GATES)
         },
-        told("SessionEnd", "session.end", &TOLD),
+        DialectEvent { wait: AT_THE_END, ..told("SessionEnd", "session.end", &TOLD) },
     ],
 };

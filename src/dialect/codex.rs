@@ -12,7 +12,7 @@ use super::form::parts::{
 };
 use super::form::{Form, On, Put, Refuses, Say};
 use super::tools::{Mcp, Sort, Tool, Tools, tool};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::event::{Merge, Schedule};
 
 static PRE_TOOL_USE: Form = Form {
@@ -65,6 +65,9 @@ const TOOLS: Tools = Tools {
     mcp: Mcp::Double,
 };
 
+/// What it waits at the end: measured, and up to 3 s where a hook says more.
+const AT_THE_END: Option<Wait> = Some(Wait::seconds(1).at_most(3));
+
 /// Codex CLI.
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
@@ -100,9 +103,9 @@ pub(super) static CODEX: Dialect = Dialect {
             keys: &[("error", "code"), ("error_details", "message")],
             ..told("StopFailure", "error", &TOLD)
         },
-        told("Interrupt", "agent.end", &TOLD),
+        DialectEvent { wait: AT_THE_END, ..told("Interrupt", "agent.end", &TOLD) },
         open_gate("PreCompact", "compact.pre", &GATES),
         told("PostCompact", "compact.post", &TOLD),
-        told("SessionEnd", "session.end", &TOLD),
+        DialectEvent { wait: AT_THE_END, ..told("SessionEnd", "session.end", &TOLD) },
     ],
 };

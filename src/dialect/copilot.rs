@@ -7,7 +7,7 @@
 
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
 use super::tools::{Mcp, Sort, Tool, Tools, tool};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::event::{Merge, Schedule};
 
 const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };
@@ -109,16 +109,37 @@ const ALSO: &[(&str, &str)] = &[
     ("stop_hook_active", "stopHookActive"),
 ];
 
+/// What it waits: its documents.
+const WAIT: Option<Wait> = Some(Wait::seconds(30));
+
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::told(name, event, form) }
+    DialectEvent {
+        keys: KEYS,
+        also: ALSO,
+        as_text: TEXTS,
+        wait: WAIT,
+        ..parts::told(name, event, form)
+    }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::gate(name, event, form) }
+    DialectEvent {
+        keys: KEYS,
+        also: ALSO,
+        as_text: TEXTS,
+        wait: WAIT,
+        ..parts::gate(name, event, form)
+    }
 }
 
 const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: KEYS, also: ALSO, as_text: TEXTS, ..parts::open_gate(name, event, form) }
+    DialectEvent {
+        keys: KEYS,
+        also: ALSO,
+        as_text: TEXTS,
+        wait: WAIT,
+        ..parts::open_gate(name, event, form)
+    }
 }
 
 /// Its tools.

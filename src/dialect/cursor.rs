@@ -4,10 +4,12 @@
 //! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
 //! commands and MCP tools only. It was not measured.
 
+use std::time::Duration;
+
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
 use super::tools::{Mcp, Sort, Tools, tool};
 use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, rewrite};
+use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, Wait, rewrite};
 use crate::event::{Conduct, Merge};
 
 const DENY: Say = Say {
@@ -99,16 +101,21 @@ static PRE_COMPACT: Form = Form {
 
 const SESSION: (&str, &str) = ("conversation_id", "sessionId");
 
+/// What it waits is nowhere stated ("the platform's default"). Its documents show hooks with 30 s,
+/// so no less is meant, and half a minute is what the shortest of the others wait for a tool.
+const WAIT: Option<Wait> =
+    Some(Wait { usual: Duration::from_secs(30), longest: None, is_known: false });
+
 const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], ..parts::told(name, event, form) }
+    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::told(name, event, form) }
 }
 
 const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], ..parts::gate(name, event, form) }
+    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::gate(name, event, form) }
 }
 
 const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], ..parts::open_gate(name, event, form) }
+    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::open_gate(name, event, form) }
 }
 
 /// It starts the agent again at most five times.

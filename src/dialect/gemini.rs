@@ -5,13 +5,11 @@
 //! exit status 2 with words on stderr and nothing on stdout. `ask` waits for a person even where
 //! there is none, but that is what asking means there.
 
-use super::form::parts::{
-    ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON, gate, open_gate, told,
-};
+use super::form::parts::{self, ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON};
 use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
 use super::tools::{Mcp, Sort, Tool, Tools, tool};
 use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, rewrite};
+use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::event::{Merge, Schedule};
 
 const CONTEXT: Say =
@@ -107,6 +105,21 @@ const TOOLS: Tools = Tools {
     ],
     mcp: Mcp::Single,
 };
+
+/// What it waits: its documents, and measured. Its settings count milliseconds.
+const WAIT: Option<Wait> = Some(Wait::seconds(60));
+
+const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { wait: WAIT, ..parts::told(name, event, form) }
+}
+
+const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { wait: WAIT, ..parts::gate(name, event, form) }
+}
+
+const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+    DialectEvent { wait: WAIT, ..parts::open_gate(name, event, form) }
+}
 
 /// Gemini CLI.
 pub(super) static GEMINI: Dialect = Dialect {

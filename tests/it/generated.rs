@@ -118,6 +118,7 @@ const PARTS: &[Part] = &[
     ("limits-of-copilot", || hosts::limits("copilot")),
     ("events-of-opencode", || hosts::events("opencode")),
     ("limits-of-opencode", || hosts::limits("opencode")),
+    ("waits-of-hosts", hosts::waits),
     ("statuses-of-hosts", hosts::statuses),
     ("signs-of-hosts", hosts::signs),
     ("settings-of-hosts", hosts::settings),

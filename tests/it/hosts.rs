@@ -1,5 +1,6 @@
 //! `hookrun run --host`: the five agent hosts, as they ask and as they are answered.
 
+mod budgets;
 mod gates;
 mod replies;
 mod signs;
@@ -69,9 +70,11 @@ impl Host {
 }
 
 impl Sandbox {
-    /// `hookrun run --host HOST`: the event is named by what is on stdin.
+    /// `hookrun run --host HOST`: the event is named by what is on stdin. A busy machine has all
+    /// the time that it needs.
     fn host(&self, host: &str, payload: &Value) -> Ran {
-        self.hookrun(&["run", "--host", host], payload.to_string().as_bytes())
+        let arguments = ["run", "--host", host, "--budget=1h", "--stdin-timeout=1h"];
+        self.hookrun(&arguments, payload.to_string().as_bytes())
     }
 }
 

@@ -235,9 +235,9 @@ fn each_host_gets_its_own_switch_and_unit() {
     let wanted = [
         json!({ "type": "command", "command": format!("{own} run --host claude"), "timeout": 600, "onFailure": "block" }),
         json!({ "type": "command", "command": format!("{own} run --host codex"), "timeout": 600 }),
-        json!({ "type": "command", "command": format!("{own} run --host gemini"), "timeout": 600_000, "name": "hookrun" }),
-        json!({ "type": "command", "command": format!("{own} run --host cursor"), "timeout": 600, "failClosed": true }),
-        json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse"), "timeoutSec": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host gemini --budget 595s"), "timeout": 600_000, "name": "hookrun" }),
+        json!({ "type": "command", "command": format!("{own} run --host cursor --budget 595s"), "timeout": 600, "failClosed": true }),
+        json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse --budget 595s"), "timeoutSec": 600 }),
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::{Environment, Problem, Severity};
+use hookrun::dialect::Wait;
+use hookrun::hook::duration_text;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
@@ -14,7 +16,7 @@ use crate::args::SettingsScope;
 use crate::install::edit::{Document, EditError, Found, HOOKS};
 use crate::install::files::Target;
 use crate::install::hosts::{Beside, Form, Host, Off, Row, Settings};
-use crate::install::program::{is_own, program_of};
+use crate::install::program::{call_of, is_own};
 use crate::install::shim;
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
@@ -191,11 +193,12 @@ impl Settled<'_> {
         }
         problems.extend(host.off.and_then(|off| switched_off(path, off)));
         for hook in &own {
-            problems.extend(open_end(hook, host, settings).map(|finding| problem(finding, None)));
+            let found = [open_end(hook, host, settings), too_late(hook, host, settings)];
+            problems.extend(found.into_iter().flatten().map(|finding| problem(finding, None)));
         }
         let event =
             |hook: &&Found| Event { name: hook.event.clone(), limit: limit(hook, settings) };
-        let program = |hook: &&Found| program_of(hook.command.as_deref()?, host);
+        let program = |hook: &&Found| Some(call_of(hook.command.as_deref()?, host)?.program);
         let programs = own.iter().filter_map(program).collect();
         let events = own.iter().map(event).collect();
         let path = path.to_path_buf();
@@ -222,6 +225,27 @@ fn limit(hook: &Found, settings: Settings) -> Option<Duration> {
     #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
     let seconds = written / settings.timeout.per_second as f64;
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// A hook that the host does not wait for as long as hookrun takes to refuse.
+fn too_late(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
+    let row = host.rows().into_iter().find(|row| row.name == hook.event)?;
+    let usual = row.wait?;
+    let written = limit(hook, settings);
+    let longest = usual.longest.unwrap_or(Duration::MAX);
+    let waits = written.map_or(usual.usual, |written| written.min(longest));
+    let call = call_of(hook.command.as_deref()?, host)?;
+    let budget = call.budget.unwrap_or(Wait::budget(usual.usual));
+    if budget < waits {
+        return None;
+    }
+    let (waits, budget) = (duration_text(waits), duration_text(budget));
+    let event = row.name;
+    let cause =
+        format!("{} waits {waits} for {event}, and hookrun takes up to {budget}", host.title);
+    let finding = if row.is_closed { error } else { warning };
+    let cure = format!("`hookrun install {}` writes times that fit", host.name);
+    Some(finding(format!("{cause}: what it refuses later is allowed"), cure))
 }
 
 /// A time that was hardly meant in the unit of the host.

@@ -1,8 +1,9 @@
 //! `hookrun events --dialect NAME`: the table of a hook system, or one of its events in full.
 
 use std::io::Write;
+use std::time::Duration;
 
-use hookrun::dialect::{Binding, Dialect, Results};
+use hookrun::dialect::{Binding, Dialect, Results, Wait};
 use hookrun::hook::duration_text;
 use serde_json::{Value, json};
 
@@ -78,6 +79,10 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     if let Some(timeout) = row.conduct.timeout {
         line(out, "timeout", &duration_text(timeout))?;
     }
+    if let Some((wait, budget)) = row.wait.zip(binding.budget()) {
+        line(out, "waits", &waits(wait))?;
+        line(out, "budget", &duration_text(budget))?;
+    }
     for (theirs, ours) in row.keys.iter().chain(row.also) {
         line(out, "key", &format!("{theirs} is {ours}"))?;
     }
@@ -108,8 +113,29 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// How long a host waits, in words.
+fn waits(wait: Wait) -> String {
+    let usual = duration_text(wait.usual);
+    match (wait.is_known, wait.longest) {
+        (false, _) => format!("it does not say how long; {usual} are thought safe"),
+        (true, None) => usual,
+        (true, Some(longest)) => {
+            format!("{usual}, at most {} where its settings say so", duration_text(longest))
+        }
+    }
+}
+
 fn event_json(binding: Binding) -> Value {
     let row = binding.row;
+    let millis = |time: Duration| u64::try_from(time.as_millis()).ok();
+    let wait = row.wait.map(|wait| {
+        json!({
+            "usualMs": millis(wait.usual),
+            "longestMs": wait.longest.and_then(millis),
+            "known": wait.is_known,
+            "budgetMs": binding.budget().and_then(millis),
+        })
+    });
     let rewrites = row.rewrites.iter();
     let rewrites = rewrites.map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
     let all = row.keys.iter().chain(row.also);
@@ -131,7 +157,7 @@ fn event_json(binding: Binding) -> Value {
             Value::Array(all.collect())
         }
     };
-    let timeout = row.conduct.timeout.map(|time| u64::try_from(time.as_millis()).ok());
+    let timeout = row.conduct.timeout.map(millis);
     json!({
         "name": row.name,
         "aliases": row.aliases,
@@ -143,6 +169,7 @@ fn event_json(binding: Binding) -> Value {
         "schedule": row.schedule.name(),
         "merging": row.merging(),
         "timeoutMs": timeout,
+        "wait": wait,
         "rewrites": rewrites.collect::<Vec<_>>(),
         "keys": keys.collect::<Vec<_>>(),
         "standIns": stand_ins.collect::<Vec<_>>(),

@@ -5,6 +5,8 @@ use hookrun::config::Position;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::hosts::{Comments, Row, Settings};
@@ -361,14 +363,20 @@ fn stray(place: &str, entry: &CstNode) -> Option<String> {
 
 /// A hook of hookrun's for an event, key by key.
 pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String, Value)> {
-    let command = match settings.names_event {
-        true => format!("{command} {}", row.name),
-        false => command.to_string(),
-    };
+    let mut command = command.to_string();
+    if settings.names_event {
+        command.push_str(&format!(" {}", row.name));
+    }
+    if let Some(budget) = row.budget() {
+        command.push_str(&format!(" --budget {}", plain_time(budget)));
+    }
+    let per_second = u128::from(settings.timeout.per_second);
+    let wait = row.told().as_millis() * per_second / 1000;
+    let wait = u64::try_from(wait).unwrap_or(u64::MAX);
     let mut keys = vec![
         ("type".to_string(), Value::from("command")),
         (settings.command.to_string(), Value::from(command)),
-        (settings.timeout.key.to_string(), Value::from(row.wait() * settings.timeout.per_second)),
+        (settings.timeout.key.to_string(), Value::from(wait)),
     ];
     if let Some(key) = settings.label {
         keys.push((key.to_string(), Value::from("hookrun")));
@@ -377,6 +385,14 @@ pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String
         keys.push((key.to_string(), value.json()));
     }
     keys
+}
+
+/// A duration as one word, which no shell divides.
+fn plain_time(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        return format!("{}s", time.as_secs());
+    }
+    format!("{}ms", time.as_millis())
 }
 
 /// Puts right what is wrong or missing in a hook, and leaves its other keys alone.

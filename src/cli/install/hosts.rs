@@ -6,6 +6,9 @@
 
 mod events;
 
+use std::time::Duration;
+
+use hookrun::dialect::Wait;
 use serde_json::Value;
 
 use events::{CLAUDE, CODEX, COPILOT, CURSOR, Events, GEMINI, OPENCODE};
@@ -169,9 +172,9 @@ pub(crate) const HOSTS: &[Host] = &[
     },
 ];
 
-/// How long a host waits for hookrun. It is a net below hookrun's own deadlines, and says the
-/// same in every host.
-pub(crate) const WAIT_SECONDS: u64 = 600;
+/// How long a host is told to wait for hookrun, where it lets itself be told so much. Hookrun's own
+/// deadlines are meant to come first; its budget is this but for a margin.
+pub(crate) const WAIT: Duration = Duration::from_secs(600);
 
 /// An agent program.
 #[derive(Debug)]
@@ -317,9 +320,18 @@ pub(crate) enum Shell {
 }
 
 impl Row {
-    /// How long the host is told to wait, in seconds.
-    pub(crate) fn wait(&self) -> u64 {
-        self.longest.unwrap_or(WAIT_SECONDS)
+    /// How long the host is told to wait.
+    pub(crate) fn told(&self) -> Duration {
+        let longest = self.wait.and_then(|wait| wait.longest);
+        longest.map_or(WAIT, |longest| longest.min(WAIT))
+    }
+
+    /// The budget of hookrun that goes with it, where it is not the one that hookrun takes by
+    /// itself.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        let told = self.told();
+        let differs = self.wait.is_some_and(|wait| wait.usual != told);
+        differs.then(|| Wait::budget(told))
     }
 }
 

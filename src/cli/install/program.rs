@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hookrun::config::Environment;
 use hookrun::exec::{child, command};
-use hookrun::hook::Handler;
+use hookrun::hook::{Handler, parse_duration};
 
 use super::hosts::{Host, Shell};
 use crate::exit::{Failure, Result};
@@ -46,22 +46,36 @@ pub(super) fn command_line(program: &str, host: &Host) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
 }
 
-/// The program of a command that `install` writes for `host`; `None` for every other command.
-pub(crate) fn program_of(text: &str, host: &Host) -> Option<String> {
-    match shell_words::split(text).ok()?.as_slice() {
-        [program, run, flag, name, event @ ..]
-            if run == "run" && flag == "--host" && name == host.name && event.len() <= 1 =>
-        {
-            Some(program.clone())
-        }
-        _ => None,
+/// A command that `install` writes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) program: String,
+    /// Its `--budget`.
+    pub(crate) budget: Option<Duration>,
+}
+
+/// What a command for `host` calls; `None` for one that `install` does not write.
+pub(crate) fn call_of(text: &str, host: &Host) -> Option<Call> {
+    let words = shell_words::split(text).ok()?;
+    let [program, run, flag, name, rest @ ..] = words.as_slice() else { return None };
+    if run != "run" || flag != "--host" || name != host.name {
+        return None;
     }
+    let budget = match rest {
+        [] => None,
+        [event] if !event.starts_with('-') => None,
+        [flag, budget] | [_, flag, budget] if flag == "--budget" => {
+            Some(parse_duration(budget).ok()?)
+        }
+        _ => return None,
+    };
+    Some(Call { program: program.clone(), budget })
 }
 
 /// Whether a command is one that `install` writes for `host`.
 pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
-    program_of(text, host).is_some_and(|program| {
-        let path = Path::new(&program);
+    call_of(text, host).is_some_and(|call| {
+        let path = Path::new(&call.program);
         path.file_name().is_some_and(|name| name == NAME) || env.program.as_deref() == Some(path)
     })
 }

@@ -1,7 +1,7 @@
 //! What several hosts write and read in the same way.
 
 use super::{Form, Hear, Heard, On, Put, Say};
-use crate::dialect::{DialectEvent, Results};
+use crate::dialect::{DialectEvent, Results, Wait};
 use crate::event::{Conduct, OnFailure, Schedule};
 
 /// The host's name for the event, without which some hosts read nothing.
@@ -48,7 +48,7 @@ pub(in crate::dialect) const PERMISSION_REASON: Hear =
 /// agent that may never stop could not be stopped in a host that sets no limit (Codex).
 const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
 
-/// Is told.
+/// Is told. Claude Code and Codex CLI wait 600 s, and the other hosts say what they do.
 pub(in crate::dialect) const fn told(
     name: &'static str,
     event: &'static str,
@@ -60,6 +60,7 @@ pub(in crate::dialect) const fn told(
         results: Results::Form(form),
         schedule: Schedule::Parallel,
         conduct: READS_ON,
+        wait: Some(Wait::seconds(600)),
         ..DialectEvent::OBSERVER
     }
 }

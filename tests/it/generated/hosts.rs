@@ -4,7 +4,7 @@
 use hookrun::dialect::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialect::signs::SIGNS;
 use hookrun::dialect::tools::Sort;
-use hookrun::dialect::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, opencode};
+use hookrun::dialect::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, Wait, opencode};
 use hookrun::event::OnFailure;
 use hookrun::event::catalog::EVENTS;
 use hookrun::hook::duration_text;
@@ -278,4 +278,32 @@ pub(super) fn variables() -> String {
         [code(host), if names.is_empty() { "none".to_string() } else { names }]
     });
     table(["hooks of", "find"], rows)
+}
+
+/// How long each host waits for which of its events, and what hookrun takes of it.
+pub(super) fn waits() -> String {
+    let mut rows: Vec<(&str, Wait, Vec<String>)> = Vec::new();
+    for host in HOSTS {
+        let dialect = dialect::find(host).unwrap();
+        let waits = dialect.events.iter().filter_map(|row| Some((row.wait?, row)));
+        for (wait, row) in waits {
+            match rows.iter_mut().find(|(name, known, _)| (*name, *known) == (host, wait)) {
+                Some((_, _, names)) => names.push(code(row.name)),
+                None => rows.push((host, wait, vec![code(row.name)])),
+            }
+        }
+        let longest = rows.iter_mut().filter(|(name, _, _)| *name == host);
+        if let Some((_, _, names)) = longest.max_by_key(|(_, _, names)| names.len()) {
+            let is_all = names.len() == dialect.events.len();
+            *names = vec![if is_all { "every event" } else { "every other event" }.to_string()];
+        }
+    }
+    let rows = rows.into_iter().map(|(host, wait, names)| {
+        let usual = duration_text(wait.usual);
+        let usual = if wait.is_known { usual } else { format!("not stated; {usual} are assumed") };
+        let longest = wait.longest.map_or("any time".to_string(), duration_text);
+        let budget = duration_text(Wait::budget(wait.usual));
+        [code(host), names.join(", "), usual, longest, budget]
+    });
+    table(["host", "event", "it waits", "its settings may say", "hookrun's budget"], rows)
 }

@@ -35,7 +35,7 @@ fn without(host: &str, text: &str, original: Option<&str>) -> String {
 #[test]
 fn an_edit_keeps_indents_comments_and_line_ends() {
     let before = "{\r\n\t// mine\r\n\t\"theme\": 1, // one\r\n\t\"hooks\": {}\r\n}";
-    let after = "{\r\n\t// mine\r\n\t\"theme\": 1, // one\r\n\t\"hooks\": {\r\n\t\t\"Notification\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\t\t\t\t\t{\r\n\t\t\t\t\t\t\"type\": \"command\",\r\n\t\t\t\t\t\t\"command\": \"hookrun run --host gemini\",\r\n\t\t\t\t\t\t\"timeout\": 600000,\r\n\t\t\t\t\t\t\"name\": \"hookrun\"\r\n\t\t\t\t\t}\r\n\t\t\t\t]\r\n\t\t\t}\r\n\t\t]\r\n\t}\r\n}";
+    let after = "{\r\n\t// mine\r\n\t\"theme\": 1, // one\r\n\t\"hooks\": {\r\n\t\t\"Notification\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\t\t\t\t\t{\r\n\t\t\t\t\t\t\"type\": \"command\",\r\n\t\t\t\t\t\t\"command\": \"hookrun run --host gemini --budget 595s\",\r\n\t\t\t\t\t\t\"timeout\": 600000,\r\n\t\t\t\t\t\t\"name\": \"hookrun\"\r\n\t\t\t\t\t}\r\n\t\t\t\t]\r\n\t\t\t}\r\n\t\t]\r\n\t}\r\n}";
     assert_eq!(with("gemini", before, &["Notification"]), after);
     assert_eq!(with("gemini", after, &["Notification"]), after);
 }
@@ -110,9 +110,10 @@ proptest! {
             let read = Document::read(&added, shape).unwrap();
             prop_assert!(read.doubt().is_none());
             let own = |found: &&Found| {
-                let named = format!("{command} {}", found.event);
-                let wanted = if shape.names_event { &named } else { &command };
-                found.command.as_ref() == Some(wanted)
+                let row = rows.iter().find(|row| row.name == found.event);
+                let keys = row.map(|row| entry(shape, row, &command)).unwrap_or_default();
+                let wanted = keys.iter().find(|(key, _)| key == shape.command);
+                wanted.is_some_and(|(_, value)| value.as_str() == found.command.as_deref())
             };
             prop_assert_eq!(read.hooks().iter().filter(own).count(), rows.len());
             prop_assert_eq!(&read.with(&rows, &command, &is_own), &added);

@@ -2,7 +2,7 @@
 //! What they are called, mean and let a hook decide stands in the library alone.
 
 use hookrun::dialect::opencode::{self, PluginEvent};
-use hookrun::dialect::{self, DialectEvent};
+use hookrun::dialect::{self, DialectEvent, Wait};
 use hookrun::event::OnFailure;
 
 /// Where the events of a host stand.
@@ -13,8 +13,6 @@ pub(crate) enum Events {
         /// Those that hookrun is not installed for. Where a host tells the same moment by several
         /// events, only the one that covers the others stays: two would ask every hook twice.
         but: &'static [&'static str],
-        /// Those for which it waits no longer than so many seconds, whatever it is told.
-        within: &'static [(&'static str, u64)],
     },
     /// It has no dialect; these are what the plugin passes on.
     OfPlugin(&'static [PluginEvent]),
@@ -31,19 +29,16 @@ pub(crate) struct Row {
     pub(crate) refuses: bool,
     /// Whether a failure refuses it.
     pub(crate) is_closed: bool,
-    /// The longest that the host waits, in seconds; `None` where it takes any number.
-    pub(crate) longest: Option<u64>,
+    /// How long the host waits for it, as its dialect knows.
+    pub(crate) wait: Option<Wait>,
 }
 
-/// A hook of it makes the worktree in the host's place. When a session ends, 1.5 s are for all
-/// hooks together unless one says more.
-pub(super) const CLAUDE: Events =
-    Events::OfDialect { but: &["WorktreeCreate"], within: &[("SessionEnd", 60)] };
+/// A hook of it makes the worktree in the host's place.
+pub(super) const CLAUDE: Events = Events::OfDialect { but: &["WorktreeCreate"] };
 
-pub(super) const CODEX: Events =
-    Events::OfDialect { but: &[], within: &[("Interrupt", 3), ("SessionEnd", 3)] };
+pub(super) const CODEX: Events = Events::OfDialect { but: &[] };
 
-pub(super) const GEMINI: Events = Events::OfDialect { but: &[], within: &[] };
+pub(super) const GEMINI: Events = Events::OfDialect { but: &[] };
 
 /// `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the agent,
 /// and stays.
@@ -56,10 +51,9 @@ pub(super) const CURSOR: Events = Events::OfDialect {
         "afterMCPExecution",
         "afterFileEdit",
     ],
-    within: &[],
 };
 
-pub(super) const COPILOT: Events = Events::OfDialect { but: &[], within: &[] };
+pub(super) const COPILOT: Events = Events::OfDialect { but: &[] };
 
 pub(super) const OPENCODE: Events = Events::OfPlugin(opencode::EVENTS);
 
@@ -67,16 +61,16 @@ impl Row {
     fn of_plugin(event: &PluginEvent) -> Row {
         let refuses = event.can_refuse();
         let (name, event) = (event.name, event.event);
-        Row { name, event, refuses, is_closed: refuses, longest: None }
+        Row { name, event, refuses, is_closed: refuses, wait: None }
     }
 }
 
 impl Events {
     /// The events of the host of this name.
     pub(super) fn rows(self, host: &str) -> Vec<Row> {
-        let (but, within) = match self {
+        let but = match self {
             Events::OfPlugin(events) => return events.iter().map(Row::of_plugin).collect(),
-            Events::OfDialect { but, within } => (but, within),
+            Events::OfDialect { but } => but,
         };
         let dialect = dialect::find(host).map_or(&[][..], |dialect| dialect.events);
         let rows = dialect.iter().filter(|row| !but.contains(&row.name));
@@ -85,7 +79,7 @@ impl Events {
             event: row.event,
             refuses: row.blocks,
             is_closed: row.blocks && row.on_failure == OnFailure::Block,
-            longest: within.iter().find(|(name, _)| *name == row.name).map(|(_, longest)| *longest),
+            wait: row.wait,
         };
         rows.map(row).collect()
     }
@@ -99,9 +93,9 @@ mod tests {
     #[test]
     fn what_is_said_about_an_event_is_said_about_one_that_the_host_has() {
         for host in HOSTS {
-            let Events::OfDialect { but, within } = host.events else { continue };
+            let Events::OfDialect { but } = host.events else { continue };
             let dialect = dialect::find(host.name).unwrap();
-            for name in but.iter().chain(within.iter().map(|(name, _)| name)) {
+            for name in but {
                 assert!(
                     dialect.events.iter().any(|row| row.name == *name),
                     "{}: {name}",
