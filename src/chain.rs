@@ -57,7 +57,7 @@ pub fn run(
         merger.refuse("hookrun was told to stop".to_string());
     }
     let outcome = merger.finish();
-    Run { event, hooks: runs, outcome, took: started.elapsed() }
+    Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
 }
 
 struct Chain<'c> {

@@ -27,6 +27,7 @@ mod results;
 pub mod settings;
 pub mod signs;
 pub mod tools;
+pub mod twice;
 pub mod variables;
 mod wait;
 mod wolli;

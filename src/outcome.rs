@@ -5,6 +5,7 @@
 pub mod finding;
 pub mod merge;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use finding::{Finding, FindingLevel};
@@ -223,7 +224,7 @@ impl Rule {
 }
 
 /// What all hooks said, merged in plan order.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Whether the event may go on.
     pub settled: Settled,
@@ -238,7 +239,7 @@ pub struct Outcome {
 }
 
 /// Whether the event may go on, after all hooks were heard.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Settled {
     /// It goes on.
     #[default]
@@ -250,7 +251,7 @@ pub enum Settled {
 }
 
 /// A question for a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// The hook that asks.
     pub hook: String,
@@ -259,7 +260,7 @@ pub struct Question {
 }
 
 /// Why the event does not happen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The hook that refused; `None` when hookrun itself did (a broken configuration, a
     /// budget that is used up).
@@ -271,7 +272,7 @@ pub struct Refusal {
 }
 
 /// Whether a policy was applied or something failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// A hook decided.
     Policy,
@@ -282,7 +283,7 @@ pub enum Cause {
 }
 
 /// A text from a hook that did not refuse.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The hook.
     pub hook: String,
@@ -293,7 +294,7 @@ pub struct Said {
 }
 
 /// What a hook found, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The hook.
     pub hook: String,
@@ -302,7 +303,7 @@ pub struct Found {
 }
 
 /// A field that a hook rewrote, or tried to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rewritten {
     /// The hook.
     pub hook: String,
@@ -317,7 +318,7 @@ pub struct Rewritten {
 }
 
 /// Something said that decided nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// The hook.
     pub hook: String,
@@ -328,7 +329,7 @@ pub struct Notice {
 }
 
 /// The sort of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoticeKind {
     /// A refusal of an event that cannot be refused.
     Refusal,

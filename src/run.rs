@@ -22,6 +22,9 @@ pub struct Run {
     pub outcome: Outcome,
     /// How long deciding took.
     pub took: Duration,
+    /// Who has decided it before, where this is the outcome of another run of the same call: the
+    /// host and its name for the event.
+    pub earlier: Option<String>,
 }
 
 /// What became of one hook.

@@ -1,5 +1,6 @@
 //! The front door: give it an event, get back what happened.
 
+mod once;
 mod stops;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::reminder::Reminders;
 use crate::run::{Fate, HookRun, Run};
 use crate::session::Session;
 use crate::ui::{Desk, Ui};
+pub use once::{Claimed, Once};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
 ///
@@ -268,6 +270,7 @@ impl Runner {
             hooks: Vec::new(),
             outcome: Outcome::default(),
             took: Duration::ZERO,
+            earlier: None,
         })
     }
 
@@ -403,6 +406,7 @@ impl Runner {
             hooks: hooks.collect(),
             outcome: Outcome::default(),
             took: started.elapsed(),
+            earlier: None,
         }
     }
 
@@ -453,7 +457,7 @@ fn own_failure(event: &Event, reason: String) -> Run {
         let notice = Notice { hook: "hookrun".into(), kind: NoticeKind::Failure, text: reason };
         Outcome { notices: vec![notice], ..Outcome::default() }
     };
-    Run { event: event.clone(), hooks: Vec::new(), outcome, took: Duration::ZERO }
+    Run { event: event.clone(), hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
 }
 
 /// Ends a decision that nobody waits for any more.

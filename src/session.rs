@@ -4,6 +4,7 @@
 //! each hook. Files are changed behind a lock and replaced whole, so that hooks that run at the
 //! same time lose nothing. No link is followed: a hook in a sandbox may write these folders.
 
+pub mod decided;
 pub mod entries;
 pub mod outbox;
 pub mod refusals;

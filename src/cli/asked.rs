@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::dialect::twice::Call;
 use hookrun::dialect::{self, Binding, Dialect, Reply, native, signs};
 use hookrun::event::{Context, Event, OnFailure};
 use hookrun::outcome::Outcome;
@@ -78,6 +79,7 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Host {
     binding: Option<Binding>,
+    is_other_spelling: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -171,9 +173,12 @@ impl<'a> Asked<'a> {
             return self.in_our_words(config, context, None);
         }
         let told = Dialect::tell_apart(&self.bindings, &context);
-        let decoded = told.and_then(|binding| Ok((binding, binding.decode(context)?)));
-        let (binding, context) = decoded.map_err(|error| Failure::new(error.to_string()))?;
-        self.in_our_words(config, context, Some(binding))
+        let binding = told.map_err(|error| Failure::new(error.to_string()))?;
+        let is_other_spelling = binding.is_other_spelling(&context);
+        let decoded = binding.decode(context);
+        let context = decoded.map_err(|error| Failure::new(error.to_string()))?;
+        let (event, host) = self.in_our_words(config, context, Some(binding))?;
+        Ok((event, Host { is_other_spelling, ..host }))
     }
 
     /// An event made up: of several that the name means, the first.
@@ -204,7 +209,7 @@ impl<'a> Asked<'a> {
         let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);
         let event =
             Event::new(spec, host, context).map_err(|error| Failure::new(error.to_string()))?;
-        Ok((event, Host { binding }))
+        Ok((event, Host { binding, is_other_spelling: false }))
     }
 
     /// The name of the host's dialect.
@@ -234,6 +239,19 @@ impl Host {
             Some(binding) => binding.reply(outcome),
             None => native::encode(outcome),
         }
+    }
+
+    /// The call of an event that another host's form may tell of too. A hook of ours that runs
+    /// hookrun asks by itself: what it waited for would wait for it.
+    pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<Call> {
+        if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
+            return None;
+        }
+        let mut call = self.binding?.call(event, &env.host_sessions)?;
+        if self.is_other_spelling {
+            call.form.push_str(", in the other spelling");
+        }
+        Some(call)
     }
 
     /// Whether the host puts a question to its user itself.

@@ -9,11 +9,11 @@ use hookrun::dialect::{self, Reply, folders, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
-use hookrun::outcome::Settled;
+use hookrun::outcome::{Outcome, Settled};
 use hookrun::plan::Plan;
 use hookrun::report::{Paths, github, json};
 use hookrun::run::Run;
-use hookrun::runner::Runner;
+use hookrun::runner::{Once, Runner};
 use hookrun::ui::PATIENCE;
 
 use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
@@ -246,19 +246,26 @@ fn try_to_decide(
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
-    let mut run = if event.spec().schedule == Schedule::Detached && complaint.is_none() {
-        hand_over(&event, &runner, (args, env), budget)?
-    } else {
-        runner.handle_within(&event, budget)
+    let call = host.call(&event, env);
+    let once = call.map_or(Once::Now(None), |call| runner.once(&event, &call, budget));
+    let (mut run, claimed) = match once {
+        Once::Earlier(run) => (*run, None),
+        Once::Now(claimed) if event.spec().schedule == Schedule::Detached => {
+            let is_in_order = complaint.is_none();
+            (hand_over(&event, &runner, (args, env), budget, is_in_order)?, claimed)
+        }
+        Once::Now(claimed) => (runner.handle_within(&event, budget), claimed),
     };
     pulse.promise(PATIENCE);
     if !host.can_ask() {
         let until = budget.map(|budget| budget.until);
-        let was_asked = matches!(run.outcome.settled, Settled::Asked { .. });
-        run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
-        if was_asked {
-            runner.keep_from_looping(&mut run);
-        }
+        run = answered(run, &runner, |outcome| {
+            ask::settle(outcome, person.as_ref(), until, Some(&abort))
+        });
+    }
+    // Who has told us to stop has not told others.
+    if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
+        claimed.tell(&run);
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
     let report = match args.format {
@@ -268,6 +275,15 @@ fn try_to_decide(
         RunFormat::Reply => None,
     };
     Ok(Decided { reply, report, kept: Kept::decided(event, run, settings) })
+}
+
+/// The run with the answer to what it asks, which may be one refusal too many.
+fn answered(mut run: Run, runner: &Runner, settle: impl FnOnce(Outcome) -> Outcome) -> Run {
+    if matches!(run.outcome.settled, Settled::Asked { .. }) {
+        run.outcome = settle(run.outcome);
+        runner.keep_from_looping(&mut run);
+    }
+    run
 }
 
 /// What every command that runs hooks does first.
@@ -282,9 +298,10 @@ fn hand_over(
     runner: &Runner,
     (args, env): (&RunArgs, &Environment),
     budget: Option<Budget>,
+    is_in_order: bool,
 ) -> Result<Run> {
     let plan: Plan = runner.plan(event);
-    if plan.is_idle() {
+    if plan.is_idle() || !is_in_order {
         return Ok(runner.handle_within(event, budget));
     }
     let name = event.spec().name.as_ref();

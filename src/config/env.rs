@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::dialect::DIALECTS;
 use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
+use crate::dialect::twice::SHARED;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -42,6 +43,8 @@ pub struct Environment {
     pub switches: Vec<(&'static str, String)>,
     /// Where hosts have a user's settings, by the variables of those that are moved.
     pub host_folders: Vec<(&'static str, PathBuf)>,
+    /// The session of a host that tells it to hooks by a variable, by the variables that are set.
+    pub host_sessions: Vec<(&'static str, String)>,
     /// The system's folder for temporary files.
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
@@ -102,6 +105,10 @@ impl Environment {
             is_utf8: is_utf8(),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),
+            host_sessions: SHARED
+                .iter()
+                .filter_map(|shared| Some((shared.told_by?, text(shared.told_by?)?)))
+                .collect(),
             temporary: std::env::temp_dir(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             inherited: inherited(),

@@ -52,6 +52,10 @@ pub struct RunReport {
     pub hooks: Vec<HookReport>,
     pub reply: ReplyReport,
     pub took_ms: f64,
+    /// The host, and its name for the event, for which it was decided before; none if it was
+    /// decided now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_earlier_for: Option<String>,
 }
 
 /// A question that a hook has put.
@@ -199,6 +203,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         hooks: run.hooks.iter().map(|hook| hook_report(hook, paths)).collect(),
         reply: reply_report(reply),
         took_ms: milliseconds(run.took),
+        decided_earlier_for: run.earlier.clone(),
     }
 }
 
@@ -223,6 +228,7 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
         hooks: Vec::new(),
         reply: reply_report(reply),
         took_ms: 0.0,
+        decided_earlier_for: None,
     }
 }
 

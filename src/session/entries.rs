@@ -70,7 +70,7 @@ impl Entries {
     }
 
     fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), StoreError> {
-        let locked: Locked<'_> = self.store.lock()?;
+        let locked: Locked = self.store.lock()?;
         let mut kept = self.decode(&locked.read()?)?;
         change(&mut kept);
         let bytes = serde_json::to_vec(&kept).map_err(|error| self.store.fails(&error))?;

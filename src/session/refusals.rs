@@ -46,7 +46,7 @@ impl Refusals {
         counted: &Counted,
         next: impl FnOnce(u32) -> u32,
     ) -> Result<(), StoreError> {
-        let locked: Locked<'_> = self.store.lock_within(PATIENCE)?;
+        let locked: Locked = self.store.lock_within(PATIENCE)?;
         let mut counts = self.decode(&locked.read()?)?;
         let before = counts.get(&counted.0).copied().unwrap_or(0);
         match next(before) {

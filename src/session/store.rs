@@ -1,8 +1,9 @@
 //! One file that several processes change: behind a lock, replaced whole, following no link.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,19 +29,19 @@ pub struct StoreError {
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     folder: PathBuf,
-    name: &'static str,
+    name: Cow<'static, str>,
 }
 
 /// The right to change a file, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Locked<'s> {
-    store: &'s Store,
-    _lock: File,
+pub(super) struct Locked {
+    store: Store,
+    lock: File,
 }
 
 impl Store {
-    pub(super) fn new(folder: &Path, name: &'static str) -> Store {
-        Store { folder: folder.to_path_buf(), name }
+    pub(super) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
+        Store { folder: folder.to_path_buf(), name: name.into() }
     }
 
     /// What it holds; nothing if it is not there.
@@ -63,25 +64,33 @@ impl Store {
     }
 
     /// Waits for the right to change it.
-    pub(super) fn lock(&self) -> Result<Locked<'_>, StoreError> {
+    pub(super) fn lock(&self) -> Result<Locked, StoreError> {
         self.lock_within(PATIENCE)
     }
 
     /// Waits for the right to change it, but no longer than this.
-    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked<'_>, StoreError> {
-        let mut options = OpenOptions::new();
-        let opened = careful(options.write(true).create(true)).open(self.beside("lock"));
-        let lock = opened.map_err(|error| self.fails(&error))?;
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked, StoreError> {
         let started = Instant::now();
+        let locked = self.lock_while(|_| started.elapsed() < patience)?;
+        locked.ok_or_else(|| self.fails(&"another process keeps it locked"))
+    }
+
+    /// Waits for the right to change it as long as `waits` says so, which is asked every 2 ms and
+    /// given what the one who has it has noted. `None` if it was not waited for any longer.
+    pub(super) fn lock_while(
+        &self,
+        mut waits: impl FnMut(&File) -> bool,
+    ) -> Result<Option<Locked>, StoreError> {
+        let mut options = OpenOptions::new();
+        let opened = careful(options.read(true).write(true).create(true)).open(self.beside("lock"));
+        let lock = opened.map_err(|error| self.fails(&error))?;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Locked { store: self, _lock: lock }),
-                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
+                Ok(()) => return Ok(Some(Locked { store: self.clone(), lock })),
+                Err(TryLockError::WouldBlock) if waits(&lock) => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(self.fails(&"another process keeps it locked"));
-                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(self.fails(&error)),
             }
         }
@@ -98,7 +107,7 @@ impl Store {
     }
 
     fn file(&self) -> PathBuf {
-        self.folder.join(self.name)
+        self.folder.join(self.name.as_ref())
     }
 
     fn beside(&self, ending: &str) -> PathBuf {
@@ -106,7 +115,13 @@ impl Store {
     }
 }
 
-impl Locked<'_> {
+impl Locked {
+    /// Notes who has it, for those who wait; what is noted goes with the next note.
+    pub(super) fn note(&self, text: &str) -> Result<(), StoreError> {
+        let noted = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
+        noted.map_err(|error| self.store.fails(&error))
+    }
+
     /// What it holds.
     pub(super) fn read(&self) -> Result<Vec<u8>, StoreError> {
         self.store.read()

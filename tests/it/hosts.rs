@@ -5,6 +5,7 @@ mod gates;
 mod replies;
 mod signs;
 mod stop_loop;
+mod twice;
 mod written;
 
 use std::fs;

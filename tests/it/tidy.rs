@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "runner",
         &[
             "chain", "exec", "ui", "session", "plan", "registry", "config", "reminder", "audit",
-            "run", "outcome", "event",
+            "run", "hook", "dialect", "outcome", "event",
         ],
     ),
     ("interceptor", &[]),

@@ -1,0 +1,303 @@
+//! A call that comes in the forms of two hosts is decided once, and no refusal is lost by that.
+
+use std::fs;
+use std::process::Child;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+const COUNTS: &str = "echo asked >> asked";
+const KEPT: &str = "home/.local/state/hookrun/sessions/s/.hookrun";
+
+/// What Cursor sends its own hooks before a shell command.
+fn cursor(id: &str) -> Value {
+    json!({
+        "hook_event_name": "preToolUse", "conversation_id": "s", "tool_use_id": id,
+        "tool_name": "Shell", "tool_input": {"command": "ls"},
+    })
+}
+
+/// What hooks of Claude's settings get of that.
+fn claude(id: &str) -> Value {
+    json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": id,
+        "tool_name": "Bash", "tool_input": {"command": "ls"},
+    })
+}
+
+fn with(mut payload: Value, key: &str, value: &Value) -> Value {
+    payload[key] = value.clone();
+    payload
+}
+
+impl Sandbox {
+    /// How often a hook was asked.
+    fn asked(&self) -> usize {
+        fs::read_to_string(self.at("asked")).unwrap_or_default().lines().count()
+    }
+
+    /// Asks about both payloads, one after the other: how often a hook was asked.
+    fn asked_about(&self, one: (&str, &Value), two: (&str, &Value)) -> usize {
+        let before = self.asked();
+        self.host(one.0, one.1);
+        self.host(two.0, two.1);
+        self.asked() - before
+    }
+
+    fn start(&self, host: &str, payload: &Value) -> Child {
+        use std::io::Write;
+        let mut child = self.command(&["run", "--host", host, "--budget=1h"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(payload.to_string().as_bytes()).unwrap();
+        child
+    }
+}
+
+/// Returns when `is_so`.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        thread::yield_now();
+    }
+}
+
+/// Whether a process has come to what is kept of a call.
+fn is_at_the_lock(child: &Child) -> bool {
+    let files = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| fs::read_link(file.path()).ok());
+    links.into_iter().any(|link| link.to_string_lossy().contains("/.hookrun/decided-"))
+}
+
+#[test]
+fn a_refusal_is_said_in_both_forms_and_decided_once() {
+    for (first, second) in [("cursor", "claude"), ("claude", "cursor")] {
+        let sandbox = Sandbox::new().hook("deny", &format!("{COUNTS}; echo no >&2; exit 1"));
+        let payload = |host: &str| if host == "cursor" { cursor("1") } else { claude("1") };
+        for name in [first, second] {
+            let host = super::HOSTS.iter().find(|host| host.name == name).unwrap();
+            host.is_refused(&sandbox.host(name, &payload(name)), "no");
+        }
+        assert_eq!(sandbox.asked(), 1);
+    }
+}
+
+#[test]
+fn what_was_said_beside_an_allow_is_said_in_both_forms() {
+    let answer = r#"{"additionalContext": "mind the gap"}"#;
+    let sandbox =
+        Sandbox::new().hook_for("tool.post", "teach", &format!("{COUNTS}; echo '{answer}'"));
+    let of_cursor = json!({
+        "hook_event_name": "postToolUse", "conversation_id": "s", "tool_use_id": "1",
+        "tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_output": "{}",
+    });
+    let of_claude = with(claude("1"), "hook_event_name", &"PostToolUse".into());
+    let ran = sandbox.host("cursor", &of_cursor);
+    assert_eq!(ran.stdout, "{\"additional_context\":\"mind the gap\"}\n");
+    let ran = sandbox.host("claude", &of_claude);
+    let specific = json!({"hookEventName": "PostToolUse", "additionalContext": "mind the gap"});
+    ran.allows_with(json!({ "hookSpecificOutput": specific }));
+    assert_eq!(sandbox.asked(), 1);
+}
+
+#[test]
+fn a_report_says_for_whom_it_was_decided() {
+    let sandbox = Sandbox::new().hook("fine", COUNTS);
+    sandbox.host("cursor", &cursor("1")).allows();
+    let arguments = ["run", "--host", "claude", "--format", "json"];
+    let report = |sandbox: &Sandbox| -> Value {
+        let ran = sandbox.hookrun(&arguments, claude("1").to_string().as_bytes());
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let earlier = report(&sandbox);
+    assert_eq!(earlier["decidedEarlierFor"], "cursor preToolUse");
+    let hook = &earlier["hooks"][0];
+    assert_eq!(hook["fate"], "idle");
+    assert_eq!(hook["why"], "it was asked about this call for `cursor preToolUse`");
+    // Who asks for the second time asks anew.
+    assert_eq!(report(&sandbox)["decidedEarlierFor"], Value::Null);
+    assert_eq!(sandbox.asked(), 2);
+}
+
+#[test]
+fn the_two_spellings_of_copilot_are_one_call_in_the_same_millisecond() {
+    let sandbox = Sandbox::new().hook("deny", &format!("{COUNTS}; exit 1"));
+    let camel = |timestamp: u64| {
+        json!({
+            "hook_event_name": "preToolUse", "sessionId": "s", "timestamp": timestamp,
+            "toolName": "bash", "toolArgs": "{\"command\": \"ls\"}",
+        })
+    };
+    let snake = |timestamp: Value| {
+        json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "timestamp": timestamp,
+            "tool_name": "Bash", "tool_input": {"command": "ls"},
+        })
+    };
+    let at = 1_763_753_543_123_u64;
+    let text = json!("2025-11-21T19:32:23.123Z");
+    for (other, same) in [("copilot", json!(at)), ("claude", text.clone()), ("claude", json!(at))] {
+        let (camel, snake) = (camel(at), snake(same));
+        assert_eq!(sandbox.asked_about(("copilot", &camel), (other, &snake)), 1, "{snake}");
+    }
+    let coarse = json!("2025-11-21T19:32:23Z");
+    for other in [json!(at + 1), coarse, Value::Null] {
+        let (camel, snake) = (camel(at), snake(other));
+        assert_eq!(sandbox.asked_about(("copilot", &camel), ("claude", &snake)), 2, "{snake}");
+        fs::remove_dir_all(sandbox.at(KEPT)).unwrap();
+    }
+}
+
+#[test]
+fn what_is_not_certainly_the_same_call_is_decided_anew() {
+    let sandbox = Sandbox::new().hook("deny", &format!("{COUNTS}; exit 1"));
+    let asked = |host: &str, payload: &Value| {
+        sandbox.asked_about(("cursor", &cursor("1")), (host, payload))
+    };
+    let other_command = json!({"command": "rm -rf /"});
+    let other_session = with(claude("1"), "session_id", &"another".into());
+    assert_eq!(asked("claude", &claude("2")), 2, "another call");
+    assert_eq!(asked("claude", &other_session), 2, "another session");
+    assert_eq!(
+        asked("claude", &with(claude("1"), "tool_input", &other_command)),
+        2,
+        "another input"
+    );
+    assert_eq!(asked("claude", &with(claude("1"), "tool_use_id", &Value::Null)), 2, "no id");
+    assert_eq!(asked("cursor", &cursor("1")), 2, "the same form");
+    assert_eq!(asked("claude", &claude("1")), 1, "the same call");
+}
+
+#[test]
+fn a_hook_that_has_changed_meanwhile_is_asked() {
+    let sandbox = Sandbox::new().hook("guard", COUNTS);
+    sandbox.host("cursor", &cursor("1")).allows();
+    let sandbox = sandbox.hook("guard", &format!("{COUNTS}; exit 1"));
+    sandbox.host("claude", &claude("1")).exits(2);
+    assert_eq!(sandbox.asked(), 2);
+    let sandbox = sandbox.hook("another", COUNTS);
+    sandbox.host("cursor", &cursor("2")).exits(2);
+    fs::remove_file(sandbox.at("hooks.d/tool.pre/another")).unwrap();
+    sandbox.host("claude", &claude("2")).exits(2);
+    assert_eq!(sandbox.asked(), 5);
+}
+
+#[test]
+fn an_allow_is_not_taken_over_by_a_hook_that_is_told_something_else() {
+    // A shell tool that nobody knows as one.
+    let guard = format!("{COUNTS}; test \"$HOOKRUN_TOOL_NAME\" = Bash && exit 2; exit 0");
+    let sandbox = Sandbox::new().hook("guard", &guard);
+    sandbox.host("cursor", &with(cursor("1"), "tool_name", &"Mine".into())).allows();
+    sandbox.host("claude", &claude("1")).exits(2);
+    // A hook of a host's is told that host's words.
+    let sandbox = Sandbox::new().hook_of("claude", "PreToolUse", "guard", COUNTS);
+    assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))), 2);
+    // What it looks at comes under another key.
+    let sandbox = Sandbox::new().hook("guard", "grep -q '\"file\"' && exit 2; exit 0");
+    let write = |payload: Value, input: &Value| {
+        with(with(payload, "tool_name", &"Write".into()), "tool_input", input)
+    };
+    let one = json!({"file_path": "a", "content": "x"});
+    let two = json!({"file_path": "a", "content": "x", "file": "a"});
+    sandbox.host("cursor", &write(cursor("1"), &one)).allows();
+    sandbox.host("claude", &write(claude("1"), &two)).exits(2);
+}
+
+/// A hook that is asked, and refuses when there is a file `go`.
+fn slow() -> Sandbox {
+    let waits = "while [ ! -e go ]; do sleep 0.01; done";
+    let body = format!("# hookrun: timeout=1h\n{COUNTS}; {waits}; echo no >&2; exit 1");
+    Sandbox::new().hook("slow", &body)
+}
+
+#[test]
+fn two_forms_at_once_are_decided_once() {
+    let sandbox = slow();
+    let first = sandbox.start("cursor", &cursor("1"));
+    until(|| sandbox.asked() == 1);
+    let second = sandbox.start("claude", &claude("1"));
+    until(|| is_at_the_lock(&second));
+    let sandbox = sandbox.file("go", "");
+    for child in [first, second] {
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!((ran.status, ran.stderr.as_str()), (2, "no\n"), "{ran:?}");
+    }
+    assert_eq!(sandbox.asked(), 1);
+}
+
+#[test]
+fn where_the_first_is_killed_the_second_decides() {
+    let sandbox = slow();
+    let mut first = sandbox.start("cursor", &cursor("1"));
+    until(|| sandbox.asked() == 1);
+    let second = sandbox.start("claude", &claude("1"));
+    until(|| is_at_the_lock(&second));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    until(|| sandbox.asked() == 2);
+    let _sandbox = sandbox.file("go", "");
+    let ran = Ran::from(second.wait_with_output().unwrap());
+    assert_eq!((ran.status, ran.stderr.as_str()), (2, "no\n"), "{ran:?}");
+}
+
+#[test]
+fn a_second_run_waits_no_longer_than_its_budget_and_then_refuses() {
+    let sandbox = slow();
+    let first = sandbox.start("cursor", &cursor("1"));
+    until(|| sandbox.asked() == 1);
+    let arguments = ["run", "--host", "claude", "--budget", "2s"];
+    let ran = sandbox.hookrun(&arguments, claude("1").to_string().as_bytes());
+    ran.exits(2).says("the budget of 2s was used up");
+    let _sandbox = sandbox.file("go", "");
+    first.wait_with_output().unwrap();
+}
+
+#[test]
+fn claude_itself_is_known_and_asks_once() {
+    let sandbox = Sandbox::new().hook("fine", COUNTS);
+    let itself = Sandbox::new().hook("fine", COUNTS).variable("CLAUDE_CODE_SESSION_ID", "s");
+    itself.host("claude", &claude("1")).allows();
+    itself.has_no_file(KEPT);
+    // A host that was started in a session of Claude's has another one.
+    let sandbox = sandbox.variable("CLAUDE_CODE_SESSION_ID", "around");
+    assert_eq!(sandbox.asked_about(("claude", &claude("1")), ("cursor", &cursor("1"))), 1);
+}
+
+#[test]
+fn no_file_is_touched_where_no_call_can_come_twice() {
+    let quiet = |sandbox: &Sandbox| sandbox.has_no_file(KEPT);
+    let sandbox = Sandbox::new().hook("fine", COUNTS);
+    sandbox.host("codex", &claude("1")).allows();
+    sandbox.host("gemini", &with(claude("1"), "hook_event_name", &"BeforeTool".into())).allows();
+    sandbox.hookrun(&["run", "tool.pre"], br#"{"sessionId": "s", "toolUseId": "1"}"#).allows();
+    let test = ["test", "preToolUse", "--host", "cursor"];
+    sandbox.hookrun(&test, cursor("1").to_string().as_bytes()).exits(0);
+    quiet(&sandbox);
+    let unwanted = format!("# hookrun: tool=write\n{COUNTS}");
+    let sandbox = Sandbox::new().hook("unwanted", &unwanted);
+    sandbox.host("cursor", &cursor("1")).allows();
+    quiet(&sandbox);
+}
+
+#[test]
+fn a_hook_that_runs_hookrun_does_not_wait_for_itself() {
+    let inner = format!("{} run --host cursor --hooks inner", env!("CARGO_BIN_EXE_hookrun"));
+    let sandbox = Sandbox::new()
+        .hook_of("cursor", "preToolUse", "outer", &format!("exec {inner}"))
+        .script("inner/hooks.d/tool.pre/deny", "#!/bin/sh\necho inner >&2; exit 1\n");
+    sandbox.host("cursor", &cursor("1")).exits(2).says("inner");
+}
+
+#[test]
+fn where_nothing_can_be_kept_both_decide() {
+    let sandbox =
+        Sandbox::new().hook("fine", COUNTS).file("home/.local/state/hookrun", "not a folder");
+    assert_eq!(sandbox.asked_about(("cursor", &cursor("1")), ("claude", &claude("1"))), 2);
+    let sandbox = Sandbox::new().hook("fine", COUNTS);
+    sandbox.host("cursor", &cursor("1")).allows();
+    for file in fs::read_dir(sandbox.at(KEPT)).unwrap() {
+        fs::write(file.unwrap().path(), "{\"call\": 1").unwrap();
+    }
+    sandbox.host("claude", &claude("1")).allows();
+    assert_eq!(sandbox.asked(), 2);
+}
