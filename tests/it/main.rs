@@ -22,6 +22,7 @@ mod library;
 mod loom;
 mod nasty;
 mod record;
+mod replay;
 mod run;
 mod settings;
 mod shipped;

@@ -1,0 +1,305 @@
+//! `hookrun replay`: recorded events decided again, what has changed, and what cannot be decided.
+
+mod broken;
+mod compared;
+mod parts;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// Refuses commands with `rm` in them.
+const GUARD: &str = r#"case "$HOOKRUN_ACTION_COMMAND" in
+    *rm*) echo "no rm" >&2; exit 1 ;;
+    *ask*) echo '{"ask":"really?"}' ;;
+esac"#;
+
+/// Refuses commands with `cat` in them.
+const OTHER_GUARD: &str = r#"case "$HOOKRUN_ACTION_COMMAND" in
+    *cat*) echo "no cat" >&2; exit 1 ;;
+    *ask*) echo '{"ask":"really?"}' ;;
+esac"#;
+
+/// Records a shell command with the hooks that there are.
+fn record(sandbox: &Sandbox, command: &str) {
+    let context = json!({
+        "sessionId": "s-1", "toolName": "bash", "toolInput": { "command": command },
+    });
+    let run = ["run", "tool.pre", "--record", "events.jsonl"];
+    sandbox.hookrun(&run, context.to_string().as_bytes());
+}
+
+fn recorded(guard: &str, commands: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new().hook("10-guard.sh", guard);
+    for command in commands {
+        record(&sandbox, command);
+    }
+    sandbox
+}
+
+fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let all: Vec<&str> = ["replay"].into_iter().chain(arguments.iter().copied()).collect();
+    sandbox.hookrun(&all, b"")
+}
+
+/// The lines of `--format json`.
+#[track_caller]
+fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
+    let ran = replay(sandbox, &[arguments, &["--format", "json"]].concat());
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The changes, as `LINE: WAS → IS`.
+#[track_caller]
+fn changes(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
+    let lines = lines(sandbox, arguments);
+    let changed = lines.iter().filter(|line| line["finding"] == "changed");
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let turn = |line: &Value| {
+        let (was, is) = (text(&line["was"]["decision"]), text(&line["is"]["decision"]));
+        format!("{}: {was} → {is}", line["line"])
+    };
+    changed.map(turn).collect()
+}
+
+#[track_caller]
+fn totals(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    lines(sandbox, arguments).last().unwrap()["totals"].clone()
+}
+
+#[test]
+fn all_is_as_recorded_with_the_same_hooks() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y", "ask z"]);
+
+    let ran = replay(&sandbox, &["events.jsonl"]);
+
+    ran.exits(0).prints("4 events: 4 as recorded, 0 changed").prints("10-guard.sh");
+    assert_eq!(ran.stderr, "");
+    let totals = totals(&sandbox, &["events.jsonl"]);
+    assert_eq!((&totals["same"], &totals["reworded"]), (&json!(4), &json!(0)));
+    let hook = &totals["hooks"]["10-guard.sh"];
+    assert_eq!(
+        (&hook["calls"], &hook["refusals"], &hook["questions"]),
+        (&json!(4), &json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
+
+    let ran = replay(&sandbox, &["events.jsonl"]);
+
+    ran.exits(1)
+        .prints("was refused by 10-guard.sh, is allowed\n  events.jsonl:2  tool.pre")
+        .prints("was allowed, is refused by 10-guard.sh\n  events.jsonl:3  tool.pre")
+        .prints("bash: cat y\n  is: no cat")
+        .prints("allow → block: 1")
+        .prints("block → allow: 1")
+        .prints("3 events: 1 as recorded, 2 changed");
+    assert_eq!(changes(&sandbox, &["events.jsonl"]), ["2: block → allow", "3: allow → block"]);
+}
+
+#[test]
+fn other_words_are_changes_only_if_that_is_asked_for() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]);
+    let sandbox = sandbox.hook("10-guard.sh", "echo 'still no rm' >&2; exit 1");
+    record(&sandbox, "ls");
+    let sandbox = sandbox.hook("10-guard.sh", "echo 'never' >&2; exit 1");
+
+    assert_eq!(changes(&sandbox, &["events.jsonl"]), ["1: allow → block"]);
+    assert_eq!(totals(&sandbox, &["events.jsonl"])["reworded"], 2);
+    let strict = ["events.jsonl", "--strict"];
+    assert_eq!(
+        changes(&sandbox, &strict),
+        ["1: allow → block", "2: block → block", "3: block → block"]
+    );
+    replay(&sandbox, &strict)
+        .exits(1)
+        .prints("refused by 10-guard.sh as before, with another reason\n  events.jsonl:2");
+}
+
+#[test]
+fn a_hook_that_fails_does_not_do_what_it_did_though_both_refuse() {
+    let sandbox = recorded(GUARD, &["rm x"]).hook("10-guard.sh", "kill -SEGV $$");
+    replay(&sandbox, &["events.jsonl"])
+        .exits(1)
+        .prints("was refused by 10-guard.sh, is refused for a failure by 10-guard.sh");
+}
+
+#[test]
+fn rewrites_output_and_context_are_compared_strictly() {
+    let hook = |said: &str| format!("#!/bin/sh\n# hookrun: rewrite\necho '{said}'\n");
+    let first = r#"{"update":{"toolInput":{"command":"ls -l"}},"additionalContext":"a"}"#;
+    let other = r#"{"update":{"toolInput":{"command":"ls -a"}},"additionalContext":"b"}"#;
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-rewrite.sh", &hook(first));
+    record(&sandbox, "ls");
+    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0);
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-rewrite.sh", &hook(other));
+
+    replay(&sandbox, &["events.jsonl"]).exits(0).prints("1 decided the same in other words");
+    replay(&sandbox, &["events.jsonl", "--strict"])
+        .exits(1)
+        .prints("with another rewrites, context")
+        .prints("context was: a")
+        .prints(r#"toolInput is: {"command":"ls -a"}"#);
+}
+
+#[test]
+fn a_change_that_was_announced_is_told_and_is_no_failure() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
+    let ran = replay(&sandbox, &["events.jsonl", "--allow-change", "10-guard.sh"]);
+    ran.exits(0).prints("2 changed (2 of them expected)").prints("is allowed (expected)");
+    replay(&sandbox, &["events.jsonl", "--allow-change", "other.sh"]).exits(1);
+}
+
+#[test]
+fn a_new_recording_has_todays_outcomes() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
+    let before = sandbox.read("events.jsonl");
+
+    replay(&sandbox, &["events.jsonl", "--write", "new.jsonl"]).exits(1);
+
+    replay(&sandbox, &["new.jsonl", "--strict"]).exits(0);
+    assert_eq!(sandbox.read("events.jsonl"), before);
+    let times = |text: &str| -> Vec<Value> {
+        let line = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+        text.lines().map(|one| line(one)["time"].clone()).collect()
+    };
+    assert_eq!(times(&sandbox.read("new.jsonl")), times(&before));
+    replay(&sandbox, &["events.jsonl", "--write", "events.jsonl"]).exits(1);
+    replay(&sandbox, &["events.jsonl"]).exits(0);
+}
+
+#[test]
+fn what_a_person_answered_is_not_decided_again() {
+    // Without a terminal a question refuses.
+    let sandbox = recorded(GUARD, &["ask x"]);
+    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0);
+    let sandbox = sandbox.hook("10-guard.sh", "");
+    assert_eq!(changes(&sandbox, &["events.jsonl"]), ["1: ask → allow"]);
+}
+
+#[test]
+fn a_hook_for_a_host_gets_what_its_host_sent() {
+    let body = r#"input=$(cat); case "$input" in
+        *'"hook_event_name":"PreToolUse"'*'"tool_name":"Bash"'*'"extra":[1,2]'*)
+            case "$input" in *rm*) echo "no rm" >&2; exit 2 ;; esac ;;
+        *) echo "not my host: $input" >&2; exit 2 ;;
+    esac"#;
+    let sandbox = Sandbox::new().hook_of("claude", "PreToolUse", "10-claude.sh", body);
+    for command in ["ls", "rm x"] {
+        let payload = json!({
+            "session_id": "c-1", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": { "command": command }, "extra": [1, 2],
+        });
+        let run = ["run", "--host", "claude", "--record", "events.jsonl"];
+        sandbox.hookrun(&run, payload.to_string().as_bytes()).exits(if command == "ls" {
+            0
+        } else {
+            2
+        });
+    }
+
+    replay(&sandbox, &["events.jsonl", "--strict"]).exits(0).prints("2 as recorded");
+
+    replay(&sandbox, &["events.jsonl", "--strict", "--write", "new.jsonl"]).exits(0);
+    let reply = |line: &str| serde_json::from_str::<Value>(line).unwrap()["run"]["reply"].clone();
+    let replies = |text: String| text.lines().map(reply).collect::<Vec<_>>();
+    assert_eq!(replies(sandbox.read("new.jsonl")), replies(sandbox.read("events.jsonl")));
+}
+
+#[test]
+fn an_agents_stop_is_refused_again_though_it_was_let_go() {
+    let sandbox = Sandbox::new().hook_for("agent.stop", "10-stay.sh", "echo stay >&2; exit 1");
+    let context = json!({ "sessionId": "s-1" }).to_string();
+    let run = ["run", "agent.stop", "--record", "events.jsonl"];
+    let mut statuses = Vec::new();
+    for _ in 0..10 {
+        statuses.push(sandbox.hookrun(&run, context.as_bytes()).status);
+    }
+    assert!(statuses.contains(&0), "{statuses:?}");
+
+    replay(&sandbox, &["events.jsonl", "--jobs", "1"]).exits(0).prints("10 as recorded");
+}
+
+#[test]
+fn nothing_of_the_user_is_touched_and_hooks_know_that_it_is_a_replay() {
+    let hook = r#"echo "$HOOKRUN_REPLAY" >> "$HOOKRUN_STATE_DIR/count"
+        case "$HOOKRUN_REPLAY" in
+            1) pwd -P >> replayed; echo "$HOOKRUN_STATE_DIR" >> states ;;
+        esac
+        "$HOOKRUN_UNDER_TEST" run session.start < nothing > /dev/null; :"#;
+    let sandbox = Sandbox::new()
+        .hook("10-count.sh", hook)
+        .file("nothing", "{}")
+        .variable("HOOKRUN_UNDER_TEST", env!("CARGO_BIN_EXE_hookrun"))
+        .variable("HOOKRUN_RECORD", "events.jsonl");
+    sandbox.run_shell("ls").allows();
+    let log = "home/.local/state/hookrun/log/decisions.jsonl";
+    let (events, logged) = (sandbox.read("events.jsonl"), sandbox.read(log));
+
+    replay(&sandbox, &["events.jsonl"]).exits(0);
+
+    assert_eq!(sandbox.read("events.jsonl"), events, "no hook records");
+    assert_eq!(sandbox.read(log), logged, "nothing is logged");
+    let states = sandbox.read("states");
+    assert!(!states.contains(sandbox.at("home").to_str().unwrap()), "{states}");
+    assert!(!std::path::Path::new(states.lines().next().unwrap()).exists(), "{states}");
+    assert_eq!((sandbox.read("replayed").lines().count(), events.lines().count()), (1, 2));
+}
+
+#[test]
+fn events_come_from_stdin_too() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
+    let ran = sandbox.hookrun(&["replay", "-"], sandbox.read("events.jsonl").as_bytes());
+    ran.exits(1).prints("stdin:2  tool.pre");
+    replay(&sandbox, &["-", "-"]).exits(2).says("`-` stands twice");
+}
+
+#[test]
+fn findings_are_in_the_order_of_the_recording_whatever_hooks_take() {
+    let sandbox = recorded("", &["1", "2", "3", "4", "5", "6", "7", "8"]);
+    // Each waits for the one behind it, as far as two at once can.
+    let sandbox = sandbox.hook(
+        "10-guard.sh",
+        r#"n="$HOOKRUN_ACTION_COMMAND"; : > "done-$n"
+        if [ $((n % 2)) = 1 ]; then
+            i=0; while [ ! -e "done-$((n + 1))" ] && [ $i -lt 200 ]; do sleep 0.01; i=$((i + 1)); done
+        fi
+        exit 1"#,
+    );
+    let found = changes(&sandbox, &["events.jsonl", "--jobs", "2"]);
+    let wanted: Vec<String> = (1..=8).map(|line| format!("{line}: allow → block")).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn only_so_many_findings_are_shown_and_all_are_counted() {
+    let sandbox = recorded("", &["1", "2", "3", "4"]).hook("10-guard.sh", "exit 1");
+    let ran = replay(&sandbox, &["events.jsonl", "--most", "1"]);
+    ran.exits(1)
+        .prints("events.jsonl:1")
+        .prints("3 findings more not shown; --most shows more of them")
+        .prints("4 changed");
+    assert!(!ran.stdout.contains("events.jsonl:2"));
+    assert_eq!(changes(&sandbox, &["events.jsonl", "--most", "1"]).len(), 4);
+}
+
+#[test]
+fn every_format_tells_the_change_and_where_it_is() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
+    let words = "tool.pre was refused by 10-guard.sh, is allowed: no rm";
+    for (format, part) in [
+        ("tap", format!("TAP version 13\nnot ok 1 - events.jsonl:2 {words}\nnot ok 2 - ")),
+        ("github", format!("::error file=events.jsonl,line=2::{words}\n")),
+        (
+            "junit",
+            format!(
+                "<testcase name=\"events.jsonl:2\">\n            <failure message=\"{words}\"/>"
+            ),
+        ),
+    ] {
+        replay(&sandbox, &["events.jsonl", "--format", format]).exits(1).prints(&part);
+    }
+}

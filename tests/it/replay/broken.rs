@@ -1,0 +1,173 @@
+//! Recordings that cannot be decided as they are: nothing is lost, and nothing passed over in
+//! silence.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::{GUARD, OTHER_GUARD, changes, lines, recorded, replay, totals};
+use crate::sandbox::Sandbox;
+
+#[test]
+fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
+    let text = sandbox.read("events.jsonl");
+    let last = text.lines().last().unwrap();
+    let cut = &last[..last.len() / 2];
+    let newer = text.lines().next().unwrap().replacen("\"hookrun\":1", "\"hookrun\":2", 1);
+    let sandbox = sandbox.file("events.jsonl", &format!("{newer}\nno json\n{text}{cut}"));
+
+    let ran = replay(&sandbox, &["events.jsonl"]);
+
+    ran.exits(2)
+        .prints("events.jsonl:1  it was written by a newer hookrun, in version 2")
+        .prints("events.jsonl:2  it is no record of hookrun")
+        .prints("events.jsonl:5  the line is cut off")
+        .prints("was refused by 10-guard.sh, is allowed\n  events.jsonl:4")
+        .prints("incomplete: 2 events: 1 as recorded, 1 changed, 3 not readable");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_and_the_others_decided() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    replay(&sandbox, &["gone.jsonl", "events.jsonl", "hooks.d"])
+        .exits(2)
+        .prints("gone.jsonl  No such file")
+        .prints("hooks.d  Is a directory")
+        .prints("1 as recorded, 0 changed, 2 not readable");
+}
+
+#[test]
+fn a_recording_without_events_is_no_success() {
+    let sandbox = Sandbox::new().file("events.jsonl", "\n");
+    replay(&sandbox, &["events.jsonl"]).exits(2).says("there is no event in events.jsonl");
+    // One part of it may have none.
+    replay(&sandbox, &["events.jsonl", "--partition", "1/2"]).exits(0);
+}
+
+/// One event of `recorded` with another context or other keys.
+fn changed(sandbox: &Sandbox, change: impl FnOnce(&mut Value)) -> String {
+    let text = sandbox.read("events.jsonl");
+    let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    change(&mut line);
+    line.to_string()
+}
+
+#[test]
+fn an_event_that_was_not_kept_whole_is_not_decided_and_told() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    let cut = changed(&sandbox, |line| line["truncated"] = json!(["context.toolInput.content"]));
+    let redacted = changed(&sandbox, |line| {
+        line["context"]["toolInput"]["command"] = json!("curl -H [redacted:authorization]");
+    });
+    let bare = changed(&sandbox, |line| drop(line.as_object_mut().unwrap().remove("context")));
+    let sandbox = sandbox.file("cut.jsonl", &[cut, redacted, bare].join("\n"));
+
+    let ran = replay(&sandbox, &["cut.jsonl"]);
+
+    ran.exits(2)
+        .prints(
+            "cut.jsonl:1  tool.pre cannot be decided again: `context.toolInput.content` was cut",
+        )
+        .prints("cut.jsonl:2  tool.pre cannot be decided again: a secret in it was replaced")
+        .prints("cut.jsonl:3  tool.pre cannot be decided again: its context was not kept")
+        .prints("3 events: 0 as recorded, 0 changed, 3 not decided");
+    replay(&sandbox, &["cut.jsonl", "--allow-undecided"]).exits(0).prints("3 not decided");
+    replay(&sandbox, &["cut.jsonl", "--write", "new.jsonl"]).exits(2);
+    assert_eq!(sandbox.read("new.jsonl").trim_end(), sandbox.read("cut.jsonl"), "nothing is lost");
+}
+
+#[test]
+fn what_no_hook_would_look_at_need_not_be_whole() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]);
+    let cut = changed(&sandbox, |line| line["truncated"] = json!(["context.toolInput.content"]));
+    let rest = sandbox.read("events.jsonl");
+    let sandbox = sandbox.file("events.jsonl", &format!("{cut}\n{rest}"));
+    fs::remove_file(sandbox.at("hooks.d/tool.pre/10-guard.sh")).unwrap();
+    assert_eq!(changes(&sandbox, &["events.jsonl"]), ["3: block → allow"]);
+    assert_eq!(totals(&sandbox, &["events.jsonl"])["undecided"], 0);
+}
+
+#[test]
+fn the_decision_log_is_a_recording_too() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]);
+    let log = "home/.local/state/hookrun/log/decisions.jsonl";
+    replay(&sandbox, &[log, "--strict"]).exits(0).prints("2 as recorded");
+    let context = json!({
+        "toolName": "bash", "toolInput": { "command": "x".repeat(100_000) },
+    });
+    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes());
+    replay(&sandbox, &[log]).exits(2).prints("1 not decided");
+}
+
+#[test]
+fn an_event_that_nobody_knows_any_more_would_be_refused() {
+    let declared =
+        "[event.\"deploy.pre\"]\nsummary = \"a deployment is about to start\"\nblocks = true\n";
+    let sandbox = Sandbox::new().file("hookrun.toml", declared);
+    sandbox.hookrun(&["run", "deploy.pre", "--record", "events.jsonl"], b"{}").exits(0);
+    replay(&sandbox, &["events.jsonl"]).exits(0);
+    fs::remove_file(sandbox.at("hookrun.toml")).unwrap();
+    replay(&sandbox, &["events.jsonl"])
+        .exits(1)
+        .prints("was allowed, is refused for a failure")
+        .prints("unknown event `deploy.pre`");
+}
+
+#[test]
+fn a_full_disk_is_told_and_no_file_is_half_written() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]);
+    if std::path::Path::new("/dev/full").exists() {
+        replay(&sandbox, &["events.jsonl", "--write", "/dev/full"])
+            .exits(2)
+            .says("cannot write `/dev/full`: No space left on device");
+    }
+    let before = sandbox.read("events.jsonl");
+    let sandbox = sandbox.file("old.jsonl", "old\n").hook("10-guard.sh", "exit 0 ;;");
+    let ran = replay(&sandbox, &["events.jsonl", "--write", "none/new.jsonl"]);
+    ran.exits(2).says("none/new.jsonl`: No such file");
+    assert_eq!(sandbox.read("events.jsonl"), before);
+    assert_eq!(sandbox.read("old.jsonl"), "old\n");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_a_failure() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    if std::path::Path::new("/dev/full").exists() {
+        let ran = sandbox.hookrun_by_shell("exec \"$0\" replay events.jsonl > /dev/full", b"");
+        ran.exits(2).says("cannot write the result");
+    }
+}
+
+#[test]
+fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
+    let sandbox = recorded("", &["ls"]).hook("10-guard.sh", ": > started; sleep 600");
+    let mut child = sandbox
+        .command(&["replay", "events.jsonl", "--write", "new.jsonl"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !sandbox.at("started").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    sandbox.has_no_file("new.jsonl");
+    let left = fs::read_dir(sandbox.path()).unwrap().filter_map(Result::ok);
+    let hidden = left.filter(|file| file.file_name().to_string_lossy().starts_with(".hookrun"));
+    assert_eq!(hidden.count(), 0);
+}
+
+#[test]
+fn a_header_names_what_was_replayed() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    let header = &lines(&sandbox, &["events.jsonl", "--partition", "2/3", "--strict"])[0];
+    assert_eq!(header["hookrunReplay"], 1);
+    assert_eq!(
+        (&header["inputs"], &header["partition"]),
+        (&json!(["events.jsonl"]), &json!("2/3"))
+    );
+    assert_eq!(header["strict"], true);
+}

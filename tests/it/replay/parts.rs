@@ -1,0 +1,130 @@
+//! `replay --partition` and `--merge`: the work of many jobs is that of one.
+
+use serde_json::{Value, json};
+
+use super::{GUARD, OTHER_GUARD, lines, recorded, replay, totals};
+use crate::sandbox::Sandbox;
+
+const PARTS: usize = 4;
+
+fn many() -> Sandbox {
+    let commands: Vec<String> =
+        (0..24).map(|n| format!("{} {n}", ["ls", "rm", "cat"][n % 3])).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    let sandbox = recorded(GUARD, &commands).hook("10-guard.sh", OTHER_GUARD);
+    // What cannot be read is in one of them too.
+    let text = sandbox.read("events.jsonl");
+    sandbox.file("events.jsonl", &format!("{text}broken\n{{\"hookrun\":1,\"time\":"))
+}
+
+/// Writes the reports of all parts, and returns their names.
+fn report_parts(sandbox: Sandbox, files: &[&str]) -> (Sandbox, Vec<String>) {
+    let mut names = Vec::new();
+    let mut sandbox = sandbox;
+    for part in 1..=PARTS {
+        let partition = format!("{part}/{PARTS}");
+        let all = [files, &["--format", "json", "--partition", &partition]].concat();
+        let report = replay(&sandbox, &all).stdout;
+        let name = format!("part-{part}.json");
+        sandbox = sandbox.file(&name, &report);
+        names.push(name);
+    }
+    (sandbox, names)
+}
+
+/// A report without what differs from run to run.
+fn timeless(mut lines: Vec<Value>) -> Vec<Value> {
+    for line in &mut lines {
+        for set in ["hooks", "against"] {
+            let Some(hooks) = line["totals"][set].as_object_mut() else { continue };
+            for hook in hooks.values_mut() {
+                let steps = hook["latencies"]["steps"].as_array().unwrap().iter();
+                let calls: u64 = steps.map(|step| step[1].as_u64().unwrap()).sum();
+                hook["latencies"] = json!(calls);
+            }
+        }
+        if line["totals"].is_null() {
+            line.as_object_mut().unwrap().remove("totals");
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_event_is_in_exactly_one_part() {
+    let sandbox = many();
+    let mut found: Vec<Value> = Vec::new();
+    let mut events = 0;
+    for part in 1..=PARTS {
+        let own = lines(&sandbox, &["events.jsonl", "--partition", &format!("{part}/{PARTS}")]);
+        events += own.last().unwrap()["totals"]["events"].as_u64().unwrap();
+        found.extend(own.into_iter().filter(|line| line["finding"].is_string()));
+    }
+    assert_eq!(events, 24);
+    found.sort_by_key(|line| line["line"].as_u64());
+    let whole = lines(&sandbox, &["events.jsonl"]);
+    let whole: Vec<Value> = whole.into_iter().filter(|line| line["finding"].is_string()).collect();
+    assert_eq!(found, whole);
+    assert_eq!(found.len(), 8 + 8 + 2);
+}
+
+#[test]
+fn the_merged_report_of_all_parts_is_that_of_the_whole() {
+    let (sandbox, names) = report_parts(many(), &["events.jsonl", "gone.jsonl"]);
+    let whole = timeless(lines(&sandbox, &["events.jsonl", "gone.jsonl"]));
+    let names: Vec<&str> = names.iter().rev().map(String::as_str).collect();
+
+    let merged = timeless(lines(&sandbox, &[&["--merge"], names.as_slice()].concat()));
+
+    assert_eq!(merged, whole);
+    let human = replay(&sandbox, &[&["--merge"], names.as_slice()].concat());
+    human.exits(2).prints("24 events: 8 as recorded, 16 changed, 3 not readable");
+}
+
+#[test]
+fn the_exit_status_of_parts_is_that_of_the_worst() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y", "ls z"]);
+    let (sandbox, names) = report_parts(sandbox, &["events.jsonl"]);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let merge = [&["--merge"], names.as_slice()].concat();
+    replay(&sandbox, &merge).exits(0).prints("4 events: 4 as recorded");
+    let (sandbox, _) = report_parts(sandbox.hook("10-guard.sh", OTHER_GUARD), &["events.jsonl"]);
+    replay(&sandbox, &merge).exits(1).prints("2 changed");
+}
+
+#[test]
+fn a_part_that_is_missing_or_there_twice_or_of_something_else_is_told() {
+    let (sandbox, _) = report_parts(many(), &["events.jsonl"]);
+    let says = |sandbox: &Sandbox, names: &[&str], part: &str| {
+        let ran = replay(sandbox, &[&["--merge"], names].concat());
+        ran.exits(2).says(part);
+        assert_eq!(ran.stdout, "");
+    };
+    let all = ["part-1.json", "part-2.json", "part-3.json", "part-4.json"];
+    says(&sandbox, &all[..3], "name also the report of part 4");
+    says(&sandbox, &[all[0], all[1], all[2], all[2]], "so is");
+    says(&sandbox, &["nothing.json"], "nothing.json: No such file");
+    says(&sandbox, &["events.jsonl"], "events.jsonl:1: it is no report of a replay");
+    let text = sandbox.read("part-2.json");
+    let sandbox = sandbox.file("part-2.json", text.rsplit_once("{\"totals\"").unwrap().0);
+    says(&sandbox, &all, "part-2.json: it has no end: the job was interrupted");
+    let sandbox = sandbox.file("part-2.json", &text.replacen("events.jsonl", "other.jsonl", 1));
+    says(&sandbox, &all, "part-2.json: it is of another replay than");
+    let newer = text.replacen("\"hookrunReplay\":1", "\"hookrunReplay\":2", 1);
+    let sandbox = sandbox.file("part-2.json", &newer);
+    says(&sandbox, &all, "part-2.json:1: it was written by a newer hookrun");
+    let lost: Vec<&str> = text.lines().enumerate().filter(|(n, _)| *n != 1).map(|l| l.1).collect();
+    let sandbox = sandbox.file("part-2.json", &(lost.join("\n") + "\n"));
+    replay(&sandbox, &[&["--merge"], all.as_slice()].concat()).exits(2).says("part-2.json");
+}
+
+#[test]
+fn one_report_of_the_whole_can_be_shown_in_another_format() {
+    let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", "");
+    let report = replay(&sandbox, &["events.jsonl", "--format", "json"]).stdout;
+    let sandbox = sandbox.file("report.json", &report);
+    replay(&sandbox, &["--merge", "report.json", "--format", "tap"])
+        .exits(1)
+        .prints("not ok 1 - events.jsonl:2");
+    assert_eq!(totals(&sandbox, &["--merge", "report.json"])["changed"], 1);
+}
