@@ -34,7 +34,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         return suite::test(args, env, out);
     }
     if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
-        let help = "take --format json, or --suite";
+        let help = "take --format json, or `--suite`, or `--conformance DIR`";
         return Err(Failure::with_help("one event is no list of cases", help));
     }
     test_one(args, env, out)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::nasty::running::Running;
 use crate::sandbox::Sandbox;
 
 fn gates() -> PathBuf {
@@ -19,6 +20,15 @@ fn names(folder: &Path) -> BTreeSet<String> {
 fn the_gates_are_in_order() {
     let ran = Sandbox::new().hookrun(&["validate", "--hooks", gates().to_str().unwrap()], b"");
     ran.exits(0).prints("0 errors, 0 warnings");
+}
+
+#[test]
+fn the_gates_decide_as_their_cases_say() {
+    let gates = gates();
+    let arguments = ["test", "--suite", gates.to_str().unwrap()];
+    // `ended` holds that no process is left.
+    let ran = Running::start(&Sandbox::new(), &arguments).feed(b"").ended().ran;
+    assert_eq!(ran.status, 0, "{}", ran.stdout);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use hookrun::event::Context;
-use hookrun::exec::Abort;
+use hookrun::exec::{Abort, Budget};
 use hookrun::outcome::Outcome;
 use hookrun::runner::Runner;
 use hookrun::scenario::{Decided, End, Folders, Input, Played, Seen, Step, misses};
@@ -181,7 +181,8 @@ impl Company<'_> {
         };
         let project = stage.folders.work.clone();
         let runner = self.runner.elsewhere(asks.registry.clone(), &stage.env, project);
-        let run = runner.handle_within(&event, None);
+        let budget = asked.budget().map(|whole| Budget::from(Instant::now(), whole));
+        let run = runner.handle_within(&event, budget);
         let reply = host.reply(&run.outcome);
         Ok(Decided::Run { run: Box::new(run), reply })
     }
