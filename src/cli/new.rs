@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, is_passed_over};
+use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
 use hookrun::config::{Choice, Config, Environment, Scope, commands};
 use hookrun::event::EventSpec;
 use hookrun::event::catalog::{self, command};
@@ -19,9 +19,6 @@ use crate::args::NewArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::find_event;
 use templates::{LANGUAGES, Language};
-
-/// The folder of cases.
-const SUITES: &str = "tests";
 
 /// A file that is to be written.
 struct Page {

@@ -29,7 +29,12 @@ fn event(folder: &str, file: &str) -> String {
 
 #[test]
 fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
-    let hooks = hooks();
+    decide_as_their_suites_say(&hooks());
+}
+
+/// Holds that the hooks in a folder decide as the suites in it say, and that each has a case.
+#[track_caller]
+pub(crate) fn decide_as_their_suites_say(hooks: &Path) {
     let arguments = ["test", "--suite", hooks.to_str().unwrap(), "--format", "json"];
     // `ended` holds that no process is left.
     let ran = Running::start(&Sandbox::new(), &arguments).feed(b"").ended().ran;
@@ -48,7 +53,7 @@ fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
         names.map(|name| (event.clone(), name)).collect::<Vec<_>>()
     };
     let asked: BTreeSet<(String, String)> = steps().flat_map(asked).collect();
-    let folders = names(&hooks).into_iter().filter(|name| hooks.join(name).is_dir());
+    let folders = names(hooks).into_iter().filter(|name| hooks.join(name).is_dir());
     let folders = folders.filter(|name| !["lib", "tests"].contains(&name.as_str()));
     let shipped: BTreeSet<(String, String)> = folders
         .flat_map(|folder| {

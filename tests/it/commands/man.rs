@@ -67,7 +67,9 @@ fn all_pages_can_be_written_into_a_folder() {
     names.sort();
     let mut wanted: Vec<String> = COMMANDS.iter().map(|name| format!("hookrun-{name}.1")).collect();
     wanted.extend(PARTS.iter().map(|name| format!("hookrun-{name}.1")));
-    wanted.extend(["hookrun-hook.5", "hookrun.1", "hookrun.toml.5"].map(str::to_string));
+    wanted.extend(
+        ["hookrun-hook.5", "hookrun-suite.5", "hookrun.1", "hookrun.toml.5"].map(str::to_string),
+    );
     wanted.sort();
     assert_eq!(names, wanted);
     assert_eq!(

@@ -62,6 +62,7 @@ fn every_event_gets_one(language: &str) {
     let count = names.count() + 1;
     let ran = sandbox.hookrun(&["validate"], b"");
     ran.exits(0).prints(&format!(" {count} hooks, 0 errors, 0 warnings"));
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
 #[test]
@@ -230,6 +231,7 @@ fn the_last_decision_becomes_a_case() {
     assert_eq!(kept, wanted);
     let reason = "^it's no\nbusiness \\(of yours\\)$";
     assert_eq!(case["expect"], json!({ "decision": "block", "by": "guard", "reason": reason }));
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
 #[test]
@@ -249,6 +251,7 @@ fn a_case_expects_all_that_was_said_and_what_failed() {
         "rewrites": r#"{"prompt":"other"}"#,
     });
     assert_eq!(case["expect"], wanted);
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
 #[test]
@@ -257,6 +260,7 @@ fn a_question_stays_one() {
     sandbox.run("tool.pre").exits(2);
     let case = case_of(&sandbox, &[]);
     assert_eq!(case["expect"], json!({ "decision": "ask", "by": ["careful"] }));
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
 #[test]
@@ -271,6 +275,7 @@ fn a_case_can_come_from_a_recording_and_replaces_none() {
     ran.exits(2).says("`context.toolInput.content` was not kept whole").says("--record FILE");
     let case = case_of(&sandbox, &["--file", "all.jsonl"]);
     assert!(case["context"].as_str().unwrap().len() > 200_000);
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
     new(&sandbox, &["seen", "--from-last", "--file", "all.jsonl"])
         .exits(2)
         .says("is there already");

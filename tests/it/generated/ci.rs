@@ -160,6 +160,7 @@ fn a_mistake_in_the_action_stops_the_job() {
 fn the_entries_for_pre_commit_are_command_lines_of_hookrun() {
     let sandbox =
         Sandbox::new().hook_for("commit.msg", "look", "exit 0").file("message", "Say why\n");
+    sandbox.hookrun(&["new", "first", "--event", "tool.pre"], b"").exits(0);
     let mut init = Command::new("git");
     init.args(["init", "-q"])
         .current_dir(sandbox.path())
