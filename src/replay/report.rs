@@ -133,8 +133,9 @@ impl Shown {
 
     /// What is said of those that are not shown.
     fn rest(&self) -> Option<String> {
-        let more = counted(self.left_out, "finding");
-        (self.left_out > 0).then(|| format!("{more} more not shown; --most shows more of them"))
+        let findings = if self.left_out == 1 { "finding" } else { "findings" };
+        let rest = format!("and {} more {findings}; --most shows more of them", self.left_out);
+        (self.left_out > 0).then_some(rest)
     }
 }
 
@@ -147,7 +148,7 @@ fn turn(change: &Change) -> String {
     let (was, is) = (outcome(&change.was), outcome(&change.is));
     if change.was.decision == change.is.decision && change.was.cause == change.is.cause {
         let what = change.differs.join(", ");
-        return format!("{is} as before, with another {what}");
+        return format!("{is} as before; what differs: {what}");
     }
     format!("was {was}, is {is}")
 }

@@ -7,6 +7,7 @@ mod parts;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
+use crate::ui::screen::at_terminal;
 
 /// Refuses commands with `rm` in them.
 const GUARD: &str = r#"case "$HOOKRUN_ACTION_COMMAND" in
@@ -116,7 +117,7 @@ fn other_words_are_changes_only_if_that_is_asked_for() {
     );
     replay(&sandbox, &strict)
         .exits(1)
-        .prints("refused by 10-guard.sh as before, with another reason\n  events.jsonl:2");
+        .prints("refused by 10-guard.sh as before; what differs: reason\n  events.jsonl:2");
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn rewrites_output_and_context_are_compared_strictly() {
     replay(&sandbox, &["events.jsonl"]).exits(0).prints("1 decided the same in other words");
     replay(&sandbox, &["events.jsonl", "--strict"])
         .exits(1)
-        .prints("with another rewrites, context")
+        .prints("allowed as before; what differs: rewrites, context")
         .prints("context was: a")
         .prints(r#"toolInput is: {"command":"ls -a"}"#);
 }
@@ -280,7 +281,7 @@ fn only_so_many_findings_are_shown_and_all_are_counted() {
     let ran = replay(&sandbox, &["events.jsonl", "--most", "1"]);
     ran.exits(1)
         .prints("events.jsonl:1")
-        .prints("3 findings more not shown; --most shows more of them")
+        .prints("and 3 more findings; --most shows more of them")
         .prints("4 changed");
     assert!(!ran.stdout.contains("events.jsonl:2"));
     assert_eq!(changes(&sandbox, &["events.jsonl", "--most", "1"]).len(), 4);
@@ -302,4 +303,19 @@ fn every_format_tells_the_change_and_where_it_is() {
     ] {
         replay(&sandbox, &["events.jsonl", "--format", format]).exits(1).prints(&part);
     }
+}
+
+#[test]
+fn who_waits_at_a_terminal_sees_how_far_it_is_and_a_job_of_ci_does_not() {
+    let slow = "sleep 0.4";
+    let sandbox = recorded("", &["1", "2", "3"])
+        .hook("10-guard.sh", slow)
+        .file("event", "")
+        .variable("TERM", "xterm");
+    let arguments = ["replay", "events.jsonl", "--jobs", "1"];
+    let ran = at_terminal(&sandbox, &arguments, &[]);
+    ran.exits(0).prints("3 as recorded").says("events, ").says(" left");
+    let in_ci = at_terminal(&sandbox.variable("CI", "true"), &arguments, &[]);
+    in_ci.exits(0).prints("3 as recorded");
+    assert!(!in_ci.stderr.contains("events"), "{in_ci:?}");
 }
