@@ -49,6 +49,8 @@ pub(crate) struct Places {
     log: Option<Log>,
     recording: Option<Recording>,
     cwd: PathBuf,
+    /// The home folder, which may go while hooks that nobody waits for run.
+    home: Option<PathBuf>,
 }
 
 impl Places {
@@ -59,6 +61,7 @@ impl Places {
             log: env.decision_log().map(Log::in_folder),
             recording: recording.map(|file| Recording::in_file(env.cwd.join(file))),
             cwd: env.cwd.clone(),
+            home: env.home.clone(),
         }
     }
 }
@@ -90,7 +93,10 @@ impl Kept {
             What::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
             What::Refused(_) => false,
         };
-        let log = places.log.as_ref().filter(|_| !is_idle && !self.settings.log.is_off);
+        let is_wanted = !is_idle && !self.settings.log.is_off;
+        // A home is not made anew for its log.
+        let has_home = || places.home.as_ref().is_none_or(|home| home.is_dir());
+        let log = places.log.as_ref().filter(|_| is_wanted && has_home());
         if log.is_none() && places.recording.is_none() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Several threads decide at once; one takes what they have done, in the order of the recordings.
 //!
 //! Each thread reads a batch for itself, so that there is no queue, and what waits to be taken is
-//! bounded by the [`Window`]. Batches are as large as hooks are fast: one line where they take
+//! bounded by the window. Batches are as large as hooks are fast: one line where they take
 //! long, so that the threads end together, and many where there are none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -230,6 +230,13 @@ fn the_log_is_switched_off_by_its_user_and_not_by_a_project() {
 }
 
 #[test]
+fn a_home_that_has_gone_is_not_made_again_for_the_log() {
+    let sandbox = Sandbox::new().hook("hook", "rm -r home; echo no >&2; exit 1");
+    sandbox.run("tool.pre").blocks("no");
+    sandbox.has_no_file("home");
+}
+
+#[test]
 fn a_test_is_not_logged() {
     let sandbox = Sandbox::new().hook("10-ok.sh", "");
     sandbox.hookrun(&["test", "tool.pre"], b"{}").exits(0);
