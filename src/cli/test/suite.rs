@@ -5,6 +5,7 @@ mod load;
 mod play;
 mod progress;
 mod stage;
+mod stillness;
 mod watch;
 
 use std::io::Write;

@@ -15,6 +15,7 @@ use hookrun::scenario::{Content, Folders, Laid, Placed};
 use tempfile::TempDir;
 
 use super::load::Trial;
+use super::stillness::Stillness;
 use crate::exit::{Failure, Result};
 
 /// How long the lines of one `setup` may take.
@@ -44,6 +45,8 @@ pub(super) struct Rooms {
     home: PathBuf,
     temporary: PathBuf,
     state: PathBuf,
+    /// Whether anything has happened since they were found clean.
+    still: Option<Stillness>,
 }
 
 /// The stage of one case.
@@ -126,7 +129,8 @@ impl Stage {
     /// The rooms, for the next case, if this one has left them as it found them: making and removing
     /// folders takes longer than deciding.
     pub(super) fn leave(self) -> Option<Rooms> {
-        (!self.is_used.get() && self.rooms.are_clean()).then_some(self.rooms)
+        let Stage { mut rooms, is_used, .. } = self;
+        (!is_used.get() && rooms.are_clean()).then_some(rooms)
     }
 
     /// Lays out files, then runs the lines of `setup`.
@@ -208,11 +212,25 @@ impl Rooms {
         for folder in [&root, &work, &home, &temporary, &state] {
             DirBuilder::new().mode(PRIVATE).create(folder)?;
         }
-        Ok(Rooms { root, work, home, temporary, state })
+        Ok(Rooms { root, work, home, temporary, state, still: None })
     }
 
     /// Whether everything is as it was made, but for empty folders for the state of hooks.
-    fn are_clean(&self) -> bool {
+    fn are_clean(&mut self) -> bool {
+        if self.still.as_ref().is_some_and(Stillness::lasts) {
+            return true;
+        }
+        if !self.look_clean() {
+            return false;
+        }
+        let mut folders = vec![self.root.clone()];
+        add_folders(&self.root, &mut folders);
+        self.still = Stillness::of(&folders);
+        // What has happened before they were watched is not missed.
+        self.look_clean()
+    }
+
+    fn look_clean(&self) -> bool {
         let own = [&self.work, &self.home, &self.temporary, &self.state];
         own.iter().all(|folder| is_private(folder))
             && entries(&self.root).is_some_and(|found| found.len() == own.len())
@@ -246,6 +264,16 @@ fn holds_only_folders(folder: &Path) -> bool {
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
         found.iter().all(|entry| is_folder(entry) && holds_only_folders(&entry.path()))
     })
+}
+
+/// The folders below `folder`.
+fn add_folders(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in entries(folder).unwrap_or_default() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.push(entry.path());
+            add_folders(&entry.path(), found);
+        }
+    }
 }
 
 /// Lets us into all folders below `folder`.
