@@ -27,6 +27,7 @@ use crate::dialect::{Dialect, Discovery};
 use crate::event::EventSpec;
 use crate::event::catalog::Catalog;
 use crate::hook::{Hook, LayerKind};
+pub use directive::line_of as line_of_directive;
 pub use discover::{Choice, Layer};
 pub use env::{Environment, Inside};
 use loader::Loader;

@@ -4,8 +4,10 @@
 //! is compared with what they expect. Nothing is run and no file is opened here.
 
 mod compare;
+pub mod coverage;
 mod fill;
 pub mod keys;
+pub mod mutation;
 mod reader;
 mod rows;
 
@@ -20,6 +22,7 @@ use crate::outcome::{Cause, Outcome};
 use crate::run::{Fate, HookRun, Run};
 
 pub use compare::{Miss, Seen, misses};
+pub use coverage::Never;
 pub use fill::{Folders, TOKENS, TokenRow};
 pub use reader::{has_cases, read};
 
@@ -30,6 +33,8 @@ pub struct Suite {
     pub hooks: Vec<Placed<PathBuf>>,
     /// Settings files of hosts, as written.
     pub settings: Vec<Placed<PathBuf>>,
+    /// What its hooks never do, so that no case can show it.
+    pub never: Vec<Never>,
     /// The cases, in the order of the file; of a case with rows, one for each.
     pub cases: Vec<Case>,
 }

@@ -59,6 +59,22 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
     Ok(problems)
 }
 
+/// The line of the leading comments of a script in which `setting` stands, if it does.
+pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
+    let head = read_head(file).ok()?;
+    let head = String::from_utf8_lossy(&head);
+    let is_it = |word: &str| word.split('=').next() == Some(setting);
+    let has_it = |line: &str| {
+        let Some((_, directive)) = line.split_once("hookrun:") else { return false };
+        shell_words::split(directive).is_ok_and(|words| words.iter().any(|word| is_it(word)))
+    };
+    let comments = (1..).zip(head.lines()).take_while(|(_, line)| {
+        let line = line.trim();
+        line.is_empty() || COMMENTS.iter().any(|start| line.starts_with(start))
+    });
+    comments.into_iter().find(|(_, line)| has_it(line)).map(|(number, _)| number)
+}
+
 /// The beginning of a file. The buffer is not cleared first, so that only the pages that are
 /// filled cost anything.
 fn read_head(file: &Path) -> io::Result<Vec<u8>> {

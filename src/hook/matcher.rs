@@ -144,6 +144,18 @@ impl Matcher {
         of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
 
+    /// The keys of `match` that it holds events against, as [`Mismatch::key`] names them.
+    pub fn keys(&self) -> Vec<String> {
+        let all = [
+            (self.tool.is_some(), "tool"),
+            (!self.paths.is_empty(), "path"),
+            (self.command.is_some(), "command"),
+            (self.host.is_some(), OF_HOST),
+        ];
+        let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
+        set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field))).collect()
+    }
+
     /// The tool matcher as it was written.
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
@@ -194,6 +206,27 @@ impl Matcher {
         }
         Ok(())
     }
+}
+
+impl Mismatch {
+    /// The key of `match` that did not match: `where.FIELD` for a field, and `matcher` for one of
+    /// a host's own.
+    pub fn key(&self) -> String {
+        match self {
+            Mismatch::Tool { .. } => "tool".to_string(),
+            Mismatch::Path { .. } => "path".to_string(),
+            Mismatch::Command { .. } => "command".to_string(),
+            Mismatch::Field { field, .. } => of_field(field),
+            Mismatch::Matcher { .. } => OF_HOST.to_string(),
+        }
+    }
+}
+
+/// What stands for the matcher of a host's own.
+const OF_HOST: &str = "matcher";
+
+fn of_field(field: &str) -> String {
+    format!("where.{field}")
 }
 
 impl ToolMatch {

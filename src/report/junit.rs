@@ -86,6 +86,26 @@ pub fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Resul
         }
         report.add_test_suite(suite);
     }
+    let mut further: Vec<TestSuite> = Vec::new();
+    for check in whole.further.checks(paths) {
+        let mut status = TestCaseStatus::success();
+        if let Some(problem) = &check.problem {
+            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(problem.lines().next().unwrap_or_default().to_string());
+            status.set_description(problem.clone());
+        }
+        let mut case = TestCase::new(check.name, status);
+        case.set_classname(check.file.clone());
+        case.extra.insert("file".into(), check.file.into());
+        case.extra.insert("line".into(), check.line.to_string().into());
+        if further.last().is_none_or(|suite| suite.name.as_str() != check.suite) {
+            further.push(TestSuite::new(check.suite));
+        }
+        if let Some(suite) = further.last_mut() {
+            suite.add_test_case(case);
+        }
+    }
+    report.add_test_suites(further);
     let text = report.to_string().map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! What came of cases, in every format that people and CI systems read.
 
+mod further;
 mod human;
 
 use std::io::{self, Write};
@@ -14,6 +15,8 @@ use super::problems::counted;
 use super::{Paths, plain};
 use crate::scenario::{Decided, End, Miss, Played};
 
+pub use further::{Covered, Excuse, Further, Gap, Mutated};
+
 /// From when on a case is told to be slow.
 pub const SLOW: Duration = Duration::from_secs(1);
 
@@ -27,6 +30,8 @@ pub struct Whole<'w> {
     pub played: &'w [Played],
     /// How long all took together.
     pub took: Duration,
+    /// What they say about the hooks as a whole.
+    pub further: Further<'w>,
 }
 
 /// A format: its name, and the function that writes it.
@@ -70,7 +75,7 @@ impl<'w> Whole<'w> {
 
     /// Whether all that were to be run came out as expected.
     fn is_good(&self) -> bool {
-        self.count(|end| end.is_bad() || *end == End::NotRun) == 0
+        self.count(|end| end.is_bad() || *end == End::NotRun) == 0 && self.further.is_good()
     }
 }
 
@@ -123,7 +128,7 @@ pub(super) fn plain_lines(text: &str) -> String {
 
 fn json_document(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let count = |is: fn(&End) -> bool| whole.count(is);
-    let document = json!({
+    let mut document = json!({
         "version": VERSION,
         "ok": whole.is_good(),
         "cases": whole.played.iter().map(|one| case_json(one, paths)).collect::<Vec<_>>(),
@@ -135,6 +140,7 @@ fn json_document(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::R
         "notRun": count(|end| matches!(end, End::NotRun)),
         "tookMs": milliseconds(whole.took),
     });
+    whole.further.add_to(&mut document, paths);
     writeln!(out, "{document:#}")
 }
 
@@ -182,7 +188,8 @@ fn miss_json(miss: &Miss) -> Value {
 /// Test Anything Protocol, version 13.
 fn tap(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let hashless = |text: &str| plain(text).replace('#', "\\#");
-    writeln!(out, "TAP version 13\n1..{}", whole.played.len())?;
+    let checks = whole.further.checks(paths);
+    writeln!(out, "TAP version 13\n1..{}", whole.played.len() + checks.len())?;
     for (number, played) in (1..).zip(whole.played) {
         let mark = if played.end.is_bad() { "not ok" } else { "ok" };
         let skip = match &played.end {
@@ -193,6 +200,14 @@ fn tap(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> 
         let file = hashless(&paths.show(&played.file));
         writeln!(out, "{mark} {number} - {file}: {}{skip}", hashless(&played.name))?;
         for line in complaint(played).iter().flat_map(|text| text.lines()) {
+            writeln!(out, "  # {line}")?;
+        }
+    }
+    for (number, check) in (whole.played.len() + 1..).zip(&checks) {
+        let mark = if check.problem.is_some() { "not ok" } else { "ok" };
+        let name = hashless(&format!("{}: {}", check.file, check.name));
+        writeln!(out, "{mark} {number} - {name}")?;
+        for line in check.problem.iter().flat_map(|text| text.lines()) {
             writeln!(out, "  # {line}")?;
         }
     }
@@ -221,6 +236,13 @@ fn github(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<(
             End::CouldNot(why) => annotate(played, played.at, &plain_lines(why))?,
             End::Expected | End::Skipped(_) | End::NotRun => {}
         }
+    }
+    for check in whole.further.checks(paths) {
+        let Some(problem) = &check.problem else { continue };
+        let title = check.suite.to_string();
+        let properties =
+            [("file", check.file.clone()), ("line", check.line.to_string()), ("title", title)];
+        annotation("error", &properties, problem, out)?;
     }
     writeln!(out, "{}", totals(whole))
 }

@@ -1,5 +1,6 @@
 //! The keys of a suite: one table for the reader, its errors and the manual page.
 
+use super::coverage;
 use crate::config::keys::{self, KeyRow, Takes, key};
 
 /// The keys of a file of cases.
@@ -8,7 +9,17 @@ pub const TOP_KEYS: &[KeyRow] = &[
     key("hooks", Takes::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file", false),
     key("settings", Takes::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`", false),
     key("defaults", Takes::Table, "none", "keys that every case has, unless it says so itself", false),
+    key("never", Takes::Table, "none", "what a hook never does, for `--coverage`: `[[never]]`", false),
     key("case", Takes::Table, "required", "a case: `[[case]]`", false),
+];
+
+/// The keys of a `[[never]]`.
+#[rustfmt::skip]
+pub const NEVER_KEYS: &[KeyRow] = &[
+    key("hook", Takes::Text, "required", "the hook", false),
+    key("event", Takes::Texts, "every event of the hook", "for these events only, by their names", false),
+    key("point", Takes::OneOf(coverage::excusable), "required", "what it never does", false),
+    key("why", Takes::Text, "required", "the reason; it is told each time", false),
 ];
 
 /// The keys of `[defaults]`.

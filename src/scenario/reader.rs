@@ -1,6 +1,7 @@
 //! Reads a file of cases: everything that is wrong with it at once, each with its place.
 
 mod expect;
+mod never;
 mod values;
 
 use std::borrow::Cow;
@@ -105,6 +106,7 @@ impl Reader<'_> {
             match row.name {
                 "hooks" => suite.hooks = self.paths(row, value),
                 "settings" => suite.settings = self.paths(row, value),
+                "never" => suite.never = self.nevers(value),
                 "defaults" => {
                     let Some(table) = self.table(row, value) else { continue };
                     for (key, value) in in_order(table) {

@@ -34,9 +34,12 @@ use hookrun::outcome::RESULT_KEYS;
 use hookrun::outcome::RULES;
 use hookrun::run::FAILURES;
 use hookrun::scenario::TOKENS;
+use hookrun::scenario::coverage::{NOT_COUNTED, POINTS, PointRow};
 use hookrun::scenario::keys::{
-    CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, REPEAT_KEYS, REPLY_KEYS, STEP_KEYS, TOP_KEYS,
+    CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
+    STEP_KEYS, TOP_KEYS,
 };
+use hookrun::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
 
 use crate::sandbox::Sandbox;
@@ -89,6 +92,10 @@ const PARTS: &[Part] = &[
     ("redactions", redactions),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
+    ("never-keys", || keys(NEVER_KEYS)),
+    ("coverage-points", coverage_points),
+    ("coverage-not-counted", not_counted),
+    ("mutants", mutants),
     ("settings-buckets", settings_buckets),
     ("settings-actions", settings_actions),
     ("settings-switches", settings_switches),
@@ -203,10 +210,12 @@ fn the_page_of_suites_names_every_key() {
         REPLY_KEYS,
         FILE_KEYS,
         REPEAT_KEYS,
+        NEVER_KEYS,
     ];
     let mut wanted: Vec<&str> =
         tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
     wanted.extend(TOKENS.iter().map(|row| row.name.trim_matches(['{', '}'])));
+    wanted.extend(POINTS.iter().map(|row| row.name));
     page_names("man/hookrun-suite.5", &wanted);
 }
 
@@ -488,6 +497,21 @@ fn settings_switches() -> String {
     let switches = SHAPES.iter().flat_map(|shape| shape.switches());
     let row = |switch: &Switch| [code(switch.name), switch.about.to_string()];
     table(["variable", "what it says"], switches.map(row))
+}
+
+fn coverage_points() -> String {
+    let row = |row: &PointRow| [code(row.name), row.of.into(), row.when.into(), row.why.into()];
+    table(["point", "what has it", "covered when", "because"], POINTS.iter().map(row))
+}
+
+fn not_counted() -> String {
+    let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
+    table(["setting", "why it is not counted"], NOT_COUNTED.iter().map(row))
+}
+
+fn mutants() -> String {
+    let row = |row: &MutantRow| [code(row.name), row.does.into(), row.of.into(), row.why.into()];
+    table(["mutant", "what it does", "in the place of", "because"], MUTANTS.iter().map(row))
 }
 
 fn keys(rows: &[KeyRow]) -> String {

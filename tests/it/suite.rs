@@ -1,7 +1,9 @@
 //! `hookrun test --suite`: cases beside the hooks.
 
 mod broken;
+mod coverage;
 mod format;
+mod mutation;
 mod running;
 mod told;
 mod watch;

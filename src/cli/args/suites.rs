@@ -29,4 +29,21 @@ pub(crate) struct SuiteArgs {
     /// With --suite: stay, and run again what a change of a file touches, until interrupted
     #[arg(long, requires = "suite")]
     pub(crate) watch: bool,
+
+    /// With --suite: tell what no case has shown: hooks that were never asked, never refused or
+    /// never allowed, events, matchers and settings. Not told while a case is not as expected
+    #[arg(long, requires = "suite", conflicts_with = "watch")]
+    pub(crate) coverage: bool,
+
+    /// With --suite: as --coverage, and exit with 1 if less than this many percent are covered
+    #[arg(
+        long, value_name = "PERCENT", requires = "suite", conflicts_with = "watch",
+        value_parser = clap::value_parser!(u8).range(0..=100)
+    )]
+    pub(crate) coverage_min: Option<u8>,
+
+    /// With --suite: put one in the place of each hook in turn that always allows, always refuses
+    /// or times out, and exit with 1 if no case notices. Not tried while a case is not as expected
+    #[arg(long, requires = "suite", conflicts_with = "watch")]
+    pub(crate) mutate: bool,
 }

@@ -2,6 +2,8 @@
 
 mod found;
 mod load;
+mod measure;
+mod mutate;
 mod play;
 mod progress;
 mod stage;
@@ -79,12 +81,27 @@ fn round(
     let company = Company { runner, theatre: &theatre, abort, jobs, fail_fast };
     let played = company.play_all(trials, &mut |one| progress.tell(one));
     progress.clear();
-    let whole = report::Whole { played: &played, took: started.elapsed() };
+    let took = started.elapsed();
+    let mut exit = judge(&played, fail_fast);
+    let (mut coverage, mut mutation) = (None, None);
+    // What a case shows that is not as expected is not what it is there to show.
+    if matches!(exit, Exit::Yes) {
+        coverage = measure::measure(loaded, trials, &played, args);
+        mutation = mutate::mutate(&company, trials, &played, args);
+    }
+    let further = report::Further { coverage: coverage.as_ref(), mutation: mutation.as_ref() };
+    if !further.is_good() {
+        exit = Exit::No;
+    }
+    if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
+        exit = Exit::CouldNot;
+    }
+    let whole = report::Whole { played: &played, took, further };
     report::find(args.format.name())(&whole, &paths, out)?;
     if let Some(left) = theatre.close() {
         streams::stderr(&format!("warning: {left}\n"));
     }
-    Ok(judge(&played, fail_fast))
+    Ok(exit)
 }
 
 /// The exit status of cases that were played.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use similar::{ChangeTag, TextDiff};
 
-use super::{SLOW, Whole, plain_lines, totals};
+use super::{Further, SLOW, Whole, plain_lines, totals};
 use crate::report::human::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, hook_word, label, short, text,
 };
@@ -24,7 +24,7 @@ const AROUND: usize = 2;
 pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for (file, cases) in whole.files() {
         let of_file: Vec<Played> = cases.into_iter().cloned().collect();
-        let own = Whole { played: &of_file, took: whole.took };
+        let own = Whole { played: &of_file, took: whole.took, further: Further::default() };
         let (style, word) = word(&own);
         let file = plain(&paths.show(file));
         writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(&own))?;
@@ -35,8 +35,9 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
     }
     skipped(whole, out)?;
     slow(whole, out)?;
+    whole.further.human(paths, out)?;
     let (style, words) = match word(whole) {
-        (style, "ok") => (style, "as expected"),
+        (style, "ok") => whole.further.complaint().map_or((style, "as expected"), |why| (BAD, why)),
         (style, "ERROR") => (style, "could not be tried"),
         (style, _) => (style, "not as expected"),
     };

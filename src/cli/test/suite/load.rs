@@ -9,7 +9,7 @@ use hookrun::dialect::{self, folders};
 use hookrun::hook::Hook;
 use hookrun::registry::Registry;
 use hookrun::report::problems::Check;
-use hookrun::scenario::{self, Case, Content, Input, Placed, Step, Suite};
+use hookrun::scenario::{self, Case, Content, Input, Never, Placed, Step, Suite};
 use hookrun::spelling;
 
 use super::found::{self, Found};
@@ -52,6 +52,8 @@ pub(super) struct Loaded {
     pub(super) trials: Vec<Trial>,
     /// The hooks that they test.
     pub(super) benches: Vec<Arc<Bench>>,
+    /// What files say that hooks never do.
+    pub(super) never: Vec<(PathBuf, Never)>,
     /// Files with mistakes in them.
     pub(super) checks: Vec<Check>,
     /// Files that hold something else.
@@ -122,6 +124,8 @@ impl Loader<'_> {
         let Some(choice) = self.choice(file, &suite) else { return };
         let folder = file.parent().unwrap_or(file);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let never = suite.never.into_iter().map(|never| (file.to_path_buf(), never));
+        self.loaded.never.extend(never);
         for case in suite.cases {
             let asks: Option<Vec<Asks>> =
                 case.steps.iter().map(|step| self.asks(file, step, &choice)).collect();

@@ -41,6 +41,13 @@ impl Progress {
         bar.inc(1);
     }
 
+    /// One more of what are no cases has been tried.
+    pub(super) fn step(&self) {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
     /// It is over.
     pub(super) fn clear(&self) {
         if let Some(bar) = &self.bar {

@@ -1,0 +1,68 @@
+//! What the cases have shown of the hooks: gathers it from what was played.
+
+use hookrun::config::line_of_directive;
+use hookrun::report::suite::{Covered, Excuse, Gap};
+use hookrun::scenario::coverage::{self, Part, Witness};
+use hookrun::scenario::{Decided, Played};
+
+use super::load::{Loaded, Trial};
+use crate::args::TestArgs;
+
+/// The coverage of the hooks under test, if it is asked for: of those that `--hook` and `--event`
+/// name, or of all.
+pub(super) fn measure(
+    loaded: &Loaded,
+    trials: &[&Trial],
+    played: &[Played],
+    args: &TestArgs,
+) -> Option<Covered> {
+    if !args.suite.coverage && args.suite.coverage_min.is_none() {
+        return None;
+    }
+    let mut witnesses = Vec::new();
+    for (trial, played) in trials.iter().zip(played) {
+        for (step, decided) in trial.case.steps.iter().zip(&played.steps) {
+            if let Decided::Run { run, .. } = decided {
+                let looks_at_files = !step.expect.files.is_empty();
+                witnesses.push(Witness { run, looks_at_files });
+            }
+        }
+    }
+    let configs: Vec<_> = loaded.benches.iter().map(|bench| &bench.config).collect();
+    let never: Vec<_> = loaded.never.iter().map(|(_, never)| never).collect();
+    let mut coverage = coverage::measure(&configs, &witnesses, &never);
+    coverage.parts.retain(|part| is_chosen(&part.who.event, &part.who.hook, part.is_event, args));
+    let gap = |(part, point): (&Part, &coverage::Point)| Gap {
+        who: part.who.clone(),
+        line: line(part, &point.name),
+        point: point.clone(),
+    };
+    let gaps = coverage.missing().map(gap).collect();
+    let excuse = |(place, problem): &(usize, String)| {
+        let (file, never) = loaded.never.get(*place)?;
+        Some(Excuse { file: file.clone(), at: never.at, problem: problem.clone() })
+    };
+    let untrue = coverage.untrue.iter().filter_map(excuse).collect();
+    Some(Covered { coverage, gaps, untrue, least: args.suite.coverage_min })
+}
+
+/// Whether `--hook` and `--event` let a hook, or the whole of its event, be looked at.
+pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &TestArgs) -> bool {
+    let events = &args.suite.events;
+    let is_event = events.is_empty() || events.iter().any(|name| is_called(name, event));
+    let is_hook = args.hook.is_empty() || args.hook.iter().any(|name| name == hook);
+    is_event && (is_hook || is_whole_event && args.hook.is_empty())
+}
+
+/// Whether an event is called that, by its own name or by a host's.
+fn is_called(name: &str, event: &str) -> bool {
+    let is_alias = || hookrun::event::catalog::find(name).is_some_and(|spec| spec.name == event);
+    name.eq_ignore_ascii_case(event) || is_alias()
+}
+
+/// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
+fn line(part: &Part, point: &str) -> usize {
+    let setting = point.strip_prefix("match.").unwrap_or(point);
+    let of_directive = || line_of_directive(&part.who.file, setting);
+    part.who.line.or_else(of_directive).unwrap_or(1)
+}

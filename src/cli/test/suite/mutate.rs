@@ -1,0 +1,119 @@
+//! `--mutate`: plays the cases against hooks that are wrong on purpose.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use hookrun::hook::Hook;
+use hookrun::registry::Registry;
+use hookrun::report::suite::Mutated;
+use hookrun::run::{Fate, Trace};
+use hookrun::scenario::coverage::{Who, can_run};
+use hookrun::scenario::mutation::{MutantRow, Tried, mutants};
+use hookrun::scenario::{Decided, End, Played};
+
+use super::load::{Asks, Trial};
+use super::measure::is_chosen;
+use super::play::Company;
+use super::progress::Progress;
+use crate::args::TestArgs;
+
+/// Tries every mutant, if that is asked for, with the cases that asked its hook in `played`. `None`
+/// also if hookrun was told to stop meanwhile: nothing is known then.
+pub(super) fn mutate(
+    company: &Company<'_>,
+    trials: &[&Trial],
+    played: &[Played],
+    args: &TestArgs,
+) -> Option<Mutated> {
+    if !args.suite.mutate {
+        return None;
+    }
+    let started = Instant::now();
+    let victims = victims(trials, args);
+    // One case that notices is enough.
+    let company = Company { fail_fast: true, ..*company };
+    let progress = Progress::of(victims.values().map(Vec::len).sum());
+    let mut mutated = Mutated::default();
+    for (who, rows) in &victims {
+        for row in rows {
+            let asking = asking(who, row, played);
+            let changed: Vec<Trial> =
+                asking.iter().map(|place| changed(trials[*place], who, row)).collect();
+            let round = company.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
+            if company.abort.times_raised() > 0 {
+                progress.clear();
+                return None;
+            }
+            progress.step();
+            let trouble = round.iter().find_map(trouble);
+            mutated.trouble = mutated.trouble.or(trouble);
+            let noticed = round.iter().find(|one| one.end.is_bad()).map(|one| one.name.clone());
+            mutated.tried.push(Tried { who: who.clone(), row, cases: asking.len(), noticed });
+        }
+    }
+    progress.clear();
+    mutated.took = started.elapsed();
+    Some(mutated)
+}
+
+/// The hooks that are looked at, by their events and names, each with its mutants.
+fn victims(trials: &[&Trial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static MutantRow>> {
+    let mut victims = BTreeMap::new();
+    for asks in trials.iter().flat_map(|trial| &trial.asks) {
+        let config = &asks.bench.config;
+        for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
+            let is_chosen = is_chosen(&hook.event, &hook.name, false, args);
+            let spec = config.catalog.iter().find(|spec| spec.name == hook.event);
+            if let Some(spec) = spec.filter(|_| is_chosen) {
+                victims.entry(Who::of(hook)).or_insert_with(|| mutants(spec).collect());
+            }
+        }
+    }
+    victims
+}
+
+/// The cases that asked a hook; first those that may well notice the mutant, and of these the
+/// quickest.
+fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
+    let mut asking: Vec<(bool, usize)> = Vec::new();
+    for (place, one) in played.iter().enumerate() {
+        let mut traces = one.steps.iter().flat_map(|decided| traces(decided, who)).peekable();
+        if traces.peek().is_some() {
+            asking.push((traces.any(|trace| row.is_telling(trace)), place));
+        }
+    }
+    asking.sort_by_key(|(is_telling, place)| (!is_telling, played[*place].took));
+    asking.into_iter().map(|(_, place)| place).collect()
+}
+
+/// The runs of a hook in one step.
+fn traces<'d>(decided: &'d Decided, who: &Who) -> Vec<&'d Trace> {
+    let Decided::Run { run, .. } = decided else { return Vec::new() };
+    let of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
+    let trace = |hook: &'d hookrun::run::HookRun| match &hook.fate {
+        Fate::Ran(trace) => Some(trace.as_ref()),
+        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
+            None
+        }
+    };
+    of_hook.filter_map(trace).collect()
+}
+
+/// A case with a mutant in the place of one of its hooks.
+fn changed(trial: &Trial, who: &Who, row: &'static MutantRow) -> Trial {
+    let replace = |hook: &Hook| {
+        if Who::of(hook) == *who { row.in_place_of(hook) } else { hook.clone() }
+    };
+    let change = |asks: &Asks| {
+        let hooks: Vec<Hook> = asks.registry.hooks().iter().map(|hook| replace(hook)).collect();
+        Asks { registry: Registry::new(hooks), ..asks.clone() }
+    };
+    Trial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
+}
+
+/// Why a case says nothing of a mutant: what comes before the first hook is asked has nothing to
+/// do with it.
+fn trouble(played: &Played) -> Option<String> {
+    let End::CouldNot(why) = &played.end else { return None };
+    played.steps.is_empty().then(|| format!("{}: {why}", played.name))
+}

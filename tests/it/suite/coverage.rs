@@ -1,0 +1,184 @@
+//! `--coverage`: what no case has shown.
+
+use serde_json::Value;
+
+use super::{GUARD, HEAD, case, guarded, report, suite};
+use crate::sandbox::Sandbox;
+
+/// Cases that show all of the guard.
+fn both() -> String {
+    case("refused", "bad", "decision = 'block'") + &case("allowed", "good", "decision = 'allow'")
+}
+
+/// The points that are missing, each with its event and hook, and the place of each.
+#[track_caller]
+fn missing(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
+    let report = report(sandbox, &["--coverage"]);
+    let gaps = report["coverage"]["missing"].as_array().unwrap_or_else(|| panic!("{report:#}"));
+    let text = |gap: &Value, key: &str| gap[key].as_str().unwrap_or("-").to_string();
+    let what = |gap: &Value| [text(gap, "event"), text(gap, "hook"), text(gap, "point")].join(" ");
+    let place = |gap: &Value| format!("{}:{}", text(gap, "file"), gap["line"]);
+    (gaps.iter().map(what).collect(), gaps.iter().map(place).collect())
+}
+
+#[test]
+fn cases_that_show_everything_cover_a_hundred_percent() {
+    let sandbox = guarded(&both());
+    let ran = suite(&sandbox, &["--coverage-min", "100"]);
+    ran.exits(0).prints("covered 100.0 %: 4 of 4 points\n");
+    ran.prints("        tool.pre                                           1/1\n");
+    ran.prints("                           10-guard.sh                     3/3\n");
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+    let report = report(&sandbox, &["--coverage"]);
+    assert_eq!((&report["coverage"]["percent"], &report["ok"]), (&100.0.into(), &true.into()));
+}
+
+#[test]
+fn a_hook_that_never_refused_never_allowed_or_was_never_asked_is_told() {
+    let never_refused = guarded(&case("it", "good", "decision = 'allow'"));
+    assert_eq!(missing(&never_refused).0, ["tool.pre 10-guard.sh refused"]);
+    let never_allowed = guarded(&case("it", "bad", "decision = 'block'"));
+    assert_eq!(missing(&never_allowed).0, ["tool.pre 10-guard.sh allowed"]);
+    // The first one settles it.
+    let never_asked = guarded(&case("it", "bad", "decision = 'block'")).hook("20-late.sh", "");
+    let late = ["asked", "allowed", "refused"].map(|point| format!("tool.pre 20-late.sh {point}"));
+    assert_eq!(missing(&never_asked).0[1..], late);
+}
+
+#[test]
+fn a_refusal_because_the_hook_failed_shows_no_refusal() {
+    let sandbox = Sandbox::new().hook("10-guard.sh", "kill -9 $$").file(
+        "hooks.d/tests/it.toml",
+        &case("it", "bad", "decision = 'block', failed = '10-guard.sh'"),
+    );
+    let points = ["allowed", "refused"].map(|point| format!("tool.pre 10-guard.sh {point}"));
+    assert_eq!(missing(&sandbox).0, points);
+}
+
+#[test]
+fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
+    let cases =
+        both() + "[[case]]\nname = 'told'\nevent = 'error'\nexpect = { decision = 'allow' }\n";
+    let sandbox =
+        guarded(&cases).hook_for("error", "note.sh", "").hook_for("turn.end", "end.sh", "");
+    let (what, places) = missing(&sandbox);
+    assert_eq!(
+        what,
+        ["error note.sh seen", "turn.end - event", "turn.end end.sh asked", "turn.end end.sh seen"]
+    );
+    assert_eq!(places[0], "hooks.d/error/note.sh:1");
+    let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
+    let sandbox = guarded(&looked).hook_for("error", "note.sh", "");
+    assert_eq!(missing(&sandbox).0, [""; 0]);
+}
+
+#[test]
+fn a_matcher_that_never_kept_its_hook_from_running_is_told_with_the_line_of_its_setting() {
+    let hook = format!("# A guard.\n# hookrun: timeout=9s command=.\n{GUARD}");
+    let sandbox = Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &both());
+    let (what, places) = missing(&sandbox);
+    assert_eq!(what, ["tool.pre 10-guard.sh match.command"]);
+    assert_eq!(places, ["hooks.d/tool.pre/10-guard.sh:3"]);
+    let read = format!(
+        "[[case]]\nname = 'no command'\n{HEAD}context = {{ toolName = 'read' }}\nexpect = {{ decision = 'allow' }}\n"
+    );
+    let sandbox =
+        Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &(both() + &read));
+    assert_eq!(missing(&sandbox).0, [""; 0]);
+}
+
+#[test]
+fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
+    let settings = "on_failure = 'allow'\nrewrite = true\nparallel = true\n";
+    let table = |name: &str, more: &str| {
+        format!("[[hook]]\nname = '{name}'\nevent = 'tool.pre'\ncommand = 'true'\n{more}\n")
+    };
+    let manifest = table("one", settings) + &table("two", "parallel = true\npriority = 7");
+    let only =
+        format!("[[case]]\nname = 'it'\nhook = 'one'\n{HEAD}expect = {{ decision = 'allow' }}\n");
+    let sandbox = Sandbox::new().file("hookrun.toml", &manifest).file("tests/it.toml", &only);
+    let (what, places) = missing(&sandbox);
+    let of = |hook: &str, points: &[&str]| -> Vec<String> {
+        points.iter().map(|point| format!("tool.pre {hook} {point}")).collect()
+    };
+    let two = of("two", &["asked", "allowed", "refused", "priority", "parallel"]);
+    let one = of("one", &["refused", "rewrite", "on_failure", "parallel"]);
+    assert_eq!(what, [two, one].concat());
+    assert_eq!((places[0].as_str(), places[6].as_str()), ("hookrun.toml:9", "hookrun.toml:1"));
+
+    let together = only.replace("hook = 'one'\n", "");
+    let sandbox = Sandbox::new().file("hookrun.toml", &manifest).file("tests/it.toml", &together);
+    let what = missing(&sandbox).0;
+    assert!(
+        !what.iter().any(|one| one.ends_with("parallel") || one.ends_with("priority")),
+        "{what:?}"
+    );
+}
+
+#[test]
+fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
+    let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
+    let ran = suite(&sandbox, &["--coverage-min", "75"]);
+    ran.exits(0).prints("covered 75.0 %: 3 of 4 points");
+    let ran = suite(&sandbox, &["--coverage-min", "76"]);
+    ran.exits(1).prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
+    ran.prints("missing refused (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
+    ran.prints("        write    a case in which 10-guard.sh refuses\n");
+    ran.prints("\nnot enough is covered: 1 case");
+    suite(&sandbox, &["--coverage"]).exits(0);
+    for (format, part) in [
+        ("tap", "not ok 2 - hooks.d/tool.pre/10-guard.sh: refused of 10-guard.sh (tool.pre)"),
+        ("junit", "<testsuite name=\"policy coverage\" tests=\"1\""),
+        ("github", "::error file=hooks.d/tool.pre/10-guard.sh,line=1,title=policy coverage::"),
+    ] {
+        let ran = suite(&sandbox, &["--coverage-min", "76", "--format", format]);
+        ran.exits(1).prints(part);
+    }
+    suite(&sandbox, &["--coverage-min", "101"]).exits(2);
+}
+
+#[test]
+fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
+    let ran =
+        suite(&guarded(&case("it", "bad", "decision = 'allow'")), &["--coverage", "--mutate"]);
+    ran.exits(1).prints("not as expected: 1 case");
+    assert!(!ran.stdout.contains("covered") && !ran.stdout.contains("noticed"), "{ran:?}");
+}
+
+#[test]
+fn what_a_hook_never_does_is_excused_with_its_reason() {
+    let never = "[[never]]\nhook = '10-guard.sh'\npoint = 'refused'\nwhy = 'it only looks'\n\n";
+    let allowed = case("it", "good", "decision = 'allow'");
+    let ran = suite(&guarded(&(never.to_string() + &allowed)), &["--coverage-min", "100"]);
+    ran.exits(0).prints("covered 100.0 %: 3 of 3 points");
+    ran.prints("never   refused of 10-guard.sh (tool.pre)\n        why      it only looks\n");
+
+    let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
+    ran.exits(1).prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
+    ran.prints("why      a case shows `refused` of 10-guard.sh (tool.pre)");
+
+    let other = never.replace("10-guard.sh", "gone.sh");
+    let ran = suite(&guarded(&(other + &both())), &["--coverage"]);
+    ran.exits(1).prints("no hook `gone.sh` has a point `refused` there");
+
+    let ran = suite(&guarded(&(never.replace("why", "reason") + &both())), &[]);
+    ran.exits(2).prints("unknown key `reason`");
+    let ran = suite(&guarded(&(never.replace("why = 'it only looks'\n", "") + &both())), &[]);
+    ran.exits(2).prints("`[[never]]` has no `why`");
+}
+
+#[test]
+fn only_the_hooks_and_events_that_are_chosen_count() {
+    let note =
+        "[[case]]\nname = 'told'\nevent = 'error'\nexpect = { decision = 'allow', output = 'x' }\n";
+    let sandbox = guarded(&(both() + note)).hook_for("error", "note.sh", "echo x").hook("20-b", "");
+    suite(&sandbox, &["--coverage-min", "100"]).exits(1).prints("20-b");
+    suite(&sandbox, &["--coverage-min", "100", "--hook", "10-guard.sh"]).exits(0);
+    suite(&sandbox, &["--coverage-min", "100", "--event", "error"]).exits(0);
+}
+
+#[test]
+fn a_hook_that_is_disabled_has_no_points() {
+    let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
+    suite(&sandbox, &["--coverage-min", "100", "--mutate"]).exits(0).prints("4 of 4 points");
+}
