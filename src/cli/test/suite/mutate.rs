@@ -45,9 +45,11 @@ pub(super) fn mutate(
                 return None;
             }
             progress.step();
-            let trouble = round.iter().find_map(trouble);
-            mutated.trouble = mutated.trouble.or(trouble);
-            let noticed = round.iter().find(|one| one.end.is_bad()).map(|one| one.name.clone());
+            let is_notice = |one: &&Played| one.end.is_bad() && trouble(one).is_none();
+            let noticed = round.iter().find(is_notice).map(|one| one.name.clone());
+            if noticed.is_none() {
+                mutated.trouble = mutated.trouble.or_else(|| round.iter().find_map(trouble));
+            }
             mutated.tried.push(Tried { who: who.clone(), row, cases: asking.len(), noticed });
         }
     }
@@ -112,8 +114,12 @@ fn changed(trial: &Trial, who: &Who, row: &'static MutantRow) -> Trial {
 }
 
 /// Why a case says nothing of a mutant: what comes before the first hook is asked has nothing to
-/// do with it.
+/// do with it, and a case that was not played has not been tried.
 fn trouble(played: &Played) -> Option<String> {
-    let End::CouldNot(why) = &played.end else { return None };
-    played.steps.is_empty().then(|| format!("{}: {why}", played.name))
+    let why = match &played.end {
+        End::CouldNot(why) if played.steps.is_empty() => why.as_str(),
+        End::NotRun => "it was not reached",
+        End::CouldNot(_) | End::Expected | End::Unexpected(_) | End::Skipped(_) => return None,
+    };
+    Some(format!("{}: {why}", played.name))
 }
