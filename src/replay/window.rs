@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 /// What is held at the most, beside one piece for each thread.
 pub(super) const MOST_BYTES: usize = 8 * 1024 * 1024;
 
+/// From so many pieces on the one that takes them is woken: each time costs, and it looks by itself
+/// every now and then.
+const WAKING: usize = 16;
+
 /// How many pieces are held at the most.
 pub(super) const MOST_PIECES: usize = 4096;
 
@@ -69,7 +73,9 @@ impl<T> Window<T> {
         }
         state.held_bytes += bytes;
         state.pieces.insert(number, (piece, bytes));
-        self.came.notify_all();
+        if state.pieces.len() >= WAKING || state.held_bytes >= MOST_BYTES / 4 {
+            self.came.notify_all();
+        }
         !state.is_stopped
     }
 
