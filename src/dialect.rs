@@ -142,6 +142,8 @@ pub struct DialectEvent {
     pub as_text: &'static [&'static str],
     /// What its results say.
     pub results: Results,
+    /// What a hook prints that is no JSON is text for the model.
+    pub text_teaches: bool,
     /// Whether a hook may refuse it.
     pub blocks: bool,
     /// The fields, under our keys, that a hook may rewrite, and how several rewrites merge.
@@ -265,6 +267,7 @@ impl DialectEvent {
         is_of_servers: false,
         as_text: &[],
         results: Results::Keys(&[]),
+        text_teaches: false,
         blocks: false,
         rewrites: &[],
         on_failure: OnFailure::Allow,

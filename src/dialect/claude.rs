@@ -97,7 +97,7 @@ pub(super) static PERMISSION_REQUEST: Form = Form {
     reads: &[
         Hear {
             path: "hookSpecificOutput.decision.behavior",
-            says: Heard::Words { refuse: &["deny"], ask: &[] },
+            says: Heard::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
         },
         Hear { path: "hookSpecificOutput.decision.message", says: Heard::Reason },
         HALT,
@@ -199,17 +199,21 @@ pub(super) static CLAUDE: Dialect = Dialect {
         variable("CLAUDECODE", Tells::Word("1")),
     ],
     events: &[
-        told("SessionStart", "session.start", &TEACHES),
+        DialectEvent { text_teaches: true, ..told("SessionStart", "session.start", &TEACHES) },
         told("Setup", "setup", &TEACHES),
         DialectEvent {
             keys: &[("load_reason", "reason")],
             ..told("InstructionsLoaded", "instructions.load", &TOLD)
         },
         DialectEvent {
+            text_teaches: true,
             wait: SHORTLY,
             ..gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
         },
-        gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES),
+        DialectEvent {
+            text_teaches: true,
+            ..gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
+        },
         DialectEvent {
             rewrites: &[rewrite("delta", Merge::Chain)],
             schedule: Schedule::Sequential,
@@ -260,6 +264,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
         },
         DialectEvent {
             keys: &[("to_model", "model"), ("from_model", "previousModel")],
+            text_teaches: true,
             wait: SHORTLY,
             ..told("PostModelSwitch", "model.selected", &TEACHES)
         },

@@ -81,8 +81,11 @@ pub(super) static CODEX: Dialect = Dialect {
     // It sets none.
     variables: &[],
     events: &[
-        told("SessionStart", "session.start", &TEACHES),
-        gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
+        DialectEvent { text_teaches: true, ..told("SessionStart", "session.start", &TEACHES) },
+        DialectEvent {
+            text_teaches: true,
+            ..gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
+        },
         DialectEvent {
             rewrites: &[rewrite("toolInput", Merge::Chain)],
             ..gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
@@ -96,7 +99,7 @@ pub(super) static CODEX: Dialect = Dialect {
         },
         // It can only be watched: exit status 2, text and context have no effect.
         told("PreModelRequest", "model.pre", &TOLD),
-        told("SubagentStart", "subagent.start", &TEACHES),
+        DialectEvent { text_teaches: true, ..told("SubagentStart", "subagent.start", &TEACHES) },
         open_gate("SubagentStop", "subagent.stop", &GATES),
         open_gate("Stop", "agent.stop", &GATES),
         DialectEvent {

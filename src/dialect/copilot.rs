@@ -39,7 +39,7 @@ static PRE_TOOL_USE: Form = Form {
     reads: &[
         Hear {
             path: "permissionDecision",
-            says: Heard::Words { refuse: &["deny"], ask: &["ask"] },
+            says: Heard::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
         },
         Hear { path: "permissionDecisionReason", says: Heard::Reason },
         Hear { path: "modifiedArgs", says: Heard::New("toolInput") },
@@ -54,7 +54,10 @@ static PERMISSION_REQUEST: Form = Form {
         status: 2,
     }],
     reads: &[
-        Hear { path: "behavior", says: Heard::Words { refuse: &["deny"], ask: &[] } },
+        Hear {
+            path: "behavior",
+            says: Heard::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
+        },
         Hear { path: "message", says: Heard::Reason },
     ],
     refuses: Refuses::Two,
@@ -77,7 +80,10 @@ static STOP: Form = Form {
         status: 0,
     }],
     reads: &[
-        Hear { path: "decision", says: Heard::Words { refuse: &["block"], ask: &[] } },
+        Hear {
+            path: "decision",
+            says: Heard::Words { refuse: &["block"], ask: &[], pass: &["allow"] },
+        },
         parts::REASON,
     ],
     refuses: Refuses::Two,

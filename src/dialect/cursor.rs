@@ -28,8 +28,10 @@ const ASK: Say = Say {
     status: 0,
 };
 
-const PERMISSION: Hear =
-    Hear { path: "permission", says: Heard::Words { refuse: &["deny"], ask: &["ask"] } };
+const PERMISSION: Hear = Hear {
+    path: "permission",
+    says: Heard::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
+};
 const AGENT_MESSAGE: Hear = Hear { path: "agent_message", says: Heard::Reason };
 const USER_MESSAGE: Hear = Hear { path: "user_message", says: Heard::Reason };
 

@@ -93,12 +93,14 @@ pub struct Hear {
 /// What a value says in a hook's JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// One of these words refuses; one of those asks; any other lets it pass.
+    /// One of these words refuses, asks, or lets it pass; any other is malformed.
     Words {
         /// The words that refuse.
         refuse: &'static [&'static str],
         /// The words that ask.
         ask: &'static [&'static str],
+        /// The words that let it pass.
+        pass: &'static [&'static str],
     },
     /// This flag refuses.
     Flag(bool),
@@ -299,6 +301,9 @@ pub(super) fn verdict(
     answer: &Answer,
 ) -> Result<(Verdict, Vec<String>), String> {
     let whole = Value::Object(answer.iter().cloned().collect());
+    if let Some(problem) = misplaced(form, &whole) {
+        return Err(problem);
+    }
     let mut asks = false;
     let mut reason = None;
     let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
@@ -309,7 +314,14 @@ pub(super) fn verdict(
             None => Err(format!("`{}` must be a JSON string", hear.path)),
         };
         match hear.says {
-            Heard::Words { ask, .. } => asks |= ask.contains(&text()?.as_str()),
+            Heard::Words { refuse, ask, pass } => {
+                let text = text()?;
+                let mut known = refuse.iter().chain(ask).chain(pass);
+                if !known.any(|word| *word == text) {
+                    return Err(unknown_word(hear.path, &text, &[refuse, ask, pass].concat()));
+                }
+                asks |= ask.contains(&text.as_str());
+            }
             Heard::Flag(_) if value.is_boolean() => {}
             Heard::Flag(_) => return Err(format!("`{}` must be a JSON boolean", hear.path)),
             Heard::Objection => {
@@ -327,6 +339,32 @@ pub(super) fn verdict(
         verdict.decision = Decision::Ask { question };
     }
     Ok((verdict, Vec::new()))
+}
+
+fn unknown_word(path: &str, word: &str, known: &[&str]) -> String {
+    format!("`{path}` is `{word}`, which is none of `{}`", known.join("`, `"))
+}
+
+/// What is wrong with a key that decides, where it stands in another spelling, or below what is no
+/// object: a refusal in it would be lost.
+fn misplaced(form: &'static Form, whole: &Value) -> Option<String> {
+    let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
+    for hear in form.reads {
+        let (outer, key) = hear.path.rsplit_once('.').unwrap_or(("", hear.path));
+        let head = outer.split('.').next().unwrap_or_default();
+        if whole.get(head).is_some_and(|value| !value.is_object() && !value.is_null()) {
+            return Some(format!("`{head}` must be a JSON object"));
+        }
+        let decides = matches!(hear.says, Heard::Words { .. } | Heard::Flag(_));
+        let inner = if outer.is_empty() { None } else { at(whole, outer) };
+        for place in [Some(whole), inner].into_iter().flatten().filter(|_| decides) {
+            let mut keys = place.as_object()?.keys();
+            if let Some(slip) = keys.find(|other| *other != key && plain(other) == plain(key)) {
+                return Some(format!("`{slip}` is not a key; did you mean `{}`?", hear.path));
+            }
+        }
+    }
+    None
 }
 
 /// The reason, if the object refuses in this form.

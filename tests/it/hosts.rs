@@ -2,6 +2,7 @@
 
 mod budgets;
 mod gates;
+mod nonsense;
 mod replies;
 mod signs;
 mod stop_loop;

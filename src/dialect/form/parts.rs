@@ -28,8 +28,10 @@ pub(in crate::dialect) const STOP_REASON: Hear = Hear { path: "stopReason", says
 
 pub(in crate::dialect) const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
 
-pub(in crate::dialect) const DECISION: Hear =
-    Hear { path: "decision", says: Heard::Words { refuse: &["block", "deny"], ask: &["ask"] } };
+pub(in crate::dialect) const DECISION: Hear = Hear {
+    path: "decision",
+    says: Heard::Words { refuse: &["block", "deny"], ask: &["ask"], pass: &["approve", "allow"] },
+};
 
 pub(in crate::dialect) const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
 
@@ -38,7 +40,7 @@ pub(in crate::dialect) const ADDED: Hear =
 
 pub(in crate::dialect) const PERMISSION: Hear = Hear {
     path: "hookSpecificOutput.permissionDecision",
-    says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"] },
+    says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"], pass: &["allow"] },
 };
 
 pub(in crate::dialect) const PERMISSION_REASON: Hear =

@@ -7,7 +7,8 @@
 //! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
 //! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
 //!    except for what it has changed of the event, where its system lets that stay.
-//! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note.
+//! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note. Where
+//!    the host gives text to the model, it is that.
 //! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
 //! 6. A new value that the host's event cannot take, or that cannot be said in the words of the
 //!    host that asks, refuses a gate: what the hook meant to be changed must not go on unchanged.
@@ -57,7 +58,7 @@ fn refusal(text: &str, stderr: &Captured, binding: Binding) -> Option<String> {
 }
 
 /// A hook of an agent host, whose own rule says which statuses refuse. 126 and 127 are a shell's
-/// words for a hook that never ran.
+/// words for a hook that never ran, and what lies above 128 for one that a signal has ended.
 fn by_form(
     status: i32,
     (text, is_cut): (&str, bool),
@@ -66,7 +67,7 @@ fn by_form(
 ) -> (Ending, Vec<String>) {
     match status {
         0 => result(text, binding, permit),
-        126 | 127 => (
+        126 | 127 | 129..=159 => (
             Ending::Threw { problem: thrown(status, &stderr.text(), text), left: Vec::new() },
             Vec::new(),
         ),
@@ -126,6 +127,10 @@ fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
 fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
     if text.is_empty() {
         return answered(Verdict::new(Decision::Allow, Rule::Silence), Vec::new());
+    }
+    if !text.starts_with('{') && binding.row.text_teaches {
+        let verdict = Verdict::new(Decision::Allow, Rule::Translated).with_context(text);
+        return answered(verdict, Vec::new());
     }
     if !text.starts_with('{') {
         let note = format!("text on stdout means nothing to {}", binding.dialect.name);
