@@ -161,8 +161,35 @@ impl Reader<'_> {
         let host = self.operator.host.or(IN_TOML);
         let tree = Tree::of_toml(&document);
         match (host.and_then(hosts::of), tree.at(&["hooks"])) {
-            (Some(host), Some(section)) => self.hooks_of(host, &tree, section),
-            _ => self.nothing_of_hooks(0),
+            (Some(host), Some(section)) if section.entries().is_some() => {
+                self.hooks_of(host, &tree, section);
+            }
+            (_, Some(section)) => {
+                let cause = format!("`hooks` takes a table, not {}", section.describe());
+                self.fault(Fault::new(cause, "write `[[hooks.PreToolUse]]`"), section.offset);
+            }
+            _ => self.no_hooks_in_toml(&tree),
+        }
+    }
+
+    /// A file without the section of hooks; what is nearly that is a slip, and so is a file of our
+    /// own, which is no host's.
+    fn no_hooks_in_toml(&mut self, tree: &Tree) {
+        let entries = tree.entries().unwrap_or_default();
+        let slip = entries.iter().find(|entry| spelling::nearest(&entry.key, ["hooks"]).is_some());
+        let is_ours = self.file.file_name().is_some_and(|name| name == "hookrun.toml");
+        let cause = slip.map_or_else(
+            || "it is no settings file of a host".to_string(),
+            |slip| format!("unknown key `{}`", slip.key),
+        );
+        let at = slip.map_or(0, |slip| slip.at);
+        match (is_ours, slip) {
+            (true, _) => {
+                let cure = "a hookrun.toml is read with `--hooks` and its folder";
+                self.fault(Fault::new(cause, cure), at);
+            }
+            (false, Some(_)) => self.fault(Fault::new(cause, "did you mean `hooks`?"), at),
+            (false, None) => self.nothing_of_hooks(0),
         }
     }
 

@@ -149,3 +149,18 @@ fn a_mistake_closes_gates() {
     let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", ".claude/settings.json"], b"{}");
     ran.blocks_saying("`PreToolUsee` is no event of claude");
 }
+
+#[test]
+fn a_file_in_toml_that_is_nearly_settings_closes_gates() {
+    for (file, text, said) in [
+        ("hookrun.toml", "[[hook]]\nname = \"a\"\n", "unknown key `hook`"),
+        (".codex/config.toml", "[[hook.PreToolUse]]\n", "unknown key `hook`"),
+        (".codex/config.toml", "hooks = \"x\"\n", "`hooks` takes a table, not \"x\""),
+    ] {
+        let sandbox = Sandbox::new().file(file, text);
+        let ran = sandbox.hookrun(&["run", "tool.pre", "--settings", file], b"{}");
+        ran.blocks_saying(said);
+    }
+    let other = Sandbox::new().file(".codex/config.toml", "model = \"m\"\n");
+    other.hookrun(&["run", "tool.pre", "--settings", ".codex/config.toml"], b"{}").allows();
+}
