@@ -48,6 +48,7 @@ fn surroundings() -> Surroundings {
         inherited: Vec::new(),
         variables: None,
         state: std::env::temp_dir().join("hookrun-bench-state"),
+        depth: 0,
         run_id: "bench".into(),
     }
 }

@@ -444,6 +444,7 @@ fn surroundings(env: &Environment, project: PathBuf) -> Surroundings {
         home: env.home.clone(),
         state: env.state_root(),
         inherited: env.inherited.clone(),
+        depth: env.depth,
         variables: env.variables.clone(),
         run_id: env.run_id.clone(),
     }

@@ -21,6 +21,7 @@ fn surroundings() -> Surroundings {
         state: PathBuf::from("/nonexistent"),
         inherited: Vec::new(),
         variables: None,
+        depth: 0,
         run_id: "idle".into(),
     }
 }

@@ -52,6 +52,7 @@ impl Site {
             inherited: Vec::new(),
             variables: None,
             state: folder.path().join("state"),
+            depth: 0,
             run_id: format!("soak-{}-{}", std::process::id(), folder.path().display()),
         };
         fs::create_dir(&surroundings.state)?;

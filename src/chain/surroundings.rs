@@ -44,6 +44,10 @@ pub const VARIABLES: &[VariableRow] = &[
         name: "HOOKRUN_SOCKET",
         about: "how `hookrun ui` and `hookrun send` reach the host, if there is a way",
     },
+    VariableRow {
+        name: "HOOKRUN_DEPTH",
+        about: "how many runs of hookrun it is inside of; `run` refuses beyond 8",
+    },
     VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
     VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
     VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
@@ -74,6 +78,8 @@ pub struct Surroundings {
     pub state: PathBuf,
     /// Names of our own variables in hookrun's environment, which tell of another event.
     pub inherited: Vec<String>,
+    /// How many runs of hookrun this one is inside of.
+    pub depth: u32,
     /// The environment of hooks; `None` for hookrun's own. With it they start in `cwd`, which need
     /// then not be that of this process.
     pub variables: Option<Vec<(OsString, OsString)>>,
@@ -157,7 +163,11 @@ pub(super) fn variables(
     facts: &[(&'static str, String)],
     surroundings: &Surroundings,
 ) -> Vec<(String, String)> {
-    let mut variables = vec![("HOOKRUN_HOOK".to_string(), hook.name.clone())];
+    let depth = surroundings.depth.saturating_add(1);
+    let mut variables = vec![
+        ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
+        ("HOOKRUN_DEPTH".to_string(), depth.to_string()),
+    ];
     if timeout < Duration::MAX {
         variables.push(("HOOKRUN_TIMEOUT_MS".to_string(), timeout.as_millis().to_string()));
     }

@@ -24,7 +24,7 @@ use crate::ask::{self, Person};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
 use crate::keep::{Kept, Places, Settings};
-use crate::run::{choice, find_event, runner, start_up, write_report};
+use crate::run::{check_depth, choice, find_event, runner, start_up, write_report};
 use crate::streams;
 use crate::watchdog::{self, Watchdog};
 
@@ -108,6 +108,7 @@ fn can_refuse(hook: &GitHook) -> bool {
 
 impl Asked<'_> {
     fn decide(&self) -> Result<Decided> {
+        check_depth(self.env)?;
         let (abort, grounds) = start_up()?;
         let budget = self.args.budget.map(|whole| Budget::from(self.started, whole));
         let scope = Scope::Event(self.hook.event);

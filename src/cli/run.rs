@@ -213,6 +213,7 @@ fn try_to_decide(
     (args, env): (&RunArgs, &Environment),
     time: &Time,
 ) -> Result<Decided> {
+    check_depth(env)?;
     let budget = whole_budget(args, asked).map(|whole| Budget::from(time.started, whole));
     let pulse = &time.pulse;
     let (ground, context) = match early {
@@ -284,6 +285,21 @@ fn answered(mut run: Run, runner: &Runner, settle: impl FnOnce(Outcome) -> Outco
         runner.keep_from_looping(&mut run);
     }
     run
+}
+
+/// How many runs of hookrun may be inside of each other. A hook set can be a hook of another; one
+/// that is its own hook would never end.
+const DEEPEST: u32 = 8;
+
+/// Whether this run is one too many inside of others.
+pub(crate) fn check_depth(env: &Environment) -> Result<()> {
+    if env.depth <= DEEPEST {
+        return Ok(());
+    }
+    Err(Failure::with_help(
+        format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
+        "take the hook that runs hookrun with its own settings out of them",
+    ))
 }
 
 /// What every command that runs hooks does first.

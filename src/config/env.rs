@@ -52,6 +52,8 @@ pub struct Environment {
     /// Names of our own variables that it holds, which a hook that runs hookrun passes on, and of
     /// those of hosts.
     pub inherited: Vec<String>,
+    /// `$HOOKRUN_DEPTH`: how many runs of hookrun this one is inside of.
+    pub depth: u32,
     /// This program's own file.
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
@@ -112,6 +114,7 @@ impl Environment {
             temporary: std::env::temp_dir(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             inherited: inherited(),
+            depth: text("HOOKRUN_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(0),
             program: std::env::current_exe().ok(),
             run_id: run_id(),
             variables: None,

@@ -34,6 +34,7 @@ fn surroundings(folder: &Path) -> Surroundings {
         state: folder.join("state"),
         inherited: Vec::new(),
         variables: None,
+        depth: 0,
         run_id: "library".into(),
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod ask;
 mod chain;
+mod depth;
 mod environment;
 mod failures;
 mod findings;
