@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::tools::{Call, is_of_server};
 use super::{Binding, Dialect, KeySpelling};
 use crate::event::context::scalar_text;
-use crate::event::{Action, ActionKind, Context, ContextKey, Event, catalog};
+use crate::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
 
 /// Why an event of a dialect cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +39,12 @@ pub enum DecodeError {
         theirs: &'static str,
         /// Our key.
         ours: &'static str,
+    },
+    /// A tool is to be decided, and the context does not say which.
+    #[error("`{key}` is missing, so no hook can tell which tool it is")]
+    NoTool {
+        /// The dialect's key.
+        key: String,
     },
 }
 
@@ -92,7 +98,7 @@ impl Binding {
             context.remove(key);
         }
         if self.dialect.spelling == KeySpelling::Snake {
-            return Ok(self.in_our_spelling(&context, whole));
+            return self.with_tool(self.in_our_spelling(&context, whole));
         }
         let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
         if self.row.as_text.iter().any(is_text) {
@@ -115,6 +121,20 @@ impl Binding {
             context.rename(theirs, ours);
         }
         self.unpack(&mut context);
+        self.with_tool(context)
+    }
+
+    /// The context, if it names its tool where a host asks about one: a guard of that tool would
+    /// not know that it is meant.
+    fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
+        let is_of_tool = catalog::find(self.row.event).is_some_and(|spec| spec.carries("toolName"));
+        let is_gate = self.row.blocks && self.row.on_failure == OnFailure::Block;
+        let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
+            // Another type is told as such elsewhere.
+            || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
+        if self.dialect.has_forms() && is_gate && is_of_tool && !is_named {
+            return Err(DecodeError::NoTool { key: self.theirs("toolName") });
+        }
         Ok(context)
     }
 

@@ -92,7 +92,7 @@ const PASSES: &str = r#"{
   "host": "claude",
   "event": "PreToolUse",
   "hooks": [{"name": "10-guard", "event": "tool.pre", "script": ["exit 0"]}],
-  "steps": [{"stdin": {"hook_event_name": "PreToolUse"}, "expect": {"status": 0}}]
+  "steps": [{"stdin": {"hook_event_name": "PreToolUse", "tool_name": "Read"}, "expect": {"status": 0}}]
 }
 "#;
 

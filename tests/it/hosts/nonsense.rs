@@ -71,3 +71,23 @@ fn text_is_context_where_the_host_takes_it_for_that() {
     let sandbox = Sandbox::new().hook_of("claude", "PreToolUse", "hook", "echo words");
     sandbox.hookrun(&["run", "tool.pre"], SHELL.as_bytes()).allows();
 }
+
+#[test]
+fn a_tool_without_a_name_is_not_let_pass() {
+    let sandbox = Sandbox::new().hook("hook", "true");
+    for (arguments, payload, key) in [
+        (vec!["run", "--host", "claude"], r#"{"hook_event_name":"PreToolUse"}"#, "tool_name"),
+        (
+            vec!["run", "--host", "codex"],
+            r#"{"hook_event_name":"PreToolUse","toolName":"Bash","tool_input":{"command":"rm"}}"#,
+            "tool_name",
+        ),
+        (vec!["run", "--host", "cursor"], r#"{"hook_event_name":"preToolUse"}"#, "tool_name"),
+        (vec!["run", "preToolUse", "--host", "copilot"], "{}", "toolName"),
+    ] {
+        let ran = sandbox.hookrun(&arguments, payload.as_bytes());
+        ran.exits(2).says(&format!("`{key}` is missing"));
+    }
+    let prompt = r#"{"hook_event_name":"UserPromptSubmit","prompt":"hi"}"#;
+    sandbox.hookrun(&["run", "--host", "claude"], prompt.as_bytes()).exits(0);
+}
