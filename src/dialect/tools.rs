@@ -82,7 +82,7 @@ pub const fn tool(name: &'static str, sort: Sort) -> Tool {
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
 const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
     ("command", &["cmd", "script"], &[Sort::Shell]),
-    ("command", &["patch", "input"], &[Sort::Patch]),
+    ("command", &["patch", "input", "patchText"], &[Sort::Patch]),
     (
         "file_path",
         &["path", "filePath", "absolute_path", "target_file"],
@@ -93,6 +93,9 @@ const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
     ("new_string", &["new_str", "newText"], &[Sort::Edit]),
     ("path", &["dir_path", "directory"], &[Sort::Grep, Sort::Glob, Sort::List]),
 ];
+
+/// Tools that are given a patch, and stand in no host's table: Cursor's and OpenCode's.
+const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
 /// A call of a tool, in the words of one host.
 #[derive(Debug, Clone, PartialEq)]
@@ -345,6 +348,9 @@ fn sorts(name: &str, event: &Event) -> Vec<Sort> {
     let like = || rows().find(|row| row.name.eq_ignore_ascii_case(name));
     if let Some(row) = exact.or_else(like) {
         return vec![row.sort];
+    }
+    if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
+        return vec![Sort::Patch];
     }
     // A tool that nobody knows counts as a shell when it is given a command line.
     let has_command = event.action().is_some_and(|action| action.command.is_some());

@@ -2,13 +2,11 @@
 //!
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
-use std::borrow::Cow;
+mod input;
 
 use serde_json::{Value, json};
 
-use super::context::{
-    Context, ContextError, child, distinct_entries, elements, scalar_text, string_text,
-};
+use super::context::{Context, ContextError, child, elements, string_text};
 
 /// What a tool does, or a commit or push, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +61,9 @@ pub const TOOLS: &[ToolClass] = &[
             "run_terminal_cmd",
             "execute_command",
             "exec",
+            // Copilot CLI: text for a shell that runs already.
+            "write_bash",
+            "write_powershell",
         ],
     },
     ToolClass {
@@ -86,6 +87,9 @@ pub const TOOLS: &[ToolClass] = &[
             "str_replace",
             "apply_patch",
             "edit_file",
+            // Cursor.
+            "applypatch",
+            "editnotebook",
             "patch",
             "insert",
             "delete",
@@ -162,34 +166,6 @@ impl ActionKind {
     }
 }
 
-/// Keys of a tool input that hold a command line, in order of trust.
-const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
-
-/// Keys of a tool input that hold a path or a list of paths.
-const PATH_KEYS: &[&str] = &[
-    "path",
-    "file_path",
-    "filePath",
-    "paths",
-    "file_paths",
-    "notebook_path",
-    "absolute_path",
-    "dir_path",
-    "directory",
-    "target_file",
-    "old_path",
-    "new_path",
-    "source",
-    "destination",
-];
-
-/// Keys of a tool input that can hold the text of a patch.
-const PATCH_KEYS: &[&str] = &["patch", "input", "command"];
-
-/// The lines of a patch that name a file (Codex `apply_patch`).
-const PATCH_FILE_LINES: &[&str] =
-    &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-
 impl Action {
     /// Reads the `action` that a host gave.
     ///
@@ -228,6 +204,8 @@ impl Action {
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
+    /// A call of several tools at once is what the gravest of them is, with the commands and the
+    /// paths of all.
     ///
     /// # Errors
     /// When `toolName` is not a string, or a key of `toolInput` stands twice, so that no policy
@@ -240,22 +218,7 @@ impl Action {
             field: "toolName".to_string(),
             problem: "it is not a string".to_string(),
         })?;
-        let kind = ActionKind::of_tool(&name);
-        let Some(input) = context.raw("toolInput") else {
-            return Ok(Some(Action { kind, command: None, paths: Vec::new() }));
-        };
-        let entries = distinct_entries(input)
-            .map_err(|key| ContextError::Duplicate(format!("toolInput.{key}")))?;
-        let patched =
-            if kind == ActionKind::Edit { patched_paths(input, &entries) } else { Vec::new() };
-        let command = match find_command(&entries).filter(|_| patched.is_empty()) {
-            // A command that cannot be found must not be one that no policy sees.
-            None if kind == ActionKind::Shell => all_text(input, &entries),
-            found => found,
-        };
-        let mut paths = find_paths(&entries);
-        paths.extend(patched);
-        Ok(Some(Action { kind, command, paths }))
+        input::read(&name, context.raw("toolInput")).map(Some)
     }
 
     /// The action of an event that changes paths, such as a commit: it writes all of them.
@@ -289,71 +252,6 @@ impl Action {
         }
         action
     }
-}
-
-/// What a tool is given: keys, and values as text.
-type Entries<'a> = [(Cow<'a, str>, &'a str)];
-
-/// The values of those keys of a tool input that are there.
-fn values<'a>(entries: &'a Entries<'a>, keys: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let value = |key: &&str| entries.iter().find(|(name, _)| name == key).map(|(_, raw)| *raw);
-    keys.iter().filter_map(value)
-}
-
-/// The command lines in a tool input, one a line where there are several: which of them a tool
-/// reads is its own business, and a policy must see it.
-fn find_command(entries: &Entries<'_>) -> Option<String> {
-    let given = values(entries, COMMAND_KEYS).filter_map(command_text);
-    let lines: Vec<String> = given.filter(|text| !text.trim().is_empty()).collect();
-    if lines.is_empty() { None } else { Some(lines.join("\n")) }
-}
-
-/// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken.
-fn command_text(raw: &str) -> Option<String> {
-    let Some(words) = elements(raw) else { return scalar_text(raw) };
-    let words: Vec<String> = words.iter().filter_map(|word| scalar_text(word.get())).collect();
-    match words.as_slice() {
-        [shell, flag, text] if is_shell(shell) && (flag == "-c" || flag == "-lc") => {
-            Some(text.clone())
-        }
-        words => Some(shell_words::join(words)),
-    }
-}
-
-fn is_shell(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or_default();
-    ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name)
-}
-
-/// All that a tool is given, as text: what stands for a command that cannot be found.
-fn all_text(input: &str, entries: &Entries<'_>) -> Option<String> {
-    let texts: Vec<String> = entries.iter().filter_map(|(_, raw)| command_text(raw)).collect();
-    if texts.is_empty() { scalar_text(input) } else { Some(texts.join("\n")) }
-}
-
-fn find_paths(entries: &Entries<'_>) -> Vec<String> {
-    values(entries, PATH_KEYS).flat_map(texts_of).collect()
-}
-
-/// A text, or the texts of a list.
-fn texts_of(raw: &str) -> Vec<String> {
-    match elements(raw) {
-        Some(list) => list.iter().filter_map(|text| string_text(text.get())).collect(),
-        None => string_text(raw).into_iter().collect(),
-    }
-}
-
-/// The files that a patch in the tool input touches.
-fn patched_paths(input: &str, entries: &Entries<'_>) -> Vec<String> {
-    let mut texts: Vec<String> = string_text(input).into_iter().collect();
-    texts.extend(values(entries, PATCH_KEYS).flat_map(texts_of));
-    let lines = texts.iter().flat_map(|text| text.lines());
-    lines
-        .filter_map(|line| {
-            PATCH_FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start))
-        })
-        .map(|path| path.trim().to_string())
-        .collect()
 }
 
 #[cfg(test)]
@@ -412,6 +310,57 @@ mod tests {
         assert_eq!(action.kind, ActionKind::Edit);
         assert_eq!(action.paths, ["src/a.rs", "src/b.rs", ".env"]);
         assert_eq!(action.command, None);
+    }
+
+    #[test]
+    fn what_a_tool_touches_is_seen_wherever_it_stands() {
+        let patch = r"*** Begin Patch\n*** Update File: .env\n*** End Patch";
+        let patched = |key: &str| format!(r#"{{"{key}":"{patch}"}}"#);
+        for (tool, input, kind) in [
+            ("apply_patch", patched("patchText"), ActionKind::Edit),
+            ("patch", patched("patchText"), ActionKind::Edit),
+            ("ApplyPatch", patched("patch"), ActionKind::Edit),
+            ("ApplyPatch", format!(r#""{patch}""#), ActionKind::Edit),
+            ("multiedit", r#"{"edits":[{"filePath":".env"}]}"#.to_string(), ActionKind::Edit),
+            ("multiedit", r#"{"edits":[{"file_path":".env"}]}"#.to_string(), ActionKind::Edit),
+            ("EditNotebook", r#"{"target_notebook":".env"}"#.to_string(), ActionKind::Edit),
+            ("Glob", r#"{"target_directory":".env"}"#.to_string(), ActionKind::Search),
+            ("read_many_files", r#"{"include":[".env"]}"#.to_string(), ActionKind::Read),
+        ] {
+            let action = derive(&format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#));
+            assert_eq!((action.kind, action.paths), (kind, vec![".env".into()]), "{tool}: {input}");
+        }
+        let grep = derive(r#"{"toolName":"grep","toolInput":{"path":"a","include":"*.ts"}}"#);
+        assert_eq!(grep.paths, ["a"]);
+    }
+
+    #[test]
+    fn text_for_a_running_shell_is_a_command() {
+        let action = derive(
+            r#"{"toolName":"write_bash","toolInput":{"sessionId":"1","input":"rm -rf x{enter}"}}"#,
+        );
+        assert_eq!(action.kind, ActionKind::Shell);
+        assert_eq!(action.command.as_deref(), Some("rm -rf x{enter}"));
+    }
+
+    #[test]
+    fn a_batch_is_what_the_gravest_of_its_calls_is() {
+        let batch = |calls: &str| {
+            derive(&format!(r#"{{"toolName":"batch","toolInput":{{"tool_calls":{calls}}}}}"#))
+        };
+        let action = batch(
+            r#"[{"tool":"read","parameters":{"filePath":"a"}},
+                {"tool":"bash","parameters":{"command":"rm x"}},
+                {"tool":"bash","parameters":{"command":"ls"}},
+                {"tool":"edit","parameters":{"filePath":".env"}}]"#,
+        );
+        assert_eq!(action.kind, ActionKind::Shell);
+        assert_eq!(action.command.as_deref(), Some("rm x\nls"));
+        assert_eq!(action.paths, ["a", ".env"]);
+        assert_eq!(batch(r#"[{"tool":"read"},{"tool":"write"}]"#).kind, ActionKind::Write);
+        let twice = r#"{"toolName":"batch","toolInput":{"tool_calls":[
+            {"tool":"bash","parameters":{"command":"ls","command":"rm x"}}]}}"#;
+        assert!(Action::derive(&Context::parse(twice).unwrap()).is_err());
     }
 
     #[test]
