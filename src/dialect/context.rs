@@ -133,7 +133,11 @@ impl Binding {
             // Another type is told as such elsewhere.
             || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
         if self.dialect.has_forms() && is_gate && is_of_tool && !is_named {
-            return Err(DecodeError::NoTool { key: self.theirs("toolName") });
+            let key = match self.dialect.spelling {
+                KeySpelling::Snake => self.theirs("toolName"),
+                KeySpelling::Camel => "toolName".to_string(),
+            };
+            return Err(DecodeError::NoTool { key });
         }
         Ok(context)
     }
