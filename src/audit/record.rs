@@ -283,7 +283,7 @@ mod tests {
         let run = refusal_report("tool.pre", "native", reason, &reply);
         let context = Context::parse(context).unwrap();
         let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
-        let cwd = Some(Path::new("/work"));
+        let cwd = Some(Path::new("/there"));
         Entry { time, cwd, context: Some(&context), run: &run }.line(&Redactor::default(), keeps)
     }
 
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!((record.event.as_str(), record.host.as_str()), ("tool.pre", "native"));
         assert_eq!(
             (record.session.as_deref(), record.cwd.as_deref()),
-            (Some("s-1"), Some("/work"))
+            (Some("s-1"), Some("/there"))
         );
         assert_eq!(record.context(), Some(context));
         assert_eq!(record.brief().unwrap().reason.as_deref(), Some("no"));

@@ -312,7 +312,7 @@ mod tests {
                 action: Some("{\"kind\":\"shell\",\"command\":\"ls\"}".into()),
                 tool: Some(tool.into()),
                 input: Some("{\"command\":\"ls\"}".into()),
-                cwd: "/work".into(),
+                cwd: "/there".into(),
                 has_foreign_hooks: false,
                 is_gate: true,
             },
