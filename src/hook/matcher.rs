@@ -1,8 +1,10 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all that are given
 //! must match. Pure.
 
+mod command;
 mod glob;
 mod host;
+mod line;
 mod path;
 
 use std::fmt;
