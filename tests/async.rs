@@ -34,6 +34,7 @@ fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
         state: folder.join("state"),
         inherited: Vec::new(),
         variables: None,
+        depth: 0,
         run_id: "async".into(),
     };
     Runner::new(Registry::new(hooks), surroundings)
