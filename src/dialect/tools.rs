@@ -168,6 +168,16 @@ impl Dialect {
         names
     }
 
+    /// What stands before and after the server in the name of the tool of `event`, where the asking
+    /// host does not tell the server.
+    pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
+        if event.host() == self.name {
+            return None;
+        }
+        let name = self.tools.mcp.write("\0", &mcp::tool_of_unknown(event)?);
+        name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
+    }
+
     /// Whether a call like this is one of the hooks' own tool `tool`.
     pub(super) fn is_call_of(&self, tool: &str, event: &Event) -> bool {
         self.tool_names(event).iter().any(|name| name == tool)

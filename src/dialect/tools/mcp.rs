@@ -27,6 +27,15 @@ impl Mcp {
     }
 }
 
+/// The tool of `event`, if it is one of an MCP server that the host does not name.
+pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
+    let name = event.context().string("toolName")?;
+    let host = super::DIALECTS.iter().find(|dialect| dialect.name == event.host())?;
+    let is_bare = host.tools.mcp == Mcp::Bare && !name.starts_with("mcp_");
+    let mut found = if is_bare { read(&name, event) } else { Vec::new() };
+    found.pop().map(|(_, tool)| tool)
+}
+
 /// The server and the tool that a name stands for; several where it can be divided in several
 /// ways, none where it is no such name. A server that the host does not name is called as the host.
 pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {

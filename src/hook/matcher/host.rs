@@ -87,6 +87,8 @@ impl HostMatch {
                 Subject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
             let is_untold = found.is_empty() && event.spec().blocks;
+            let may_fit = |around: Around| *subject == Subject::Tool && names.may_fit(&around);
+            let is_untold = is_untold || unknown(self.dialect, event).is_some_and(may_fit);
             if !is_untold && !found.iter().any(|name| names.fit(name)) {
                 let (wanted, what) = (names.to_string(), subject.about());
                 return Err(Mismatch::Matcher { what, wanted, found });
@@ -181,6 +183,66 @@ impl Names {
             Names::Form(_, form) => form.is_match(found),
         }
     }
+
+    /// Whether they take the name for some server.
+    fn may_fit(&self, around: &Around) -> bool {
+        match self {
+            Names::List(_, words) => words.iter().any(|word| is_one(word, around)),
+            Names::Form(written, form) if written.contains('(') => may_name(form, written, around),
+            Names::Form(written, form) => written.split('|').any(|one| may_name(form, one, around)),
+        }
+    }
+}
+
+/// What stands before and after the server in the name of an MCP server's tool.
+type Around = (String, String);
+
+/// Where the server is not told and the event can be refused, any server may be meant.
+fn unknown(dialect: &Dialect, event: &Event) -> Option<Around> {
+    dialect.around_unknown_server(event).filter(|_| event.spec().blocks)
+}
+
+/// Whether `word` is the tool's name for some server.
+fn is_one(word: &str, (before, after): &Around) -> bool {
+    let server =
+        word.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()));
+    server.is_some_and(|server| !server.is_empty())
+}
+
+/// Whether the tool's name begins with `start` for some server.
+fn may_begin(start: &str, (before, after): &Around) -> bool {
+    let Some(rest) = start.strip_prefix(before.as_str()) else { return before.starts_with(start) };
+    // The server may go on after it, or end at any place in it.
+    let mut ends = (1..rest.len()).filter(|at| rest.is_char_boundary(*at));
+    !rest.contains("__")
+        || ends.any(|at| after.starts_with(&rest[at..]) && !rest[..at].contains("__"))
+}
+
+/// Whether an alternative of an expression may be meant for a server: one that stands in it
+/// is tried, and what is no plain name is taken for any.
+fn may_name(form: &Regex, written: &str, (before, after): &Around) -> bool {
+    // `Ba.*` means no server, though one could be called so.
+    if !written.contains("mcp") && !written.trim_start_matches('^').starts_with(".*") {
+        return false;
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let is_it = |server: &str| {
+        !server.is_empty()
+            && !server.contains("__")
+            && form.is_match(&format!("{before}{server}{after}"))
+    };
+    for run in written.split(|c| !is_plain(c)) {
+        let run = run.strip_prefix(before.as_str()).unwrap_or(run);
+        let mut ends = run.match_indices(['_', '-']).map(|(at, _)| at).chain([run.len()]);
+        if ends.any(|at| is_it(&run[..at])) {
+            return true;
+        }
+    }
+    let Some(at) = written.find("mcp") else { return false };
+    let Some(rest) = written[at..].strip_prefix(before.as_str()) else { return true };
+    let server = rest.find(|c| !is_plain(c)).map_or(rest, |end| &rest[..end]);
+    // The server is plainly written, and it was tried.
+    server.matches("__").count() != 1
 }
 
 impl std::fmt::Display for Names {
@@ -223,7 +285,11 @@ impl Condition {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,
         };
-        if !names.iter().any(is_called) {
+        let may_be_called = |around: Around| match self.tool.split_once('*') {
+            Some((start, _)) => may_begin(start, &around),
+            None => is_one(&self.tool, &around),
+        };
+        if !names.iter().any(is_called) && !unknown(dialect, event).is_some_and(may_be_called) {
             return mismatch(names);
         }
         let action = event.action();
@@ -314,6 +380,41 @@ mod tests {
             assert_eq!(fits(of("copilot"), written, "bash"), Some(fires), "{written}");
         }
         assert_eq!(fits(of("cursor"), "curl|wget", "curl -s x"), Some(true));
+    }
+
+    /// Cursor does not name the server.
+    #[test]
+    fn a_server_that_is_not_told_may_be_any() {
+        let around = ("mcp__".to_string(), "__create_issue".to_string());
+        for (written, may) in [
+            ("mcp__github__.*", true),
+            ("mcp__github__create_issue", true),
+            ("^mcp__github__create_.*$", true),
+            ("mcp__my_server__create.*", true),
+            ("mcp__.*__create.*", true),
+            ("mcp__git[hl].b__create.*", true),
+            ("mcp__(github|gitlab)__.*", true),
+            ("Bash|mcp__github__.*", true),
+            (".*github.*", true),
+            ("mcp__git.*", true),
+            ("mcp__github__get_.*", false),
+            ("mcp__github__get_issue", false),
+            ("Bash|Write", false),
+            ("Ba.*", false),
+        ] {
+            let names = Names::read(of("claude"), Subject::Tool, written).unwrap().unwrap();
+            assert_eq!(names.may_fit(&around), may, "{written}");
+        }
+        for (start, may) in [
+            ("mcp__", true),
+            ("mcp__git", true),
+            ("mcp__github__", true),
+            ("mcp__github__create_", true),
+            ("mcp__github__get_", false),
+            ("Ba", false),
+        ] {
+            assert_eq!(may_begin(start, &around), may, "{start}");
+        }
     }
 
     #[test]
