@@ -63,8 +63,10 @@ static PERMISSION_REQUEST: Form = Form {
     refuses: Refuses::Two,
 };
 
+/// The tool has run; an objection is text for the model.
 static POST_TOOL_USE: Form = Form {
     writes: &[
+        Say { on: On::Objection, put: &[("additionalContext", Put::Text)], status: 0 },
         Say { on: On::New("result"), put: &[("modifiedResult", Put::Value)], status: 0 },
         CONTEXT,
     ],

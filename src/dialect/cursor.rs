@@ -72,8 +72,12 @@ static GATES: Form = Form {
     refuses: Refuses::Two,
 };
 
+/// The tool has run; an objection is text for the model.
 static POST_TOOL_USE: Form = Form {
-    writes: &[Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 }],
+    writes: &[
+        Say { on: On::Objection, put: &[("additional_context", Put::Text)], status: 0 },
+        Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 },
+    ],
     reads: &[Hear { path: "additional_context", says: Heard::Context }],
     refuses: Refuses::Two,
 };

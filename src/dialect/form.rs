@@ -247,7 +247,18 @@ fn put(result: &mut Map<String, Value>, say: &Say, binding: Binding, value: &Val
                 None => Value::from(value.to_string()),
             },
         };
-        place(result, path, value);
+        match (what, &value) {
+            (Put::Text, Value::String(text)) => add_text(result, path, text),
+            _ => place(result, path, value),
+        }
+    }
+}
+
+/// Puts a text at a path, below one that stands there already.
+fn add_text(result: &mut Map<String, Value>, path: &str, text: &str) {
+    match result.get_mut(path) {
+        Some(Value::String(first)) => *first = format!("{first}\n\n{text}"),
+        Some(_) | None => place(result, path, text.into()),
     }
 }
 

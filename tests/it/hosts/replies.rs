@@ -145,8 +145,8 @@ fn an_objection_after_the_tool_is_told_where_the_host_has_a_place_for_it() {
     holds(("claude", "PostToolUse", no(), 0, blocks.clone()));
     holds(("codex", "PostToolUse", no(), 0, blocks));
     holds(("gemini", "AfterTool", no(), 0, json!({"decision": "deny", "reason": "no"})));
-    holds(("cursor", "postToolUse", no(), 0, Value::Null));
-    holds(("copilot", "postToolUse", no(), 0, Value::Null));
+    holds(("cursor", "postToolUse", no(), 0, json!({"additional_context": "no"})));
+    holds(("copilot", "postToolUse", no(), 0, json!({"additionalContext": "no"})));
 }
 
 #[test]
