@@ -4,6 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use std::{fs, thread};
 
 use serde_json::Value;
@@ -22,6 +23,19 @@ pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+/// Hooks that nobody waits for may write a last line into the folder while it is removed.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        for _ in 0..100 {
+            let _ = fs::remove_dir_all(self.folder.path());
+            if !self.folder.path().exists() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
 }
 
 impl Sandbox {
