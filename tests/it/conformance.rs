@@ -198,7 +198,7 @@ fn a_runner_that_lets_everything_pass_is_found_out() {
 fn a_runner_gets_what_its_command_says() {
     let vector = PASSES.replace("\"stdin\": {", "\"arguments\": [\"a b\"], \"stdin\": {");
     let vector = vector.replace("\"host\"", "\"env\": {\"COLOR\": \"red\"}, \"host\"");
-    let vector = vector.replace("{\"status\": 0}", r#"{"status": 3, "stderr": {"contains": ["claude PreToolUse a b.", "{\"hook_event_name\":\"PreToolUse\"}", "red exit 0"]}}"#);
+    let vector = vector.replace("{\"status\": 0}", r#"{"status": 3, "stderr": {"contains": ["claude PreToolUse a b.", "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Read\"}", "red exit 0"]}}"#);
     let runner = "#!/bin/sh\necho \"$1 $2 $4.$5$COLOR $(tail -n 1 \"$3/tool.pre/10-guard\")\" >&2\n\
                   cat >&2\nexit 3\n";
     let sandbox = Sandbox::new().file("vectors/a.json", &vector).script("runner", runner);

@@ -65,6 +65,7 @@ fn a_shell_hook_needs_no_json_parser() {
     let expected = [
         ("HOOKRUN_ACTION_COMMAND", "a  'b' $c"),
         ("HOOKRUN_ACTION_KIND", "shell"),
+        ("HOOKRUN_DEPTH", "1"),
         ("HOOKRUN_EVENT", "tool.pre"),
         ("HOOKRUN_HAS_UI", "0"),
         ("HOOKRUN_HOOK", "hook"),
