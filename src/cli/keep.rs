@@ -93,16 +93,16 @@ impl Kept {
             What::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
             What::Refused(_) => false,
         };
-        let is_wanted = !is_idle && !self.settings.log.is_off;
-        // A home is not made anew for its log.
-        let has_home = || places.home.as_ref().is_none_or(|home| home.is_dir());
-        let log = places.log.as_ref().filter(|_| is_wanted && has_home());
+        let log = places.log.as_ref().filter(|_| !is_idle && !self.settings.log.is_off);
         if log.is_none() && places.recording.is_none() {
             return;
         }
         match self.lines(reply, &places.cwd) {
             Ok(line) => {
-                let logged = log.map(|log| log.append(&line(Keeps::Explanation)));
+                let logged = log.map(|log| (log, line(Keeps::Explanation)));
+                // A home is not made anew for its log; it is looked for when all else is done.
+                let has_home = places.home.as_ref().is_none_or(|home| home.is_dir());
+                let logged = logged.filter(|_| has_home).map(|(log, line)| log.append(&line));
                 if let Some(Err(error)) = logged {
                     tracing::warn!(%error, "the decision is not in the log");
                 }
