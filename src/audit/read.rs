@@ -25,7 +25,8 @@ pub struct ReadError {
     pub problem: String,
 }
 
-fn place(file: &Path, line: Option<u64>) -> String {
+/// A file and a line of it, as messages name them.
+pub(crate) fn place(file: &Path, line: Option<u64>) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}", file.display())
 }

@@ -11,7 +11,7 @@ use super::finding::{Finding, Place};
 use super::partition::Partition;
 use super::report::{Footer, Header, VERSION};
 use super::totals::Totals;
-use crate::audit::read::{Backwards, Lines};
+use crate::audit::read::{Backwards, Lines, place};
 
 /// Why reports cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -23,11 +23,6 @@ pub struct MergeError {
     pub line: Option<u64>,
     /// What is wrong, and what to do.
     pub problem: String,
-}
-
-fn place(file: &Path, line: Option<u64>) -> String {
-    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}", file.display())
 }
 
 /// Reports that belong together.
