@@ -26,6 +26,9 @@ const EVENT: &str = r#"{"toolName":"Bash","toolInput":{"command":"cargo test --w
 
 /// What Claude Code sent before it ran a tool, and the same facts under our keys.
 const CLAUDE_EVENT: &str = include_str!("../fixtures/payloads/claude/PreToolUse.json");
+/// What Claude Code tells its hooks; without it another host asks in its words.
+const CLAUDE_SESSION: (&str, &str) =
+    ("CLAUDE_CODE_SESSION_ID", "00000000-0000-4000-8000-000000000001");
 const SAME_EVENT: &str = r#"{"sessionId":"00000000-0000-4000-8000-000000000001","cwd":"/home/user/project","toolName":"Bash","toolInput":{"command":"echo hello","description":"say hello"},"toolUseId":"toolu_03"}"#;
 
 const DEFAULT_PAIRS: usize = 100;
@@ -280,6 +283,7 @@ impl Stage {
 
     fn time_in_c(&self, row: &Row, pairs: usize) -> Result<Vec<Pair>> {
         let mut timer = Command::new(self.root.join("timer"));
+        timer.env(CLAUDE_SESSION.0, CLAUDE_SESSION.1);
         timer.arg(pairs.to_string()).arg(&row.a.stdin).args(&row.a.words);
         timer.arg("--").arg(&row.b.stdin).args(&row.b.words);
         self.quiet(&mut timer);
@@ -303,6 +307,7 @@ impl Stage {
 
     fn time(&self, side: &Side) -> Result<f64> {
         let mut command = Command::new(&side.words[0]);
+        command.env(CLAUDE_SESSION.0, CLAUDE_SESSION.1);
         command.args(&side.words[1..]).stdin(File::open(&side.stdin)?);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         self.quiet(&mut command);
