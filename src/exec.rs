@@ -17,6 +17,7 @@ mod live;
 mod policy;
 pub mod pulse;
 pub mod signals;
+mod spawn;
 mod startup;
 mod step;
 #[cfg(feature = "tokio")]
@@ -28,6 +29,7 @@ mod workers;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -47,6 +49,7 @@ use keeper::Keeper;
 use policy::Policies;
 pub use pulse::Pulse;
 pub use signals::Abort;
+use spawn::{Heritage, Variables};
 pub use startup::start_up;
 use step::Step;
 pub use tree::Grounds;
@@ -89,13 +92,14 @@ pub struct Job<'a> {
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Vec<u8>>,
-    /// The environment that it starts from; `None` for hookrun's own.
+    /// The environment that it starts from; `None` for hookrun's own, as it was when the engine
+    /// started its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
     /// Variables beside that environment.
     pub variables: Vec<(String, String)>,
     /// Variables of hookrun's own environment that it does not get.
     pub without: &'a [&'a str],
-    /// Its working directory, where it is not hookrun's own.
+    /// Its working directory; `None` for hookrun's own.
     pub cwd: Option<PathBuf>,
     /// How long it may run.
     pub timeout: Duration,
@@ -208,6 +212,8 @@ struct Shared {
     kept: Mutex<Option<Keeper>>,
     /// The keeper could not be started; it is not tried again.
     has_no_keeper: AtomicBool,
+    /// What hooks inherit, once one has needed it.
+    heritage: Mutex<Option<Heritage>>,
     /// The threads that start hooks in sandboxes.
     policies: Mutex<Policies>,
     /// How many control groups were made, for their names.
@@ -275,6 +281,16 @@ impl Engine {
         drop(running);
         self.sweep(jobs, &mut traces, &groups);
         traces
+    }
+
+    /// What a hook inherits; with `given`, of variables only these.
+    fn heritage(&self, given: Option<&[(OsString, OsString)]>) -> io::Result<Heritage> {
+        let mut heritage =
+            locked(&self.shared.heritage).get_or_insert_with(Heritage::of_this_process).clone();
+        if let Some(given) = given {
+            heritage.variables = Variables::of(given)?;
+        }
+        Ok(heritage)
     }
 
     /// Tells the watchdog when we shall be heard of again.

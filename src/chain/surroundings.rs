@@ -1,7 +1,6 @@
 //! What a hook finds around it: its environment, working directory, state folder and walls.
 
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -80,8 +79,8 @@ pub struct Surroundings {
     pub inherited: Vec<String>,
     /// How many runs of hookrun this one is inside of.
     pub depth: u32,
-    /// The environment of hooks; `None` for hookrun's own. With it they start in `cwd`, which need
-    /// then not be that of this process.
+    /// The environment of hooks; `None` for hookrun's own, as it was when the first hook was
+    /// started. With it they start in `cwd`, which need then not be that of this process.
     pub variables: Option<Vec<(OsString, OsString)>>,
     /// The mark that the processes of this run carry; different for every runner.
     pub run_id: String,
@@ -96,8 +95,8 @@ impl Surroundings {
     }
 }
 
-/// The event's own working directory where it exists and is not hookrun's already; and a note
-/// where the event names one that cannot be used.
+/// The event's own working directory where it names one that exists; and a note where it names one
+/// that cannot be used.
 pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
@@ -108,11 +107,7 @@ pub(super) fn working_directory(
     };
     let path = surroundings.cwd.join(&named);
     match path.metadata() {
-        Ok(meta) if meta.is_dir() => {
-            let own = Path::new(".").metadata().ok();
-            let is_own = own.is_some_and(|own| (own.dev(), own.ino()) == (meta.dev(), meta.ino()));
-            (if is_own { None } else { Some(path) }, None)
-        }
+        Ok(meta) if meta.is_dir() => (Some(path), None),
         _ => {
             let own = surroundings.cwd.display();
             (usual, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))

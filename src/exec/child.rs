@@ -9,6 +9,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -23,17 +24,18 @@ use super::GIVE_UP;
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::policy::Policy;
+use super::spawn::{Heritage, Start, Variables};
 use crate::run::Exit;
 
 /// Everything that is needed to start one hook.
 #[derive(Debug)]
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
-    /// The environment that it starts from; `None` for hookrun's own.
-    pub(super) environment: Option<&'a [(OsString, OsString)]>,
+    /// The environment that it starts from, and what it is told of signals.
+    pub(super) heritage: Heritage,
     /// Variables to set beside that environment.
     pub(super) variables: &'a [(String, String)],
-    /// Variables of hookrun's own environment to leave out.
+    /// Variables of that environment to leave out.
     pub(super) without: &'a [&'a str],
     /// `None` for hookrun's own working directory.
     pub(super) cwd: Option<&'a Path>,
@@ -71,6 +73,22 @@ struct Feed {
     written: usize,
 }
 
+impl Spawn<'_> {
+    fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Start> {
+        let text = |text: &OsStr| CString::new(text.as_bytes());
+        let words = std::iter::once(&self.program.name).chain(&self.program.arguments);
+        Ok(Start {
+            program: text(self.program.path.as_os_str())?,
+            words: words.map(|word| text(word)).collect::<Result<_, _>>()?,
+            heritage: self.heritage.clone(),
+            without: self.without.iter().map(|name| (*name).to_string()).collect(),
+            own: Variables::of(self.variables)?,
+            cwd: self.cwd.map(|cwd| text(cwd.as_os_str())).transpose()?,
+            streams,
+        })
+    }
+}
+
 impl Child {
     /// Starts a hook in a process group of its own, by posix_spawn. What fits into the pipe of
     /// its stdin is written before, so that most hooks need no further attention.
@@ -82,31 +100,12 @@ impl Child {
         rustix::io::ioctl_fionbio(&stdout_reader, true)?;
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
-        let mut command = Command::new(&spawn.program.path);
-        command.arg0(&spawn.program.name).args(&spawn.program.arguments).process_group(0);
-        command.stdin(stdin_reader).stdout(stdout_writer).stderr(stderr_writer);
-        if let Some(environment) = spawn.environment {
-            command.env_clear();
-            command.envs(environment.iter().map(|(name, value)| (name, value)));
-        }
-        for name in spawn.without {
-            command.env_remove(name);
-        }
-        command.envs(spawn.variables.iter().map(|(name, value)| (name, value)));
-        if let Some(cwd) = spawn.cwd {
-            command.current_dir(cwd);
-        }
-        // With the command our copies of the hook's ends are closed; end of output is then the
-        // hook's own.
-        let started = match spawn.policy {
-            Some(policy) => policy.spawn(command)?,
-            None => {
-                let started = command.spawn()?;
-                drop(command);
-                started
-            }
+        let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
+        let start = spawn.start(streams)?;
+        let pid = match spawn.policy {
+            Some(policy) => policy.spawn(start)?,
+            None => start.spawn()?,
         };
-        let pid = Pid::from_child(&started);
         Ok(Child {
             pid,
             pidfd: open_pidfd(pid),
@@ -241,7 +240,6 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
 /// By execve itself: `Command::exec` hands a file that the system cannot run to a shell, and an
 /// empty one would then exit 0, which is consent.
 pub(super) fn become_program(program: &Program) -> io::Error {
-    use std::os::unix::ffi::OsStrExt;
     let text = |text: &OsStr| CString::new(text.as_bytes());
     let name = std::iter::once(&program.name);
     let words = name.chain(&program.arguments).map(|word| text(word));

@@ -7,11 +7,13 @@
 //! otherwise ([`super::confine`]).
 
 use std::io;
-use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use rustix::process::Pid;
+
+use super::spawn::Start;
 use super::walls::{self, Walls};
 
 /// How many threads are kept: a program that runs for long meets many sandboxes, because each
@@ -46,8 +48,8 @@ pub(super) enum PolicyError {
 
 #[derive(Debug)]
 struct Request {
-    command: Command,
-    reply: SyncSender<io::Result<Child>>,
+    start: Start,
+    reply: SyncSender<io::Result<Pid>>,
 }
 
 impl Policies {
@@ -89,19 +91,16 @@ impl Policy {
     }
 
     /// Starts a program behind the walls.
-    pub(super) fn spawn(&self, command: Command) -> io::Result<Child> {
+    pub(super) fn spawn(&self, start: Start) -> io::Result<Pid> {
         let (reply, result) = sync_channel(1);
         let gone = || io::Error::other("the thread of its sandbox has ended");
-        self.requests.send(Request { command, reply }).map_err(|_| gone())?;
+        self.requests.send(Request { start, reply }).map_err(|_| gone())?;
         result.recv().map_err(|_| gone())?
     }
 }
 
 fn serve(requests: &Receiver<Request>) {
-    while let Ok(Request { mut command, reply }) = requests.recv() {
-        let result = command.spawn();
-        // It holds the hook's ends of the pipes: the end of output is to be the hook's own.
-        drop(command);
-        let _ = reply.send(result);
+    while let Ok(Request { start, reply }) = requests.recv() {
+        let _ = reply.send(start.spawn());
     }
 }

@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use super::spawn;
 
 /// The signals that end a run: what a terminal, a host and an init system send.
 pub(super) const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
@@ -56,8 +58,10 @@ impl Abort {
             signal_hook::flag::register_usize(signal, Arc::clone(&abort.shared.signal), number)?;
             signal_hook::low_level::pipe::register(signal, abort.shared.writer.try_clone()?)?;
         }
-        let ignored = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        signal_hook::flag::register(signal_hook::consts::SIGCHLD, ignored)?;
+        // Else no handler: it would interrupt us at the end of each hook.
+        if spawn::is_ignored(SIGCHLD) {
+            signal_hook::flag::register(SIGCHLD, Arc::default())?;
+        }
         Ok(abort)
     }
 

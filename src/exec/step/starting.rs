@@ -54,10 +54,17 @@ impl Step<'_> {
             Ok(entry) => entry,
             Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
         };
+        let heritage = match self.engine.heritage(job.environment) {
+            Ok(heritage) => heritage,
+            Err(error) => {
+                let error = command::explain(program, None, &error);
+                return self.done(place, not_run(Ending::NotStarted(error)));
+            }
+        };
         let spawn = Spawn {
             program: entry.program.as_ref().unwrap_or(program),
             policy: entry.policy.as_deref(),
-            environment: job.environment,
+            heritage,
             variables: &job.variables,
             without: job.without,
             cwd: job.cwd.as_deref(),
