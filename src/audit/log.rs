@@ -49,6 +49,9 @@ pub struct Log {
     most_bytes: u64,
 }
 
+/// How much is written to see whether there is room: a short line of the log.
+const ATTEMPT_BYTES: usize = 4096;
+
 impl Log {
     /// The log in `folder`, which is made when something is written.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Log {
@@ -71,22 +74,28 @@ impl Log {
         (0..=KEPT).map(|number| self.file(number)).filter(|file| file.exists()).collect()
     }
 
-    /// Whether a line could be written now. Nothing is made.
+    /// Whether a line could be written now. Nothing stays of the attempt.
     ///
     /// # Errors
     /// Why not.
     pub fn check(&self) -> Result<(), KeepError> {
-        if self.file(0).exists() {
-            return self.open().map(drop);
-        }
         let there = self.folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
         let there = there.unwrap_or(Path::new("/"));
         let fails = |error: &dyn ToString| KeepError::new(there, error);
-        if there == self.folder {
-            make_private(there, there).map_err(|error| fails(&error))?;
+        if there != self.folder {
+            let wanted = Access::WRITE_OK | Access::EXEC_OK;
+            return access(there, wanted).map_err(|error| fails(&io::Error::from(error)));
         }
-        let wanted = Access::WRITE_OK | Access::EXEC_OK;
-        access(there, wanted).map_err(|error| fails(&io::Error::from(error)))
+        make_private(there, there).map_err(|error| fails(&error))?;
+        if self.file(0).exists() {
+            self.open()?;
+        }
+        // Only writing tells of a full disk.
+        let attempt = self.folder.join("attempt");
+        let (mut file, size) = open(&attempt).map_err(|error| fails(&error))?;
+        let written = write(&mut file, size, &"\n".repeat(ATTEMPT_BYTES));
+        let _ = fs::remove_file(&attempt);
+        written.map_err(|error| fails(&error))
     }
 
     /// Appends a line.

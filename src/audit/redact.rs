@@ -66,10 +66,10 @@ impl Redactor {
         let mut rest = raw;
         while let Some(start) = rest.find('"') {
             let (before, from) = rest.split_at(start);
+            without_number(&key, before, out);
             if before.contains([',', '{', '[']) {
                 key.clear();
             }
-            out.push_str(before);
             let end = string_end(from);
             let (token, after) = from.split_at(end);
             let is_key = after.trim_start().starts_with(':');
@@ -91,7 +91,7 @@ impl Redactor {
             }
             rest = after;
         }
-        out.push_str(rest);
+        without_number(&key, rest, out);
     }
 
     fn by<'t>(&self, maybe: Maybe, text: &'t str) -> Cow<'t, str> {
@@ -172,6 +172,9 @@ fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }
 
+/// A number with fewer digits is no secret: `"token": 1`.
+const FEWEST_DIGITS: usize = 4;
+
 /// Names whose whole value is a secret, as JSON spells them: without `_` and `-`.
 const SECRET_KEYS: &[&str] = &[
     "password",
@@ -195,6 +198,20 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     let plain: String =
         key.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
     plain == "authorization" || SECRET_KEYS.iter().any(|name| plain.ends_with(name))
+}
+
+/// Appends what stands between two strings of JSON: of a secret that is a number only the mark.
+fn without_number(key: &str, between: &str, out: &mut String) {
+    let value = between.strip_prefix(':').map(str::trim_start).unwrap_or_default();
+    let length = value.bytes().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = &value[..length];
+    if length < FEWEST_DIGITS || !is_secret_of(key, number) {
+        return out.push_str(between);
+    }
+    let start = between.len() - value.len();
+    out.push_str(&between[..start]);
+    out.push_str(&serde_json::Value::from(mark("secret")).to_string());
+    out.push_str(&value[length..]);
 }
 
 /// Where the JSON string at the beginning of `text` ends; the end of the text if it does not.

@@ -21,6 +21,7 @@ use tempfile::TempDir;
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::{choice, runner, start_up};
+use crate::streams;
 use progress::Progress;
 use write::NewRecording;
 
@@ -33,6 +34,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     if args.merge {
         return merge(args, env, report.as_mut(), out);
     }
+    check_write(args, env)?;
     let (abort, grounds) = start_up()?;
     let inputs = inputs(args, env)?;
     let header = header(args, &inputs);
@@ -44,7 +46,9 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let progress = Progress::of(&args.files, env);
     let mut out = BufWriter::new(out);
     report.begin(&header, &mut out)?;
+    let mut unused = args.allow_change.clone();
     let mut each = |done: Done| -> std::result::Result<(), ReplayError> {
+        unused.retain(|hook| !done.findings.iter().any(|finding| is_of(finding, hook)));
         if let Some(written) = &mut written {
             written.append(&done.written)?;
         }
@@ -67,12 +71,21 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     progress.clear();
     let totals = match ended {
         Ok(totals) => totals,
-        Err(error) => return early(&error, &abort, &header),
+        Err(error) => return early(&error, (&abort, &header), (report.as_mut(), &mut out)),
     };
     if let Some(written) = written {
         written.finish()?;
     }
+    // What a part has no change of another one may have.
+    for hook in unused.iter().filter(|_| header.partition.is_none()) {
+        streams::stderr(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
+    }
     end(report.as_mut(), &totals, &header, &mut out)
+}
+
+/// Whether a finding is a change in what this hook decides.
+fn is_of(finding: &Finding, hook: &str) -> bool {
+    matches!(finding, Finding::Changed(change) if change.hook() == Some(hook))
 }
 
 /// Makes one report of many.
@@ -115,10 +128,11 @@ impl From<MergeError> for MergeOrWrite {
 /// The end of a report, and the exit status.
 fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
     let ended = totals.ended(header.allow_undecided);
-    report.end(totals, ended, out)?;
-    out.flush()?;
     let is_part = header.partition.is_some();
-    if totals.events == 0 && ended == Ended::Same && !is_part {
+    let is_empty = totals.events == 0 && ended == Ended::Same && !is_part;
+    report.end(totals, if is_empty { Ended::Incomplete } else { ended }, out)?;
+    out.flush()?;
+    if is_empty {
         return Err(Failure::with_help(
             format!("there is no event in {}", header.inputs.join(", ")),
             "`hookrun run --record FILE` records them",
@@ -132,14 +146,21 @@ fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn 
 }
 
 /// A replay that did not come to its end.
-fn early(error: &ReplayError, abort: &Abort, header: &Header) -> Result {
+fn early(
+    error: &ReplayError,
+    (abort, header): (&Abort, &Header),
+    (report, out): (&mut dyn Report, &mut dyn Write),
+) -> Result {
+    report.cut_short(&error.to_string(), out)?;
+    out.flush()?;
+    let rest = format!("not all of {} is decided", header.inputs.join(", "));
     match (error, abort.signal()) {
-        (ReplayError::Stopped, Some(signal)) => Ok(Exit::Signal(signal)),
+        (ReplayError::Stopped, Some(signal)) => {
+            streams::stderr(&format!("interrupted: {rest}\n"));
+            Ok(Exit::Signal(signal))
+        }
         (ReplayError::Broken(_), _) => Err(Failure::new(error.to_string())),
-        _ => Err(Failure::with_help(
-            error.to_string(),
-            format!("not all of {} is decided", header.inputs.join(", ")),
-        )),
+        _ => Err(Failure::with_help(error.to_string(), rest)),
     }
 }
 
@@ -147,6 +168,30 @@ fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
     let format = FORMATS.iter().find(|(name, _)| *name == args.format);
     let (_, make) = format.ok_or_else(|| Failure::new(format!("no format `{}`", args.format)))?;
     Ok(make(args.most))
+}
+
+/// A part must not take the place of the whole that it is of.
+fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
+    let Some(file) = &args.write else { return Ok(()) };
+    if file.as_os_str() == STDIN {
+        return Err(Failure::with_help(
+            "`--write -` names no file",
+            "name one; what is found goes to stdout",
+        ));
+    }
+    let is_whole = args.partition.is_none_or(|partition| partition == Partition::WHOLE);
+    let written = env.cwd.join(file);
+    let is_written = |input: &&PathBuf| write::is_same(&written, &env.cwd.join(input));
+    match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
+        None => Ok(()),
+        Some(input) => Err(Failure::with_help(
+            format!(
+                "`{}` is what is replayed: what is written would not be the same events",
+                input.display()
+            ),
+            "write to another file",
+        )),
+    }
 }
 
 /// The recordings. Only one of them can be stdin.
@@ -166,10 +211,18 @@ fn header(args: &ReplayArgs, inputs: &[Input]) -> Header {
     let inputs = inputs.iter().map(Input::name).collect();
     Header {
         against: args.against.as_ref().map(|folder| folder.display().to_string()),
+        hooks: names(&args.source.hooks),
+        settings: names(&args.source.settings),
+        discover: args.source.discover,
+        allow_change: args.allow_change.clone(),
         strict: args.strict,
         allow_undecided: args.allow_undecided,
         ..Header::new(inputs, args.partition.unwrap_or(Partition::WHOLE))
     }
+}
+
+fn names(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.display().to_string()).collect()
 }
 
 /// Where hooks keep state meanwhile: what a user's hooks have kept is not touched.

@@ -11,6 +11,12 @@ pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
     AutoStream::new(io::stdout().lock(), choice(color, io::stdout().is_terminal()))
 }
 
+/// How many columns stdout has, if it is a terminal.
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// stdout for programs, byte by byte: dropping colours would also drop control characters that
 /// are part of a value.
 pub(crate) fn data() -> io::StdoutLock<'static> {

@@ -14,6 +14,7 @@ use hookrun::config::Environment;
 use hookrun::event::{Context, catalog};
 use hookrun::report::human::{self, About, Origin};
 use hookrun::report::{Paths, plain};
+use hookrun::ui::status::cut;
 
 use crate::args::{TextFormat, WhyArgs};
 use crate::exit::{Exit, Failure, Result};
@@ -22,9 +23,6 @@ use filter::Filter;
 
 /// How many lines that are no records are named.
 const MOST_PROBLEMS: usize = 10;
-
-/// Columns of a line for each decision.
-const COLUMNS: usize = 80;
 
 /// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
 pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -48,6 +46,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         unnamed: 0,
     };
     let mut stats = Stats::default();
+    let columns = streams::columns();
     let mut show = |found: &Found<'_>, out: &mut dyn Write| -> Result<()> {
         match args.format {
             _ if args.stats => stats.add(&found.record.time, &found.brief),
@@ -55,7 +54,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
                 out.write_all(found.line)?;
                 writeln!(out)?;
             }
-            TextFormat::Human if args.brief => one_line(found, out)?,
+            TextFormat::Human if args.brief => one_line(found, columns, out)?,
             TextFormat::Human => page(found, &paths, out)?,
         }
         Ok(())
@@ -63,13 +62,18 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     let ended = search.through(&files, &mut |found| show(found, out));
     search.tell(&paths);
     ended?;
+    // Else what is shown as the last decision would not be it.
+    let log_shown = log.as_ref().filter(|_| args.file.is_empty() && search.found > 0);
+    if let Some(Err(error)) = log_shown.map(Log::check) {
+        streams::stderr(&format!("newer decisions are not kept: {error}\n"));
+    }
     if search.found == 0 {
         streams::stderr(&nothing(&search, &files, (log.as_ref(), args), &paths));
         return Ok(Exit::No);
     }
     if args.stats {
         match args.format {
-            TextFormat::Human => table::human(&stats, env.is_utf8, out)?,
+            TextFormat::Human => table::human(&stats, (env.is_utf8, columns), out)?,
             TextFormat::Json => table::json(&stats, out)?,
         }
     }
@@ -98,7 +102,9 @@ fn nothing(
 ) -> String {
     if search.read > 0 {
         let noun = if search.read == 1 { "decision" } else { "decisions" };
-        return format!("no decision is like that, of {} {noun}\n", search.read);
+        let unknown =
+            filter::unknown(&args.filter).map(|what| format!("; {what}")).unwrap_or_default();
+        return format!("no decision is like that, of {} {noun}{unknown}\n", search.read);
     }
     if let Some(file) = args.file.first().filter(|_| !files.is_empty()) {
         return format!("there is no decision in `{}`\n", paths.show(file));
@@ -239,8 +245,8 @@ fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// A decision on one line.
-fn one_line(found: &Found<'_>, out: &mut dyn Write) -> Result<()> {
+/// A decision on one line, of a terminal with so many columns.
+fn one_line(found: &Found<'_>, columns: Option<usize>, out: &mut dyn Write) -> Result<()> {
     let Found { record, brief, .. } = found;
     let (style, word) = human::decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
@@ -254,12 +260,28 @@ fn one_line(found: &Found<'_>, out: &mut dyn Write) -> Result<()> {
         (who, reason) => format!("  {who}: {}", reason.unwrap_or_default()),
     };
     let rest = plain(&format!("{}{said}", record.event));
-    let room = COLUMNS - 19 - 2 - 7;
-    let mut shown: String = rest.chars().take(room).collect();
-    if rest.chars().count() > room {
-        shown.pop();
-        shown.push('…');
-    }
+    let shown = in_columns(&rest, columns);
     writeln!(out, "{}  {style}{word:<5}{style:#}  {shown}", plain(&seconds))?;
     Ok(())
+}
+
+/// As much as stands on a line of a terminal behind time and decision. Who looks through the lines
+/// with another program gets all.
+fn in_columns(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_string() };
+    cut(text, columns.saturating_sub("2026-01-31 09:30:00  BLOCK  ".len()).max(10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_stands_on_one_line_of_the_terminal() {
+        let text = "x".repeat(200);
+        assert_eq!(in_columns(&text, None), text);
+        assert_eq!(in_columns(&text, Some(80)).chars().count(), 52);
+        assert_eq!(in_columns(&text, Some(5)).chars().count(), 10);
+        assert_eq!(in_columns("short", Some(80)), "short");
+    }
 }

@@ -27,6 +27,9 @@ pub const ASPECTS: &[(&str, bool)] = &[
     ("context", false),
 ];
 
+/// What can be decided.
+const DECISIONS: &[&str] = &["allow", "ask", "block"];
+
 /// What hooks said of an event, all together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -129,6 +132,11 @@ struct KeptVerdict {
 pub fn recorded(run: &str, has_limit: bool) -> Result<Said, RecordError> {
     let kept: Kept<'_> = serde_json::from_str(run)
         .map_err(|error| RecordError::Other { problem: error.to_string() })?;
+    if !DECISIONS.contains(&kept.decision.as_ref()) {
+        let problem =
+            format!("its decision is `{}`, which is none that this hookrun knows", kept.decision);
+        return Err(RecordError::Other { problem });
+    }
     Ok(kept.said(has_limit))
 }
 

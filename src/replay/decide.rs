@@ -132,6 +132,12 @@ impl Decider {
         let Some(context) = record.context() else {
             return undecided("its context was not kept: it was refused before it was read".into());
         };
+        if !hooks::is_known(&record.host) {
+            let host = &record.host;
+            return undecided(format!(
+                "no host `{host}` is known, and how it tells and hears is not; update hookrun"
+            ));
+        }
         let today = self.hooks.of(record)?;
         let other = self.against.as_ref().map(|hooks| hooks.of(record)).transpose()?;
         if let Some(why) = self.incomplete(record, context, (&today, other.as_deref())) {

@@ -115,6 +115,11 @@ impl Hooks {
     }
 }
 
+/// Whether the words of this host are known.
+pub(super) fn is_known(host: &str) -> bool {
+    host == native::NAME || dialect::find(host).is_some()
+}
+
 /// The folders that the host told of when the event was recorded.
 fn told(record: &Record<'_>) -> Vec<PathBuf> {
     let context = record.context().and_then(|context| Context::parse(context).ok());

@@ -33,6 +33,17 @@ pub struct Header {
     /// The folder of the other set of hooks, where two are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// The folders that hooks were taken from, where they are named, and the settings files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
+    /// Those of the system, the user and the project as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub discover: bool,
+    /// The hooks whose decisions may change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_change: Vec<String>,
     /// Other words are changes too.
     pub strict: bool,
     /// Events that were not kept whole count as decided.
@@ -66,6 +77,15 @@ pub trait Report {
     /// # Errors
     /// When the writer fails.
     fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()>;
+
+    /// In place of the end, when there will be none. A form that says by itself that its end is
+    /// missing needs nothing.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    fn cut_short(&mut self, _why: &str, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A format: its name, and what writes it, showing at most so many findings.
@@ -90,6 +110,10 @@ impl Header {
             inputs,
             partition,
             against: None,
+            hooks: Vec::new(),
+            settings: Vec::new(),
+            discover: false,
+            allow_change: Vec::new(),
             strict: false,
             allow_undecided: false,
         }
@@ -259,6 +283,10 @@ impl Report for Tap {
             writeln!(out, "  # {rest}")?;
         }
         writeln!(out, "1..{number}")
+    }
+
+    fn cut_short(&mut self, why: &str, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "Bail out! {}", plain(why))
     }
 }
 

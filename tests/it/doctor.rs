@@ -383,3 +383,20 @@ fn a_log_that_cannot_be_written_is_a_warning() {
         .prints("decisions are not kept");
     sandbox.has_no_file("home/.local/state/hookrun/log/decisions.jsonl");
 }
+
+#[test]
+fn a_full_disk_is_a_warning_and_the_attempt_leaves_nothing() {
+    let sandbox = Sandbox::new().hook("10-no.sh", "exit 1");
+    sandbox.run("tool.pre").exits(2);
+    let script = "ulimit -f 1; exec \"$0\" doctor";
+    let ran = sandbox.hookrun_by_shell(script, b"");
+    ran.exits(0).prints("decisions are not kept");
+    sandbox.hookrun(&["doctor"], b"").exits(0).prints("in order");
+    sandbox.has_no_file("home/.local/state/hookrun/log/attempt");
+    // Whoever asks for the last decision is told that there may be a newer one.
+    let script = "ulimit -f 1; exec \"$0\" why";
+    let ran = sandbox.hookrun_by_shell(script, b"");
+    ran.exits(0).says("newer decisions are not kept");
+    let ran = sandbox.hookrun(&["why"], b"");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+}

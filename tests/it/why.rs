@@ -113,6 +113,11 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--host", "native", "--since", "1h"]).len(), 6);
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
     why(&sandbox, &["--host", "claude"]).exits(1).says("no decision is like that, of 6 decisions");
+    why(&sandbox, &["--host", "cluade"])
+        .exits(1)
+        .says("there is no host `cluade`: did you mean `claude`?");
+    why(&sandbox, &["--event", "tool.per"]).exits(1).says("did you mean `tool.pre`?");
+    why(&sandbox, &["--since", "60y"]).exits(2).says("that is before 1970");
 }
 
 #[test]
@@ -123,15 +128,9 @@ fn several_decisions_stand_on_a_line_each() {
     sandbox.hookrun(&["run", "tool.pre"], b"").exits(2);
     let ran = why(&sandbox, &["--all", "--brief"]);
     let lines: Vec<&str> = ran.stdout.lines().map(|line| &line[21..]).collect();
-    assert_eq!(
-        lines,
-        [
-            "BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i…",
-            "BLOCK  tool.pre  10-guard.sh: no force push",
-            "allow  tool.pre",
-        ]
-    );
-    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+    assert!(lines[0].starts_with("BLOCK  tool.pre  hookrun itself: no event on stdin; pipe i"));
+    assert!(lines[0].chars().count() > 70 && !lines[0].contains('…'), "{lines:?}");
+    assert_eq!(lines[1..], ["BLOCK  tool.pre  10-guard.sh: no force push", "allow  tool.pre"]);
 }
 
 #[test]

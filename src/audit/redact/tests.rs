@@ -53,6 +53,7 @@ fn cases() -> Vec<Case> {
             "slack-token",
             vec![
                 (format!("xoxb-{}", r("1a-", 8)), "[redacted:slack-token]"),
+                (format!("xapp-1-{}", r("a1-", 8)), "[redacted:slack-token]"),
                 (
                     format!("https://hooks.slack.com/services/{}", r("T0/", 10)),
                     "https://[redacted:slack-token]",
@@ -69,6 +70,16 @@ fn cases() -> Vec<Case> {
             "npm-token",
             vec![(format!("npm_{}", r("a1", 18)), "[redacted:npm-token]")],
             vec!["npm_config_registry".into()],
+        ),
+        (
+            "huggingface-token",
+            vec![(format!("hf_{}", r("a1", 17)), "[redacted:huggingface-token]")],
+            vec!["hf_transfer".into(), format!("hf_{}", r("ab", 17))],
+        ),
+        (
+            "sendgrid-key",
+            vec![(format!("SG.{0}.{0}", r("a1-_", 5)), "[redacted:sendgrid-key]")],
+            vec!["SG.x".into(), "MSG.a".into()],
         ),
         (
             "stripe-key",
@@ -133,6 +144,12 @@ fn cases() -> Vec<Case> {
                     "https://h/?access_token=[redacted:secret]&page=2",
                 ),
                 ("password=hunter2".into(), "password=[redacted:secret]"),
+                ("export DB_PASS='hun ter2' x".into(), "export DB_PASS=[redacted:secret] x"),
+                ("PASS=hunter2".into(), "PASS=[redacted:secret]"),
+                (
+                    "aws_secret_access_key = wJalr0XUtnFEMI/K7MDENG".into(),
+                    "aws_secret_access_key = [redacted:secret]",
+                ),
                 (
                     r#"{"client_secret": "abcdefgh", "n": 1}"#.into(),
                     r#"{"client_secret": "[redacted:secret]", "n": 1}"#,
@@ -154,6 +171,9 @@ fn cases() -> Vec<Case> {
                 "TOKEN=$GH_TOKEN".into(),
                 "PASSWORD=".into(),
                 "MAX_TOKENS=4096".into(),
+                "BYPASS=1 COMPASS=north".into(),
+                "let token = next_token2(input);".into(),
+                "if password == expected_1234".into(),
                 "password: string".into(),
                 "a password is asked for".into(),
                 "x --password --force".into(),
@@ -218,6 +238,10 @@ fn what_stands_under_a_telling_key_goes_whatever_it_looks_like() {
         r#"{"password" : "[redacted:secret]", "user":"me"}"#
     );
     assert_eq!(of(r#"{"x-api-key":"ab"}"#), r#"{"x-api-key":"[redacted:secret]"}"#);
+    assert_eq!(
+        of(r#"{"password": 1234567, "token":3,"pin":[1234567],"accessToken":12345}"#),
+        r#"{"password": "[redacted:secret]", "token":3,"pin":[1234567],"accessToken":"[redacted:secret]"}"#
+    );
     assert_eq!(
         of(r#"{"passwordHint":"ab","password":{"type":"string"}}"#),
         r#"{"passwordHint":"ab","password":{"type":"string"}}"#

@@ -85,7 +85,9 @@ fn number(text: &str) -> Result<usize, String> {
 /// A time before now, or a moment.
 fn moment(text: &str) -> Result<SystemTime, String> {
     if let Ok(before) = super::duration(text) {
-        return SystemTime::now().checked_sub(before).ok_or_else(|| "that is too long".to_string());
+        let moment = SystemTime::now().checked_sub(before);
+        let moment = moment.filter(|moment| *moment >= SystemTime::UNIX_EPOCH);
+        return moment.ok_or_else(|| "that is before 1970, when nothing was kept".to_string());
     }
     let whole = [text.to_string(), format!("{text}Z"), format!("{text}T00:00:00Z")];
     let found = whole.iter().find_map(|text| humantime::parse_rfc3339_weak(text).ok());
@@ -107,5 +109,8 @@ mod tests {
         let ago = moment("2h").unwrap().elapsed().unwrap();
         assert!(ago >= Duration::from_secs(7200) && ago < Duration::from_secs(7300));
         assert!(moment("yesterday").is_err());
+        for long in ["60y", "500000h", "99999999999999h"] {
+            assert!(moment(long).is_err(), "{long}");
+        }
     }
 }

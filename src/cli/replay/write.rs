@@ -2,16 +2,35 @@
 //! stays until then.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hookrun::replay::ReplayError;
+use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
 /// A recording that is being written.
 pub(super) struct NewRecording {
     file: PathBuf,
     place: Place,
+    /// The file that was there before.
+    before: Option<Seen>,
+}
+
+/// A file, and how much was in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+}
+
+impl Seen {
+    fn at(file: &Path) -> Option<Seen> {
+        let meta = file.metadata().ok()?;
+        Some(Seen { device: meta.dev(), inode: meta.ino(), bytes: meta.len() })
+    }
 }
 
 enum Place {
@@ -28,17 +47,14 @@ impl NewRecording {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         let is_other = file.metadata().is_ok_and(|meta| !meta.is_file());
         let place = if is_other {
-            OpenOptions::new()
-                .write(true)
-                .open(&file)
-                .map(|file| Place::There(BufWriter::new(file)))
+            open_other(&file).map(|file| Place::There(BufWriter::new(file)))
         } else {
             let folder = file.parent().unwrap_or(Path::new("/"));
             let beside = tempfile::Builder::new().prefix(".hookrun-replay").tempfile_in(folder);
             beside.map(|beside| Place::Beside(BufWriter::new(beside)))
         };
         match place {
-            Ok(place) => Ok(NewRecording { file, place }),
+            Ok(place) => Ok(NewRecording { before: Seen::at(&file), file, place }),
             Err(error) => Err(fails(&file, &error)),
         }
     }
@@ -52,23 +68,47 @@ impl NewRecording {
         written.map_err(|error| fails(&self.file, &error))
     }
 
-    /// All is written: it takes its place.
+    /// All is written: it takes its place, unless somebody has written there meanwhile.
     pub(super) fn finish(self) -> Result<(), ReplayError> {
-        let NewRecording { file, place } = self;
+        let NewRecording { file, place, before } = self;
+        if matches!(place, Place::Beside(_)) && Seen::at(&file) != before {
+            let problem = "somebody else has written to it meanwhile; it is left as it is, and \
+                           nothing is written: replay it again";
+            return Err(fails(&file, &io::Error::other(problem)));
+        }
         let finished = match place {
             Place::There(mut there) => there.flush(),
-            Place::Beside(beside) => beside
-                .into_inner()
-                .map_err(std::io::IntoInnerError::into_error)
-                .and_then(|beside| {
+            Place::Beside(beside) => {
+                beside.into_inner().map_err(io::IntoInnerError::into_error).and_then(|beside| {
                     beside.as_file().sync_all()?;
                     beside.persist(&file).map(drop).map_err(|error| error.error)
-                }),
+                })
+            }
         };
         finished.map_err(|error| fails(&file, &error))
     }
 }
 
-fn fails(file: &Path, error: &std::io::Error) -> ReplayError {
+/// Whether `file` and `other` are the same file.
+pub(super) fn is_same(file: &Path, other: &Path) -> bool {
+    let of = |file| Seen::at(file).map(|seen| (seen.device, seen.inode));
+    of(file).is_some_and(|file| of(other) == Some(file))
+}
+
+/// A pipe or a device. A pipe that nobody reads is an error, and is not waited for.
+fn open_other(file: &Path) -> io::Result<File> {
+    let no_wait = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
+    let opened = OpenOptions::new().write(true).custom_flags(no_wait).open(file);
+    let opened = opened.map_err(|error| match error.raw_os_error() {
+        Some(errno) if errno == rustix::io::Errno::NXIO.raw_os_error() => {
+            io::Error::other("it is a pipe, and nobody reads it; start the reader first")
+        }
+        _ => error,
+    })?;
+    rustix::io::ioctl_fionbio(&opened, false)?;
+    Ok(opened)
+}
+
+fn fails(file: &Path, error: &io::Error) -> ReplayError {
     ReplayError::Write { what: format!("`{}`", file.display()), problem: error.to_string() }
 }

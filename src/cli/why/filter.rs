@@ -1,8 +1,9 @@
 //! Which decisions are meant. What the head of a line tells is asked first.
 
 use hookrun::audit::record::{Brief, Record, RecordError};
-use hookrun::dialect;
+use hookrun::dialect::{self, native};
 use hookrun::event::catalog;
+use hookrun::spelling;
 
 use crate::args::{Expected, FilterArgs};
 
@@ -63,18 +64,38 @@ impl Filter {
     }
 }
 
+/// The name of a host or an event that nobody knows, in words.
+pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
+    if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
+        let hosts = dialect::DIALECTS.iter().map(|dialect| dialect.name);
+        let near = spelling::nearest(name, hosts);
+        let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        return Some(format!("there is no host `{name}`{near}"));
+    }
+    let name = args.event.as_deref().filter(|name| known(name).is_empty())?;
+    catalog::Catalog::default().find(name).err().map(|error| error.to_string())
+}
+
 /// The canonical names of an event; a name that nobody knows may be that of an own event.
 fn events(name: &str) -> Vec<String> {
+    let events = known(name);
+    if events.is_empty() { vec![name.to_string()] } else { events }
+}
+
+/// The canonical names of an event of the catalog.
+fn known(name: &str) -> Vec<String> {
     let bindings = dialect::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
     let mut events: Vec<String> = bindings.map(|binding| binding.row.event.to_string()).collect();
     events.extend(catalog::find(name).map(|spec| spec.name.to_string()));
-    if events.is_empty() {
-        events.push(name.to_string());
-    }
     events
 }
 
 /// The name of a host; it may have others.
 fn host(name: &str) -> String {
-    dialect::find(name).map_or(name, |dialect| dialect.name).to_string()
+    host_of(name).unwrap_or(name).to_string()
+}
+
+fn host_of(name: &str) -> Option<&'static str> {
+    let known = dialect::find(name).map(|dialect| dialect.name);
+    known.or((name == native::NAME).then_some(native::NAME))
 }

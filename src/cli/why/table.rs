@@ -1,4 +1,4 @@
-//! `why --stats`: what hooks have decided and cost, as a table and as bars in 80 columns.
+//! `why --stats`: what hooks have decided and cost, as a table and as bars, in the columns of the terminal.
 
 use std::io::Write;
 
@@ -12,11 +12,18 @@ use crate::exit::Result;
 const BOLD: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();
 
-/// Columns of a hook's name.
-const NAME: usize = 20;
+/// Columns where stdout is no terminal.
+const COLUMNS: usize = 80;
 
-/// Columns of the longest bar.
-const LONGEST_BAR: usize = 40;
+/// Columns of the figures of a hook, and of those of them that a narrow terminal has no room for.
+const FIGURES: usize = 60;
+const LEFT_OUT: usize = 12;
+
+/// Columns of what stands before a bar, beside the name.
+const BEFORE_BAR: usize = 13;
+
+/// The fewest and the most columns of a name.
+const NAMES: (usize, usize) = (10, 50);
 
 /// How many hooks are drawn; the table has all.
 const MOST_BARS: usize = 15;
@@ -24,15 +31,37 @@ const MOST_BARS: usize = 15;
 /// The upper ends of the rows of the histogram, in milliseconds.
 const BOUNDS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0];
 
-/// What is drawn with: Unicode where the terminal has it.
+/// What is drawn with: Unicode where the terminal has it, and in as many columns as it has.
 #[derive(Debug, Clone, Copy)]
 struct Pen {
     is_utf8: bool,
+    /// Two figures are left out.
+    is_narrow: bool,
+    /// Columns of a hook's name.
+    name: usize,
+    /// Columns of the longest bar.
+    bar: usize,
 }
 
-/// Writes the table and the bars.
-pub(super) fn human(stats: &Stats, is_utf8: bool, out: &mut dyn Write) -> Result<()> {
-    let pen = Pen { is_utf8 };
+impl Pen {
+    fn of(is_utf8: bool, columns: Option<usize>) -> Pen {
+        let columns = columns.unwrap_or(COLUMNS);
+        let is_narrow = columns < COLUMNS;
+        let figures = if is_narrow { FIGURES - LEFT_OUT } else { FIGURES };
+        let name = columns.saturating_sub(figures).clamp(NAMES.0, NAMES.1);
+        let bar = columns.saturating_sub(name + BEFORE_BAR).clamp(10, 40);
+        Pen { is_utf8, is_narrow, name, bar }
+    }
+}
+
+/// Writes the table and the bars, in so many columns.
+pub(super) fn human(
+    stats: &Stats,
+    (is_utf8, columns): (bool, Option<usize>),
+    out: &mut dyn Write,
+) -> Result<()> {
+    let pen = Pen::of(is_utf8, columns);
+    let width = pen.name;
     let noun = if stats.decisions == 1 { "decision" } else { "decisions" };
     let (allowed, refused, asked) = (stats.allowed, stats.refused, stats.asked);
     writeln!(
@@ -48,20 +77,21 @@ pub(super) fn human(stats: &Stats, is_utf8: bool, out: &mut dyn Write) -> Result
         writeln!(out, "\nNo hook was run.")?;
         return Ok(());
     }
+    let (asked, p90) = pen.left_out(("asked", "p90"));
     writeln!(
         out,
-        "\n{BOLD}{:<NAME$}{:>7}{:>8}{:>6}{:>7}{:>6}{:>6}{:>6}{:>6}{:>8}{BOLD:#}",
-        "hook", "calls", "refused", "asked", "failed", "p50", "p90", "p99", "max", "total"
+        "\n{BOLD}{:<width$}{:>7}{:>8}{asked}{:>7}{:>6}{p90}{:>6}{:>6}{:>8}{BOLD:#}",
+        "hook", "calls", "refused", "failed", "p50", "p99", "max", "total"
     )?;
     for (name, hook) in &hooks {
         let HookStats { calls, refusals, questions, failures, latencies } = hook;
         let time = |share: f64| pen.time(latencies.percentile_ms(share));
+        let (asked, p90) = pen.left_out((&questions.to_string(), &time(0.9)));
         writeln!(
             out,
-            "{:<NAME$}{calls:>7}{refusals:>8}{questions:>6}{failures:>7}{:>6}{:>6}{:>6}{:>6}{:>8}",
+            "{:<width$}{calls:>7}{refusals:>8}{asked}{failures:>7}{:>6}{p90}{:>6}{:>6}{:>8}",
             pen.name(name),
             time(0.5),
-            time(0.9),
             time(0.99),
             pen.time(latencies.max_ms()),
             pen.time(latencies.total_ms()),
@@ -84,6 +114,7 @@ fn by_cost(stats: &Stats) -> Vec<(&String, &HookStats)> {
 fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Result<()> {
     let all: f64 = hooks.iter().map(|(_, hook)| hook.latencies.total_ms()).sum();
     let most = hooks.first().map_or(0.0, |(_, hook)| hook.latencies.total_ms());
+    let width = pen.name;
     writeln!(out, "\n{BOLD}time in all{BOLD:#}")?;
     for (name, hook) in hooks.iter().take(MOST_BARS) {
         let total = hook.latencies.total_ms();
@@ -91,7 +122,7 @@ fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Res
         let bar = pen.bar(total, most);
         writeln!(
             out,
-            "{:<NAME$}{:>7} {:>3.0}% {BAR}{bar}{BAR:#}",
+            "{:<width$}{:>7} {:>3.0}% {BAR}{bar}{BAR:#}",
             pen.name(name),
             pen.time(total),
             share
@@ -118,12 +149,25 @@ fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()>
         };
         #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
         let bar = pen.bar(*count as f64, most as f64);
-        writeln!(out, "{label:<NAME$}{count:>7}      {BAR}{bar}{BAR:#}")?;
+        writeln!(out, "{label:<width$}{count:>7}      {BAR}{bar}{BAR:#}", width = pen.label())?;
     }
     Ok(())
 }
 
 impl Pen {
+    /// The two figures that only a wide terminal has room for, each in its columns.
+    fn left_out(self, (asked, p90): (&str, &str)) -> (String, String) {
+        match self.is_narrow {
+            true => (String::new(), String::new()),
+            false => (format!("{asked:>6}"), format!("{p90:>6}")),
+        }
+    }
+
+    /// Columns of what names a row of the histogram.
+    fn label(self) -> usize {
+        self.name.max(15)
+    }
+
     /// A bar for a part of the most, of eighths of a column where there are such signs. What is
     /// not nothing is seen.
     fn bar(self, value: f64, most: f64) -> String {
@@ -136,7 +180,7 @@ impl Pen {
             clippy::cast_precision_loss,
             reason = "at most 320 eighths"
         )]
-        let eighths = ((value / most * (LONGEST_BAR * 8) as f64).round() as usize).max(1);
+        let eighths = ((value / most * (self.bar * 8) as f64).round() as usize).max(1);
         if !self.is_utf8 {
             return "#".repeat(eighths.div_ceil(8));
         }
@@ -151,10 +195,10 @@ impl Pen {
     /// A name in its columns.
     fn name(self, name: &str) -> String {
         let name = plain(name);
-        if name.chars().count() < NAME {
+        if name.chars().count() < self.name {
             return name;
         }
-        let (end, kept) = if self.is_utf8 { ("…", NAME - 2) } else { ("..", NAME - 3) };
+        let (end, kept) = if self.is_utf8 { ("…", self.name - 2) } else { ("..", self.name - 3) };
         let mut short: String = name.chars().take(kept).collect();
         short.push_str(end);
         short
@@ -222,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_time_has_five_columns() {
-        let pen = Pen { is_utf8: true };
+        let pen = Pen::of(true, None);
         let shown: Vec<String> =
             [0.0, 0.0123, 0.85, 0.9999, 1.0, 3.12, 9.96, 120.4, 999.9, 1234.0, 65_000.0, 7.2e6]
                 .into_iter()
@@ -241,8 +285,25 @@ mod tests {
     }
 
     #[test]
+    fn the_table_fits_into_the_terminal() {
+        let stats = || {
+            let hook = HookStats { calls: 3, ..HookStats::default() };
+            let hooks = [("a".repeat(70), hook)].into_iter().collect();
+            Stats { decisions: 3, hooks, ..Stats::default() }
+        };
+        for (columns, shown) in [(60, 12), (79, 31), (80, 20), (100, 40), (300, 50)] {
+            let mut out = Vec::new();
+            human(&stats(), (true, Some(columns)), &mut out).unwrap();
+            let text = anstream::adapter::strip_str(std::str::from_utf8(&out).unwrap()).to_string();
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            let name = format!("{}… ", "a".repeat(shown - 2));
+            assert!(text.contains(&name), "{columns}: {text}");
+        }
+    }
+
+    #[test]
     fn bars_are_as_long_as_their_share() {
-        let (blocks, ascii) = (Pen { is_utf8: true }, Pen { is_utf8: false });
+        let (blocks, ascii) = (Pen::of(true, None), Pen::of(false, None));
         assert_eq!(blocks.bar(10.0, 10.0), "█".repeat(40));
         assert_eq!(blocks.bar(1.0, 64.0), "▋");
         assert_eq!(blocks.bar(0.0001, 10.0), "▏");

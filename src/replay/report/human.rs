@@ -60,12 +60,13 @@ impl Report for Human {
             writeln!(out, "{rest}\n")?;
         }
         let (style, word) = match ended {
+            Ended::Same if totals.expected > 0 => (GOOD, "as expected"),
             Ended::Same => (GOOD, "as recorded"),
             Ended::Changed => (BAD, "changed"),
             Ended::Incomplete => (BAD, "incomplete"),
         };
         let word = match (&self.against, ended) {
-            (Some(_), Ended::Same) => "the same",
+            (Some(_), Ended::Same) if totals.expected == 0 => "the same",
             _ => word,
         };
         let summary = summary(totals);

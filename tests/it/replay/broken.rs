@@ -41,7 +41,10 @@ fn a_file_that_cannot_be_read_is_named_and_the_others_decided() {
 #[test]
 fn a_recording_without_events_is_no_success() {
     let sandbox = Sandbox::new().file("events.jsonl", "\n");
-    replay(&sandbox, &["events.jsonl"]).exits(2).says("there is no event in events.jsonl");
+    replay(&sandbox, &["events.jsonl"])
+        .exits(2)
+        .prints("incomplete: 0 events")
+        .says("there is no event in events.jsonl");
     // One part of it may have none.
     replay(&sandbox, &["events.jsonl", "--partition", "1/2"]).exits(0);
 }
@@ -132,6 +135,62 @@ fn a_full_disk_is_told_and_no_file_is_half_written() {
 }
 
 #[test]
+fn a_part_never_takes_the_place_of_the_whole() {
+    let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]);
+    let before = sandbox.read("events.jsonl");
+    let part = ["events.jsonl", "--partition", "1/2", "--write", "./events.jsonl"];
+    replay(&sandbox, &part)
+        .exits(2)
+        .says("`events.jsonl` is what is replayed: what is written would not be the same events")
+        .says("write to another file");
+    let sandbox = sandbox.file("more.jsonl", &before);
+    let both = ["events.jsonl", "more.jsonl", "--write", "more.jsonl"];
+    replay(&sandbox, &both).exits(2).says("`more.jsonl` is what is replayed");
+    replay(&sandbox, &["events.jsonl", "--write", "-"]).exits(2).says("`--write -` names no file");
+    assert_eq!(
+        (sandbox.read("events.jsonl"), sandbox.read("more.jsonl")),
+        (before.clone(), before)
+    );
+    sandbox.has_no_file("-");
+    // The whole may: it is the same events with today's outcomes.
+    replay(&sandbox, &["events.jsonl", "--write", "events.jsonl"]).exits(0);
+    assert_eq!(sandbox.read("events.jsonl").lines().count(), 3);
+}
+
+#[test]
+fn what_is_recorded_meanwhile_is_not_written_over() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    // The hook stands for a hookrun elsewhere that still records.
+    let sandbox = sandbox.hook("10-guard.sh", "echo '{}' >> \"$HOOKRUN_PROJECT_DIR/events.jsonl\"");
+    replay(&sandbox, &["events.jsonl", "--write", "events.jsonl"])
+        .exits(2)
+        .says("somebody else has written to it meanwhile; it is left as it is");
+    assert_eq!(sandbox.read("events.jsonl").lines().last(), Some("{}"));
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_not_waited_for() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    let script = "mkfifo pipe && exec \"$0\" replay events.jsonl --write pipe";
+    sandbox.hookrun_by_shell(script, b"").exits(2).says("it is a pipe, and nobody reads it");
+    let script = "cat pipe & \"$0\" replay events.jsonl --write pipe --format tap; wait";
+    sandbox.hookrun_by_shell(script, b"").exits(0).prints("{\"hookrun\":1,");
+}
+
+#[test]
+fn what_nobody_knows_is_not_decided_by_guessing() {
+    let sandbox = recorded(GUARD, &["ls"]);
+    let host = changed(&sandbox, |line| line["host"] = json!("zzz"));
+    let word = changed(&sandbox, |line| line["run"]["decision"] = json!("maybe"));
+    let sandbox = sandbox.file("odd.jsonl", &format!("{host}\n{word}\n"));
+    replay(&sandbox, &["odd.jsonl"])
+        .exits(2)
+        .prints("no host `zzz` is known")
+        .prints("odd.jsonl:2  it is no record of hookrun: its decision is `maybe`, which is none")
+        .prints("incomplete: ");
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_a_failure() {
     let sandbox = recorded(GUARD, &["ls"]);
     if std::path::Path::new("/dev/full").exists() {
@@ -143,9 +202,11 @@ fn a_report_that_cannot_be_written_is_a_failure() {
 #[test]
 fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     let sandbox = recorded("", &["ls"]).hook("10-guard.sh", ": > started; sleep 600");
-    let mut child = sandbox
-        .command(&["replay", "events.jsonl", "--write", "new.jsonl"])
+    let child = sandbox
+        .command(&["replay", "events.jsonl", "--write", "new.jsonl", "--format", "tap"])
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     while !sandbox.at("started").exists() {
@@ -153,7 +214,12 @@ fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(128 + 15));
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("interrupted: not all of events.jsonl is decided"), "{said}");
+    let told = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(told, "TAP version 13\nBail out! it was told to stop\n");
     sandbox.has_no_file("new.jsonl");
     let left = fs::read_dir(sandbox.path()).unwrap().filter_map(Result::ok);
     let hidden = left.filter(|file| file.file_name().to_string_lossy().starts_with(".hookrun"));

@@ -110,6 +110,13 @@ fn a_part_that_is_missing_or_there_twice_or_of_something_else_is_told() {
     says(&sandbox, &all, "part-2.json: it has no end: the job was interrupted");
     let sandbox = sandbox.file("part-2.json", &text.replacen("events.jsonl", "other.jsonl", 1));
     says(&sandbox, &all, "part-2.json: it is of another replay than");
+    let mut sandbox = sandbox;
+    let part = ["events.jsonl", "--format", "json", "--partition", "2/4"];
+    for option in [["--hooks", "hooks.d"], ["--allow-change", "10-guard.sh"]] {
+        let other = replay(&sandbox, &[&part[..], &option].concat()).stdout;
+        sandbox = sandbox.file("part-2.json", &other);
+        says(&sandbox, &all, "part-2.json: it is of another replay than");
+    }
     let newer = text.replacen("\"hookrunReplay\":1", "\"hookrunReplay\":2", 1);
     let sandbox = sandbox.file("part-2.json", &newer);
     says(&sandbox, &all, "part-2.json:1: it was written by a newer hookrun");
