@@ -142,6 +142,8 @@ pub struct Expect {
     pub context: Option<Placed<String>>,
     /// A pattern for what decided nothing.
     pub notice: Option<Placed<String>>,
+    /// A pattern for the findings, a line each; `None` for any.
+    pub findings: Option<Placed<String>>,
     /// The fields that were rewritten, with their new values.
     pub rewrites: Placed<Value>,
     /// The exit status of the reply; `None` for any.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Decided, Expect, Folders, Left, Placed, Stdout};
 use crate::config::Position;
 use crate::hook::duration_text;
-use crate::outcome::{NoticeKind, Outcome, Settled, joined};
+use crate::outcome::{Finding, Found, NoticeKind, Outcome, Settled, joined};
 use crate::run::{Fate, HookRun};
 
 /// One thing that is not as a case says.
@@ -62,6 +62,9 @@ pub fn misses(expect: &Expect, seen: Seen<'_>) -> Vec<Miss> {
     judge.said("output", expect.at, expect.output.as_ref(), outcome.output());
     judge.said("context", expect.at, expect.context.as_ref(), outcome.additional_context());
     judge.said("notice", expect.at, expect.notice.as_ref(), notice(outcome));
+    if let Some(wanted) = &expect.findings {
+        judge.matches("findings", wanted, findings(outcome).as_deref());
+    }
     let wanted = seen.folders.fill_value(&expect.rewrites.value);
     let found = Value::Object(outcome.update());
     if wanted != found {
@@ -247,6 +250,17 @@ fn notice(outcome: &Outcome) -> Option<String> {
     let is_said = |kind: NoticeKind| matches!(kind, NoticeKind::Refusal | NoticeKind::Question);
     let said = outcome.notices.iter().filter(|notice| is_said(notice.kind));
     let lines: Vec<String> = said.map(|notice| notice.text.clone()).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What was found in files, a line each.
+fn findings(outcome: &Outcome) -> Option<String> {
+    let line = |found: &Found| {
+        let Finding { path, line, level, message } = &found.finding;
+        let number = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{} {path}{number} {message}", level.word())
+    };
+    let lines: Vec<String> = outcome.findings.iter().map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -54,6 +54,7 @@ pub const EXPECT_KEYS: &[KeyRow] = &[
     key("output", Takes::Pattern, "none", "the texts to show", false),
     key("context", Takes::Pattern, "none", "the texts for the model", false),
     key("notice", Takes::Pattern, "none", "refusals and questions that decided nothing, as the event cannot be refused", false),
+    key("findings", Takes::Pattern, "any", "what was found in files, a line each: `error src/main.tf:7 it is open`", false),
     key("rewrites", Takes::Json, "none", "the fields that were rewritten, each with its new value", false),
     key("reply", Takes::Table, "any", "what the host gets", false),
     key("within", Takes::Duration, "any", "how long deciding may take", false),

@@ -24,6 +24,7 @@ impl Reader<'_> {
             output: None,
             context: None,
             notice: None,
+            findings: None,
             rewrites: Placed { value: serde_json::json!({}), at },
             status: None,
             stdout: None,
@@ -63,6 +64,7 @@ impl Reader<'_> {
             "output" => expect.output = self.pattern(row, value),
             "context" => expect.context = self.pattern(row, value),
             "notice" => expect.notice = self.pattern(row, value),
+            "findings" => expect.findings = self.pattern(row, value),
             "rewrites" => {
                 if let Some(value) = self.document(row, value) {
                     expect.rewrites = value;

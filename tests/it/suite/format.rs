@@ -91,6 +91,21 @@ fn what_decides_nothing_is_a_notice() {
 }
 
 #[test]
+fn what_is_found_in_files_can_be_held_to_its_lines() {
+    let hook = r#"cat << 'end'
+{"findings": [{"path": "a.tf", "line": 7, "message": "open"},
+              {"path": "b.tf", "level": "notice", "message": "new"}]}
+end"#;
+    let expecting =
+        |findings: &str| format!("expect = {{ decision = 'allow', findings = '{findings}' }}");
+    meets(hook, &expecting(r"^error a\.tf:7 open\nnotice b\.tf new$"));
+    meets(hook, "expect = { decision = 'allow' }");
+    misses(hook, &expecting("a.tf:8"), "findings");
+    misses(hook, &expecting("^$"), "findings");
+    meets("true", &expecting("^$"));
+}
+
+#[test]
 fn a_host_asks_in_its_words_and_gets_its_reply() {
     let rest = r#"
 event = "PreToolUse"
