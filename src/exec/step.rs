@@ -21,8 +21,8 @@ use super::live::{Live, Phase, not_run};
 use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
 use crate::run::{Ending, Trace};
 
-/// How much is read at once.
-const BUFFER_BYTES: usize = 64 * 1024;
+/// How much is read at once. With 64 KiB glibc tidies its whole heap each time that this is freed.
+const BUFFER_BYTES: usize = 32 * 1024;
 
 /// How long nothing is looked at. A wait that is interrupted by SIGSTOP goes on after SIGCONT for
 /// what was left of it, however late it is by then.
