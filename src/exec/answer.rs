@@ -21,7 +21,7 @@ use crate::dialect::{Binding, Results};
 use crate::event::{Event, EventSpec};
 use crate::outcome::{Decision, Rule, Verdict, finding};
 use crate::run::{Captured, Ending, Exit, signal_name};
-use object::{Found, is_list_of_answers, last, objects_in, read_object, read_said};
+use object::{Found, findings_in, is_list_of_answers, last, objects_in, read_object, read_said};
 use structured::structured;
 
 /// What the hook is allowed to answer.
@@ -81,7 +81,7 @@ pub fn judge(
     let text = uncoloured.as_deref().unwrap_or(text).trim();
     if text.starts_with('{') {
         let document = read_object(text).map_err(|error| syntax(&error));
-        return match document.and_then(|entries| structured(entries, permit)) {
+        return match document.and_then(|entries| structured((entries, text), permit)) {
             Ok((verdict, notes)) => (Ending::Answered(verdict), notes),
             Err(problem) => match objects_in(text).refusal() {
                 Some(decision) => in_text(decision, None),
@@ -200,11 +200,15 @@ fn refused_by_status(
         notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
     }
     let mut verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
-    if let Some(Value::Array(list)) = object.as_deref().and_then(|said| last(said, "findings")) {
-        match finding::read(list) {
-            Ok(findings) => verdict.findings = findings,
-            Err(problem) => notes.push(format!("{problem}, so none of the findings is used")),
+    if let Some(Value::Array(_)) = object.as_deref().and_then(|said| last(said, "findings")) {
+        let mut unknown = Vec::new();
+        for one in findings_in(stdout).iter().enumerate() {
+            match finding::read(one, &mut unknown) {
+                Ok(finding) => verdict.findings.push(finding),
+                Err(problem) => notes.push(format!("{problem}, so that finding is not used")),
+            }
         }
+        notes.extend(finding::ignored(unknown));
     }
     (Ending::Answered(verdict), notes)
 }

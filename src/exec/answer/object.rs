@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::event::context::string_text;
+use crate::outcome::finding::Written;
 use crate::outcome::{Decision, RESULT_KEYS};
 
 /// The reason of a refusal that gives none.
@@ -93,10 +94,29 @@ pub(super) fn every_object(text: &str) -> Vec<Vec<(String, Value)>> {
     }
 }
 
+/// The findings of a text that is one object, as they are written.
+pub(super) fn findings_in(text: &str) -> Vec<Written> {
+    let Ok(Parts(entries)) = serde_json::from_str(text) else { return Vec::new() };
+    let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
+    let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
+    let list: Vec<&RawValue> =
+        list.map(serde_json::from_str).and_then(Result::ok).unwrap_or_default();
+    list.iter().map(|one| serde_json::from_str::<All>(one.get()).ok().map(Into::into)).collect()
+}
+
 /// A value as far as it can be read.
 fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
+}
+
+/// The entries of a JSON object, unread.
+struct Parts<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Parts<'a>, D::Error> {
+        reader.deserialize_map(Entries(PhantomData)).map(Parts)
+    }
 }
 
 struct Entries<K, V>(PhantomData<(K, V)>);

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::Permit;
-use super::object::NO_REASON;
+use super::object::{NO_REASON, findings_in};
 use crate::event::Merge;
+use crate::outcome::finding::Written;
 use crate::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict, finding};
 use crate::spelling;
 
@@ -20,9 +21,9 @@ const FOREIGN_KEYS: &[&str] = &[
     "stopReason",
 ];
 
-/// The verdict of a structured result, or why it is malformed.
+/// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
 pub(super) fn structured(
-    entries: Vec<(String, Value)>,
+    (entries, text): (Vec<(String, Value)>, &str),
     permit: Permit<'_>,
 ) -> Result<(Verdict, Vec<String>), String> {
     let mut answer = Answer::default();
@@ -36,7 +37,11 @@ pub(super) fn structured(
         if seen.contains(&key) {
             return Err(format!("the key `{key}` stands twice"));
         }
-        answer.take(&key, value)?;
+        if key == "findings" && value.is_array() {
+            notes.extend(answer.take_findings(&findings_in(text))?);
+        } else {
+            answer.take(&key, value)?;
+        }
         seen.push(key);
     }
     if answer.reason.is_some() && answer.goes_on != Some(false) {
@@ -132,7 +137,6 @@ impl Answer {
             ("output", Value::String(text)) => self.output = Some(text),
             ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
             ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
-            ("findings", Value::Array(list)) => self.findings = finding::read(&list)?,
             (key, _) => {
                 let row = RESULT_KEYS.iter().find(|row| row.name == key);
                 let kind = row.map_or("known", |row| row.kind);
@@ -140,6 +144,14 @@ impl Answer {
             }
         }
         Ok(())
+    }
+
+    /// Takes the findings, and gives the notes about them.
+    fn take_findings(&mut self, list: &[Written]) -> Result<Vec<String>, String> {
+        let mut unknown = Vec::new();
+        let read = list.iter().enumerate().map(|one| finding::read(one, &mut unknown));
+        self.findings = read.collect::<Result<_, _>>()?;
+        Ok(finding::ignored(unknown))
     }
 
     fn verdict(self) -> Verdict {
