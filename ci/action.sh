@@ -1,30 +1,91 @@
 #!/usr/bin/env bash
 # What action.yml runs: one event, decided and annotated. Its inputs are the variables ACTION_*.
-# Whatever goes wrong here fails the step, so the job does not go on.
+# Whatever goes wrong here fails the step with an annotation, so the job does not go on: only what
+# hookrun itself says was decided allows it. Kept to what bash 3.2 knows, which macOS has.
 set -euo pipefail
 
-allowed() {
-    if [[ -n ${GITHUB_OUTPUT-} ]]; then echo "allowed=$1" >>"$GITHUB_OUTPUT"; fi
-}
+allowed=false
+is_stated=
+place=
 
+finish() {
+    local status=$?
+    if [[ -n ${GITHUB_OUTPUT-} ]]; then echo "allowed=$allowed" >>"$GITHUB_OUTPUT"; fi
+    if [[ -n $place ]]; then rm -rf -- "$place"; fi
+    if ((status != 0)) && [[ -z $is_stated ]]; then
+        echo "::error title=hookrun::the action itself failed, with status $status; the log has more"
+    fi
+}
+trap finish EXIT
+
+# Says why in an annotation, of which no text can make a second command.
 refuse() {
-    allowed false
-    echo "::error title=hookrun::$1"
+    local text=$1 percent='%' return=$'\r' line=$'\n'
+    text=${text//"$percent"/%25}
+    text=${text//"$return"/%0D}
+    text=${text//"$line"/%0A}
+    is_stated=yes
+    echo "::error title=hookrun::$text"
     exit 2
 }
 
-hookrun=${ACTION_BINARY:-}
-if [[ -z $hookrun ]] && ! hookrun=$(command -v hookrun); then
-    command -v cargo >/dev/null || refuse 'there is neither hookrun nor cargo in PATH; name one by the input binary'
-    place=${RUNNER_TEMP:?}/hookrun
-    cargo install --quiet --locked --path "${GITHUB_ACTION_PATH:?}" --root "$place" || refuse 'hookrun could not be built'
-    hookrun=$place/bin/hookrun
-fi
-if [[ ! -x $hookrun ]]; then refuse "the input binary is no program: $hookrun"; fi
-# Hooks read their events with it.
-PATH=$(cd -- "$(dirname -- "$hookrun")" && pwd):$PATH
+# Runs a command of whose output no line is taken for a command of the runner, on one stream: the
+# runner reads two of them side by side, and what is said on one could overtake the other.
+quietly() {
+    local status=0 token
+    token=hookrun-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    # Without the whole of it, it could be guessed.
+    if ((${#token} != 40)); then return 2; fi
+    echo "::stop-commands::$token"
+    "$@" 2>&1 || status=$?
+    # The output may have ended within a line.
+    printf '\n::%s::\n' "$token"
+    return "$status"
+}
 
-arguments=(run "${ACTION_EVENT:?}" --format github)
+# Builds in this action's own folder: where the job works, files of the checkout would choose the
+# tool chain. Nor is it that of the job's own builds, or their flags.
+build() (
+    cd -- "${GITHUB_ACTION_PATH:?}"
+    unset RUSTUP_TOOLCHAIN RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_RUSTFLAGS CARGO_BUILD_TARGET
+    cargo install --quiet --locked --path . --root "$1" --target-dir "$1/target"
+)
+
+event=${ACTION_EVENT-}
+case $event in
+'') refuse 'the input event is empty; it names the event to decide' ;;
+-*) refuse "the input event is no name of an event: $event" ;;
+esac
+if [[ -n ${ACTION_CONTEXT-} && -n ${ACTION_CONTEXT_FILE-} ]]; then
+    refuse 'the inputs context and context-file exclude each other'
+fi
+
+hookrun=${ACTION_BINARY-}
+if [[ -n $hookrun ]]; then
+    if [[ ! -f $hookrun || ! -x $hookrun ]]; then refuse "the input binary is no program: $hookrun"; fi
+elif ! hookrun=$(type -P hookrun); then
+    type -P cargo >/dev/null || refuse 'there is neither hookrun nor cargo in PATH; name one by the input binary'
+    built=${RUNNER_TEMP:?}/hookrun
+    quietly build "$built" || refuse 'hookrun could not be built; the log has why'
+    hookrun=$built/bin/hookrun
+    if [[ ! -x $hookrun ]]; then refuse "cargo has built no hookrun: there is no $hookrun"; fi
+fi
+folder=$(CDPATH='' cd -- "$(dirname -- "$hookrun")" && pwd)
+hookrun=$folder/$(basename -- "$hookrun")
+# Hooks read their events with it.
+PATH=$folder:$PATH
+
+place=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/hookrun-action.XXXXXX")
+if [[ -n ${ACTION_CONTEXT_FILE-} ]]; then
+    context=$ACTION_CONTEXT_FILE
+    [[ -f $context && -r $context ]] || refuse "the input context-file cannot be read: $context"
+else
+    context=$place/context
+    nothing='{}'
+    printf '%s\n' "${ACTION_CONTEXT:-$nothing}" >"$context"
+fi
+
+arguments=(run "$event" --format github)
 while IFS= read -r folder; do
     if [[ -n $folder ]]; then arguments+=(--hooks "$folder"); fi
 done <<<"${ACTION_HOOKS-}"
@@ -32,15 +93,24 @@ while IFS= read -r argument; do
     if [[ -n $argument ]]; then arguments+=("$argument"); fi
 done <<<"${ACTION_ARGS-}"
 
-if [[ -n ${ACTION_CONTEXT-} && -n ${ACTION_CONTEXT_FILE-} ]]; then
-    refuse 'the inputs context and context-file exclude each other'
-fi
-status=0
-if [[ -n ${ACTION_CONTEXT_FILE-} ]]; then
-    [[ -r $ACTION_CONTEXT_FILE ]] || refuse "the input context-file cannot be read: $ACTION_CONTEXT_FILE"
-    "$hookrun" "${arguments[@]}" <"$ACTION_CONTEXT_FILE" || status=$?
-else
-    "$hookrun" "${arguments[@]}" <<<"${ACTION_CONTEXT:-{\}}" || status=$?
-fi
-if ((status == 0)); then allowed true; else allowed false; fi
-exit "$status"
+# In files: what is for the runner is judged first, and nobody who holds a pipe open is waited for.
+answer=$place/answer said=$place/said status=0
+"$hookrun" "${arguments[@]}" <"$context" >"$answer" 2>"$said" || status=$?
+if [[ -s $said ]]; then quietly cat -- "$said"; fi
+case $status:$(tail -n 1 -- "$answer") in
+"0:hookrun: "*' is allowed')
+    cat -- "$answer"
+    allowed=true
+    ;;
+[1-9]*:"hookrun: "*' is refused')
+    cat -- "$answer"
+    is_stated=yes
+    exit "$status"
+    ;;
+*)
+    if [[ -s $answer ]]; then quietly cat -- "$answer"; fi
+    said=$(head -c 2000 -- "$said")
+    refuse "nothing was decided: hookrun ended with status $status${said:+ and said: $said}
+The input args has one argument a line, such as --budget=60s"
+    ;;
+esac

@@ -12,6 +12,7 @@ use crate::chain::{self, Surroundings};
 use crate::config::{self, Config, Environment, Problem, Severity};
 use crate::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
+use crate::hook::Place;
 use crate::outcome::{Notice, NoticeKind, Outcome};
 use crate::plan::{Plan, Planned, Wish};
 use crate::registry::Registry;
@@ -249,6 +250,11 @@ impl Runner {
     /// The hooks that it has. They may be changed at any time.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// What relative paths of this event are relative to.
+    pub fn place(&self, event: &Event) -> Place {
+        self.surroundings.place(event)
     }
 
     /// What would be run for `event`.

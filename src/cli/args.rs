@@ -257,7 +257,9 @@ pub(crate) enum RunFormat {
     Reply,
     /// One JSON document with everything that happened, reminders included
     Json,
-    /// Annotations of GitHub Actions: what hooks found in which line, and why it is refused
+    /// Annotations of GitHub Actions: what hooks found in which line, and why it is refused; the
+    /// last line says what was decided. No refusal has the status 0, and nothing on stderr is a
+    /// command
     Github,
 }
 

@@ -15,17 +15,17 @@ use hookrun::event::{Context, Event, EventSpec};
 use hookrun::exec::{Abort, Budget, Pulse, child};
 use hookrun::hook::duration_text;
 use hookrun::outcome::Outcome;
-use hookrun::report::{Paths, json};
+use hookrun::report::json;
 use hookrun::ui::PATIENCE;
 use serde_json::{Map, Value};
 
-use crate::args::{RunArgs, RunFormat};
+use crate::args::RunArgs;
 use crate::ask::{self, Person};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
 use crate::keep::{Kept, Places, Settings};
-use crate::run::{check_depth, choice, find_event, runner, start_up, write_report};
-use crate::streams;
+use crate::run::{check_depth, choice, find_event, runner, start_up};
+use crate::told::{self, Told};
 use crate::watchdog::{self, Watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
@@ -56,7 +56,7 @@ struct Asked<'a> {
     pulse: &'a Pulse,
 }
 
-/// The reply, the report for `--format json`, and what is to be kept.
+/// The reply, the report where the format is one, and what is to be kept.
 type Decided = (Reply, Option<json::RunReport>, Option<Kept>);
 
 /// Decides one hook of git.
@@ -66,7 +66,9 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let pulse = Pulse::new(patience);
     let hook = args.event.as_deref().and_then(git::find);
     let refusal = hook.map(|hook| hook.refuse(watchdog::REASON, can_refuse(hook)));
-    Watchdog::start(&pulse, refusal.unwrap_or_else(|| native::refuse(watchdog::REASON)));
+    let refusal = refusal.unwrap_or_else(|| native::refuse(watchdog::REASON));
+    let event = hook.map_or_else(|| args.event.as_deref().unwrap_or_default(), |hook| hook.event);
+    Watchdog::start(&pulse, told::last_word(args.format, event, refusal));
     let Some(name) = args.event.as_deref() else {
         return Err(Failure::with_help(
             "git's events do not name themselves",
@@ -92,13 +94,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     if !pulse.claim() {
         Watchdog::leave_it_to_it();
     }
-    streams::stderr(&reply.stderr);
-    write_report(args.format, report.as_ref(), out)?;
-    out.flush()?;
+    let told = Told::of(args.format, &reply, report.as_ref());
+    told.say(out)?;
+    told.is_said(&pulse, env);
     if let Some(kept) = kept {
-        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &pulse);
+        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
     }
-    Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::No })
+    Ok(if told.status == native::ALLOWED { Exit::Yes } else { Exit::No })
 }
 
 /// Whether the catalog lets the hook refuse.
@@ -140,12 +142,7 @@ impl Asked<'_> {
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
-        let report = match self.args.format {
-            RunFormat::Json | RunFormat::Github => {
-                Some(json::run_report(&run, &reply, &Paths::from(&self.env.cwd)))
-            }
-            RunFormat::Reply => None,
-        };
+        let report = told::report(self.args.format, (&run, &reply), &runner, self.env);
         Ok((reply, report, Kept::decided(event, run, settings)))
     }
 

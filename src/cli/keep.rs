@@ -2,20 +2,16 @@
 //! one in a recording. Nothing that goes wrong here reaches the decision.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use hookrun::audit::{Entry, Keeps, Log, Recording, Redactor};
 use hookrun::config::{Config, Environment, LogSettings};
 use hookrun::dialect::Reply;
 use hookrun::event::Event;
-use hookrun::exec::Pulse;
 use hookrun::report::{Paths, json};
 use hookrun::run::{Fate, Run};
 
 use crate::streams;
-
-/// How long keeping may hold up a host that waits for our end. It takes microseconds.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A decision, with all that can be kept of it.
 pub(crate) struct Kept {
@@ -79,13 +75,6 @@ impl Kept {
         Kept { what: What::Refused(Box::new(report)), settings: Settings::default() }
     }
 
-    /// Keeps it while `pulse` is watched: the host has its reply, and waits for our end.
-    pub(crate) fn keep_promptly(self, reply: &Reply, places: &Places, pulse: &Pulse) {
-        pulse.answered(reply.status);
-        pulse.promise(PATIENCE);
-        self.keep(reply, places);
-    }
-
     /// Keeps it. An event of which no hook wants to know is not in the log, so that it costs
     /// nothing.
     pub(crate) fn keep(self, reply: &Reply, places: &Places) {
@@ -108,11 +97,11 @@ impl Kept {
                 }
                 let recorded = places.recording.as_ref().map(|file| file.append(&line(Keeps::All)));
                 if let Some(Err(error)) = recorded {
-                    streams::stderr(&format!("the event is not recorded: {error}\n"));
+                    streams::remark(&format!("the event is not recorded: {error}\n"));
                 }
             }
             Err(problem) if places.recording.is_some() => {
-                streams::stderr(&format!("the event is not recorded: {problem}\n"));
+                streams::remark(&format!("the event is not recorded: {problem}\n"));
             }
             Err(_) => {}
         }

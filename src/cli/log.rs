@@ -4,6 +4,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::exit::{Failure, Result};
+use crate::streams::Log;
 
 /// Logs at `level`, or by the directives of tracing's filters (`hookrun::exec=debug`).
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
@@ -21,7 +22,7 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
         return Err(wrong());
     }
     let filter = EnvFilter::builder().parse(level).map_err(|_| wrong())?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log);
     let ready = subscriber.with_ansi(false).try_init();
     ready.map_err(|error| Failure::new(format!("cannot log: {error}")))
 }

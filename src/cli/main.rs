@@ -27,6 +27,7 @@ mod state;
 mod streams;
 mod terminal;
 mod test;
+mod told;
 mod ui;
 mod validate;
 mod watchdog;
@@ -152,5 +153,5 @@ fn say(failure: &Failure) {
     if let Some(help) = &failure.help {
         text.push_str(&format!("  help: {help}\n"));
     }
-    streams::stderr(&text);
+    streams::remark(&text);
 }

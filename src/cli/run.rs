@@ -11,18 +11,18 @@ use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::outcome::{Outcome, Settled};
 use hookrun::plan::Plan;
-use hookrun::report::{Paths, github, json};
+use hookrun::report::json;
 use hookrun::run::Run;
 use hookrun::runner::{Once, Runner};
 use hookrun::ui::PATIENCE;
 
-use crate::args::{KeepArgs, RunArgs, RunFormat, SourceArgs, SuperviseArgs};
+use crate::args::{KeepArgs, RunArgs, SourceArgs, SuperviseArgs};
 use crate::ask::{self, Person};
 use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::keep::{Kept, Places, Settings};
-use crate::streams;
+use crate::told::{self, Told};
 use crate::watchdog::{self, Watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -46,32 +46,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     if !time.pulse.claim() {
         Watchdog::leave_it_to_it();
     }
-    streams::stderr(&reply.stderr);
-    if !write_report(args.format, report.as_ref(), out)? {
-        out.write_all(reply.stdout.as_bytes())?;
-    }
-    out.flush()?;
+    let told = Told::of(args.format, &reply, report.as_ref());
+    told.say(out)?;
+    told.is_said(&time.pulse, env);
     if let Some(kept) = kept {
-        kept.keep_promptly(&reply, &Places::of(env, args.record.as_deref()), &time.pulse);
+        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
     }
-    Ok(if reply.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
-}
-
-/// Writes the report where the format wants one and there is one; says whether it did.
-pub(crate) fn write_report(
-    format: RunFormat,
-    report: Option<&json::RunReport>,
-    out: &mut dyn Write,
-) -> Result<bool> {
-    match (format, report) {
-        (RunFormat::Json, Some(report)) => {
-            serde_json::to_writer(&mut *out, report).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
-        (RunFormat::Github, Some(report)) => github::run(report, out)?,
-        (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => return Ok(false),
-    }
-    Ok(true)
+    Ok(if told.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
 }
 
 /// Until when what is to be done.
@@ -91,6 +72,7 @@ impl Time {
             // Who asks is not known, and words alone refuse in every host.
             refusal.stdout.clear();
         }
+        let refusal = told::last_word(args.format, asked.name(), refusal);
         let watchdog = Watchdog::start(&pulse, refusal);
         let time = Time { started, pulse, watchdog };
         time.is_for(args, asked);
@@ -101,7 +83,9 @@ impl Time {
     fn is_for(&self, args: &RunArgs, asked: &Asked<'_>) {
         let Some(of_host) = asked.budget() else { return };
         let whole = args.budget.unwrap_or(of_host);
-        self.watchdog.order(asked.refuse(watchdog::REASON), self.started, whole);
+        let refusal = asked.refuse(watchdog::REASON);
+        let refusal = told::last_word(args.format, asked.name(), refusal);
+        self.watchdog.order(refusal, self.started, whole);
     }
 }
 
@@ -126,7 +110,7 @@ struct Early {
 struct Decided {
     /// What the host gets.
     reply: Reply,
-    /// For `--format json`.
+    /// For the formats that are reports.
     report: Option<json::RunReport>,
     /// What is to be kept of it.
     kept: Option<Kept>,
@@ -269,12 +253,7 @@ fn try_to_decide(
         claimed.tell(&run);
     }
     let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
-    let report = match args.format {
-        RunFormat::Json | RunFormat::Github => {
-            Some(json::run_report(&run, &reply, &Paths::from(&env.cwd)))
-        }
-        RunFormat::Reply => None,
-    };
+    let report = told::report(args.format, (&run, &reply), &runner, env);
     Ok(Decided { reply, report, kept: Kept::decided(event, run, settings) })
 }
 

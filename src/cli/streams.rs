@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use hookrun::report::github;
 
 use crate::args::Color;
 
@@ -48,6 +49,26 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
         Color::Never => ColorChoice::Never,
         Color::Auto if is_terminal => AutoStream::choice(&io::stdout()),
         Color::Auto => ColorChoice::Never,
+    }
+}
+
+/// A remark of ours on stderr. It may quote what somebody else wrote, and in a job of GitHub
+/// Actions no line of it may be a command.
+pub(crate) fn remark(text: &str) {
+    stderr(&github::harmless(text));
+}
+
+/// stderr for a log: a line at a time, in which no command stands.
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        stderr(&github::harmless(&String::from_utf8_lossy(bytes)));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

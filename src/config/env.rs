@@ -37,6 +37,10 @@ pub struct Environment {
     pub record: Option<PathBuf>,
     /// `$CI`: whether it is a job of a CI system, where nobody looks at a progress bar.
     pub is_ci: bool,
+    /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
+    pub workspace: Option<PathBuf>,
+    /// `$GITHUB_STEP_SUMMARY`: the file with what a job of GitHub Actions shows on its page.
+    pub step_summary: Option<PathBuf>,
     /// Whether the terminal shows more than ASCII, by its locale.
     pub is_utf8: bool,
     /// The variables by which an operator decides about settings files, of those that are set.
@@ -104,6 +108,8 @@ impl Environment {
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
             is_ci: text("CI").is_some_and(|ci| ci != "false"),
+            workspace: folder("GITHUB_WORKSPACE"),
+            step_summary: folder("GITHUB_STEP_SUMMARY"),
             is_utf8: is_utf8(),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),

@@ -1,11 +1,25 @@
 //! Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a
 //! file and a line are named, else on the job.
+//!
+//! The runner looks for commands on stdout and on stderr alike. Whatever a hook may have written
+//! is either escaped data of a command of ours, or made harmless.
+
+mod summary;
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use super::json::RunReport;
+use super::plain;
+use crate::dialect::native;
+use crate::hook::Place;
+use crate::outcome::finding;
+pub use summary::summary;
 
-/// A run: what its hooks found, then why it was refused.
+/// The decision of a report that lets a job go on.
+const ALLOW: &str = "allow";
+
+/// A run: what its hooks found, why it was refused, and in the last line what was decided.
 ///
 /// # Errors
 /// When the writer fails.
@@ -19,15 +33,101 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         properties.push(("title", found.hook.clone()));
         annotation(finding.level.word(), &properties, &finding.message, out)?;
     }
+    for hook in &report.hooks {
+        let notes = hook.trace.iter().flat_map(|trace| &trace.notes);
+        for note in notes.filter(|note| finding::is_about(note)) {
+            annotation("warning", &[("title", hook.name.clone())], note, out)?;
+        }
+    }
     for notice in &report.notices {
         annotation("warning", &[("title", notice.hook.clone())], &notice.text, out)?;
+    }
+    for question in &report.questions {
+        let title = format!("{} asks about {}", question.hook, report.event);
+        annotation("error", &[("title", title)], &question.question, out)?;
     }
     if let Some(reason) = &report.reason {
         let by = report.decided_by.as_deref().unwrap_or("hookrun");
         let title = format!("{by} refused {}", report.event);
         annotation("error", &[("title", title)], reason, out)?;
+    } else if is_complaint(report) {
+        let title = format!("hookrun cannot go on with {}", report.event);
+        annotation("error", &[("title", title)], report.reply.stderr.trim_end(), out)?;
     }
-    Ok(())
+    writeln!(out, "{}", decided(report))
+}
+
+/// Whether the job that asked may go on. Nobody can be asked there.
+pub fn goes_on(report: &RunReport) -> bool {
+    report.decision == ALLOW && report.reply.status == native::ALLOWED
+}
+
+/// Whether nothing was refused, and hookrun failed all the same: a configuration is broken.
+fn is_complaint(report: &RunReport) -> bool {
+    report.decision == ALLOW && report.reply.status != native::ALLOWED
+}
+
+/// What was decided, in one line.
+pub(super) fn decided(report: &RunReport) -> String {
+    let what = if goes_on(report) { "allowed" } else { "refused" };
+    harmless(&format!("hookrun: {} is {what}", plain(&report.event)))
+}
+
+/// A text in which the runner finds no command: a blank is put into every `::` that begins a line
+/// and into every `##[`. It trims lines first, so a blank before them would not do.
+pub fn harmless(text: &str) -> String {
+    if !text.contains("::") && !text.contains("##[") {
+        return text.to_string();
+    }
+    let is_margin = |c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}';
+    let mut made = String::with_capacity(text.len());
+    // A carriage return alone begins a line too.
+    for line in text.split_inclusive(['\n', '\r']) {
+        let words = line.trim_start_matches(is_margin);
+        made.push_str(&line[..line.len() - words.len()]);
+        match words.strip_prefix("::") {
+            Some(rest) => {
+                made.push_str(": :");
+                made.push_str(rest);
+            }
+            None => made.push_str(words),
+        }
+    }
+    made.replace("##[", "## [")
+}
+
+/// Names the files of findings as seen from the workspace, where GitHub looks for them.
+pub fn place(report: &mut RunReport, workspace: &Path, place: &Place) {
+    if report.findings.is_empty() {
+        return;
+    }
+    let Ok(workspace) = workspace.canonicalize() else { return };
+    let bases = bases(&workspace, place);
+    for found in &mut report.findings {
+        if let Some(path) = below(&workspace, &bases, &found.finding.path) {
+            found.finding.path = path;
+        }
+    }
+}
+
+/// What a relative path may be relative to, the likeliest first: the project, the event's folder,
+/// and what is around that (git names paths from the root of its repository).
+fn bases(workspace: &Path, place: &Place) -> Vec<PathBuf> {
+    let mut bases: Vec<PathBuf> = place.project.canonicalize().into_iter().collect();
+    if let Ok(cwd) = place.cwd.canonicalize() {
+        let around = cwd.ancestors().take_while(|folder| folder.starts_with(workspace));
+        bases.extend(around.map(Path::to_path_buf));
+    }
+    bases
+}
+
+/// The path from the workspace, if something is there that lies below it.
+fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
+    let there = |base: &PathBuf| {
+        let file = base.join(path).canonicalize().ok()?;
+        file.strip_prefix(workspace).ok()?.to_str().map(str::to_string)
+    };
+    bases.iter().find_map(there).filter(|path| !path.is_empty())
 }
 
 /// One annotation.
@@ -50,4 +150,36 @@ fn data(text: &str) -> String {
 /// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_harmless_text_is_a_command() {
+        for (text, made) in [
+            ("::add-mask::x\n", ": :add-mask::x\n"),
+            ("no\n::error::x\n \t::error::x", "no\n: :error::x\n \t: :error::x"),
+            ("no\r::error::x\r\n\u{feff}::error::x", "no\r: :error::x\r\n\u{feff}: :error::x"),
+            ("no ##[add-mask]x ###[a]", "no ## [add-mask]x ### [a]"),
+            (":::::", ": ::::"),
+            ("std::fs::read and a::b\n:\n", "std::fs::read and a::b\n:\n"),
+        ] {
+            assert_eq!(harmless(text), made, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_written_is_harmless(text in "[ \\t\\r\\n:#\\[\\]a\u{a0}\u{2028}\u{feff}]{0,40}") {
+            let made = harmless(&text);
+            let lines = made.split(['\n', '\r']);
+            // What .NET trims, and the mark at the beginning of a stream.
+            let begins = |line: &str| line.trim_start_matches('\u{feff}').trim_start().starts_with("::");
+            proptest::prop_assert!(!lines.into_iter().any(begins), "{:?}", made);
+            proptest::prop_assert!(!made.contains("##["), "{:?}", made);
+            proptest::prop_assert_eq!(harmless(&made), made.clone(), "once is enough");
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod depth;
 mod environment;
 mod failures;
 mod findings;
+mod github;
 mod parallel;
 mod rewrites;
 mod stdin;

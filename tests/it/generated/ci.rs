@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use regex::Regex;
@@ -115,6 +116,27 @@ fn action(sandbox: &Sandbox, variables: &[(&str, &str)]) -> (Ran, String) {
     (ran, fs::read_to_string(output).unwrap())
 }
 
+/// What the runner takes for commands in a step's output: not between `::stop-commands::TOKEN` and
+/// `::TOKEN::`.
+fn commands(output: &str) -> Vec<String> {
+    let mut stopped: Option<String> = None;
+    let mut taken = Vec::new();
+    for line in output.split(['\n', '\r']).map(str::trim_start) {
+        let token = stopped.as_ref().map(|token| format!("::{token}::"));
+        if let Some(token) = token {
+            if line == token {
+                stopped = None;
+            }
+        } else if let Some(token) = line.strip_prefix("::stop-commands::") {
+            stopped = Some(token.to_string());
+        } else if line.starts_with("::") || line.contains("##[") {
+            taken.push(line.to_string());
+        }
+    }
+    assert_eq!(stopped, None, "commands are on again: {output}");
+    taken
+}
+
 #[test]
 fn the_action_goes_on_or_stops_the_job() {
     let look = r#"case $(hookrun field service --default '') in shop) echo 'not the shop' >&2; exit 1; esac"#;
@@ -124,13 +146,15 @@ fn the_action_goes_on_or_stops_the_job() {
         .file("shop.json", r#"{"service": "shop"}"#);
     let own = ("ACTION_EVENT", "own.pre");
 
+    let allowed = "hookrun: own.pre is allowed\n";
     let (ran, output) = action(&sandbox, &[own, ("ACTION_CONTEXT", r#"{"service": "bank"}"#)]);
-    assert_eq!((ran.status, ran.stdout.as_str(), output.as_str()), (0, "", "allowed=true\n"));
+    assert_eq!((ran.status, ran.stdout.as_str(), output.as_str()), (0, allowed, "allowed=true\n"));
     let (ran, _) = action(&sandbox, &[own]);
     assert_eq!(ran.status, 0, "an empty context: {ran:?}");
 
     let (ran, output) = action(&sandbox, &[own, ("ACTION_CONTEXT_FILE", "shop.json")]);
-    ran.exits(2).prints("::error title=look refused own.pre::not the shop\n");
+    ran.exits(2);
+    assert_eq!(commands(&ran.stdout), ["::error title=look refused own.pre::not the shop"]);
     assert_eq!(output, "allowed=false\n");
 
     let arguments = "--budget\n10s\n--jobs=1\n";
@@ -139,21 +163,109 @@ fn the_action_goes_on_or_stops_the_job() {
     ran.exits(2).prints("unknown event `own.pre`");
 }
 
+/// Each of these is a refusal: a status, `allowed=false`, and exactly one annotation.
 #[test]
 fn a_mistake_in_the_action_stops_the_job() {
-    let sandbox = Sandbox::new().file("a.json", "{}");
-    let event = ("ACTION_EVENT", "gc.pre");
+    let sandbox = Sandbox::new()
+        .file("a.json", "{}")
+        .script("true", "#!/bin/sh\n")
+        .script("fails", "#!/bin/sh\nprintf '::error::%s\\n' no >&2\nexit 7\n");
     for (variables, said) in [
         (&[("ACTION_CONTEXT", "{}"), ("ACTION_CONTEXT_FILE", "a.json")][..], "exclude each other"),
         (&[("ACTION_CONTEXT_FILE", "b.json")], "context-file cannot be read: b.json"),
+        (&[("ACTION_CONTEXT_FILE", "/tmp")], "context-file cannot be read: /tmp"),
+        (&[("ACTION_CONTEXT_FILE", "x\n::warning::hey%")], "read: x%0A::warning::hey%25"),
         (&[("ACTION_BINARY", "/nowhere/hookrun")], "the input binary is no program"),
+        (&[("ACTION_BINARY", "/tmp")], "the input binary is no program: /tmp"),
+        (&[("ACTION_BINARY", "x\r::warning::hey%")], "no program: x%0D::warning::hey%25"),
+        (&[("ACTION_BINARY", "true")], "nothing was decided: hookrun ended with status 0%0A"),
+        (&[("ACTION_BINARY", "fails")], "hookrun ended with status 7 and said: ::error::no%0A"),
         (&[("ACTION_CONTEXT", "no JSON")], "the event is not a JSON object"),
-        (&[("ACTION_ARGS", "--no-such-option")], ""),
+        (&[("ACTION_ARGS", "--no-such-option")], "unexpected argument '--no-such-option'"),
+        (&[("ACTION_ARGS", "--budget 60s")], "The input args has one argument a line"),
+        (&[("ACTION_ARGS", "--format=json")], "cannot be used multiple times"),
+        (&[("ACTION_ARGS", "--help")], "nothing was decided: hookrun ended with status 0%0A"),
+        (&[("ACTION_ARGS", "two")], "`two` is one word too many"),
+        (&[("ACTION_EVENT", "--help")], "the input event is no name of an event: --help"),
+        (&[("ACTION_EVENT", "")], "the input event is empty"),
+        (&[("ACTION_EVENT", "no.such%\n::event")], "unknown event `no.such%25%0A::event`"),
+        (&[("RUNNER_TEMP", "/nowhere")], "the action itself failed"),
     ] {
-        let (ran, output) = action(&sandbox, &[&[event], variables].concat());
-        ran.exits(2).prints(said);
+        let (ran, output) = action(&sandbox, &[&[("ACTION_EVENT", "gc.pre")], variables].concat());
+        assert_ne!(ran.status, 0, "{said}: {ran:?}");
         assert_eq!(output, "allowed=false\n", "{said}");
+        let commands = commands(&ran.stdout);
+        assert_eq!(commands.len(), 1, "{said}: {commands:?}");
+        assert!(commands[0].starts_with("::error title=hookrun"), "{said}: {commands:?}");
+        assert!(commands[0].contains(said), "{said}: {commands:?}");
     }
+}
+
+#[test]
+fn what_a_hook_says_is_no_command_of_the_action() {
+    let said = r"printf 'no\n::stop-commands::x\n::add-mask::y\nz ##[add-mask]z' >&2; exit 1";
+    let sandbox = Sandbox::new().hook("look", said);
+    let (ran, output) = action(&sandbox, &[("ACTION_EVENT", "tool.pre"), ("HOOKRUN_LOG", "trace")]);
+    ran.exits(2);
+    let commands = commands(&ran.stdout);
+    assert_eq!(commands.len(), 1, "{commands:?}");
+    assert!(commands[0].starts_with("::error title=look refused tool.pre::no%0A"), "{commands:?}");
+    assert_eq!((output.as_str(), ran.stderr.as_str()), ("allowed=false\n", ""));
+}
+
+/// A host is refused with the status 0 where it reads a refusal; a job reads none.
+#[test]
+fn a_question_in_the_words_of_a_host_stops_the_job() {
+    let sandbox = Sandbox::new().hook("look", r#"echo '{"ask":"really?"}'"#);
+    let payload = r#"{"hook_event_name":"PreToolUse","session_id":"1","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let asked = [("ACTION_EVENT", "PreToolUse"), ("ACTION_ARGS", "--host=claude")];
+    let (ran, output) = action(&sandbox, &[&asked[..], &[("ACTION_CONTEXT", payload)]].concat());
+    ran.exits(2);
+    assert_eq!(commands(&ran.stdout), ["::error title=look asks about tool.pre::really?"]);
+    assert_eq!(output, "allowed=false\n");
+}
+
+#[test]
+fn the_action_is_built_in_its_own_folder() {
+    let cargo = r#"#!/bin/sh
+{ pwd; echo "${RUSTUP_TOOLCHAIN-none} ${RUSTFLAGS-none}"; echo "$@"; } > "$RUNNER_TEMP/asked"
+echo '::add-mask::x'
+while [ "$1" != --root ]; do shift; done
+[ -z "$INSTALLS" ] || { mkdir -p "$2/bin"; cp "$INSTALLS" "$2/bin/hookrun"; }
+"#;
+    let sandbox = Sandbox::new().script("tools/cargo", cargo).file("rust-toolchain.toml", "no");
+    let tools = format!("{}:/usr/bin:/bin", sandbox.at("tools").display());
+    let temporary = sandbox.path().canonicalize().unwrap();
+    let source = root();
+    let variables = [
+        ("ACTION_EVENT", "gc.pre"),
+        ("ACTION_BINARY", ""),
+        ("PATH", tools.as_str()),
+        ("RUNNER_TEMP", temporary.to_str().unwrap()),
+        ("GITHUB_ACTION_PATH", source.to_str().unwrap()),
+        ("RUSTUP_TOOLCHAIN", "nightly"),
+        ("RUSTFLAGS", "-Dwarnings"),
+    ];
+    let (ran, output) = action(&sandbox, &variables);
+    ran.exits(2);
+    let none = format!("there is no {}/hookrun/bin/hookrun", temporary.display());
+    let said = format!("::error title=hookrun::cargo has built no hookrun: {none}");
+    assert_eq!(commands(&ran.stdout), [said]);
+    assert_eq!(output, "allowed=false\n");
+    let asked = sandbox.read("asked");
+    let asked: Vec<&str> = asked.lines().collect();
+    assert_eq!(asked[..2], [source.to_str().unwrap(), "none none"]);
+    assert!(asked[2].contains("--locked --path . --root "), "{asked:?}");
+
+    let installs = [("INSTALLS", env!("CARGO_BIN_EXE_hookrun"))];
+    let (ran, output) = action(&sandbox, &[&variables[..], &installs].concat());
+    assert_eq!((ran.status, output.as_str()), (0, "allowed=true\n"), "{ran:?}");
+    // What the action needed for a while is gone.
+    let left = fs::read_dir(&temporary)
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let left: Vec<String> = left.filter(|name| name.contains("action")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -171,6 +283,8 @@ fn the_entries_for_pre_commit_are_command_lines_of_hookrun() {
     assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "{ids:?}");
     for entry in entries() {
         assert_eq!(value(&entry, "language"), "system");
+        // Filters see no file that is deleted.
+        assert_eq!((value(&entry, "always_run"), value(&entry, "files")), ("true", ""));
         let words: Vec<&str> = value(&entry, "entry").split(' ').collect();
         let (first, mut arguments) = words.split_first().map(|(a, b)| (*a, b.to_vec())).unwrap();
         assert_eq!(first, "hookrun");
@@ -180,5 +294,122 @@ fn the_entries_for_pre_commit_are_command_lines_of_hookrun() {
         }
         let ran = sandbox.hookrun(&arguments, b"");
         assert_eq!(ran.status, 0, "{arguments:?}: {ran:?}");
+    }
+}
+
+/// The blocks of YAML on the page, in its order.
+fn yaml() -> Vec<String> {
+    let text = read("docs/ci.md");
+    let blocks = text.split("```yaml\n").skip(1);
+    blocks.map(|block| block.split_once("```").unwrap().0.to_string()).collect()
+}
+
+/// The jobs of a workflow: their names and what is below them.
+fn jobs(workflow: &str) -> Vec<(String, Vec<&str>)> {
+    let mut jobs: Vec<(String, Vec<&str>)> = Vec::new();
+    let (_, all) = workflow.split_once("\njobs:\n").unwrap();
+    for line in all.lines() {
+        match line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) {
+            Some(name) => jobs.push((name.trim_end_matches(':').to_string(), Vec::new())),
+            None => jobs.last_mut().unwrap().1.push(line),
+        }
+    }
+    jobs
+}
+
+#[test]
+fn the_workflows_on_the_page_are_whole() {
+    let workflows: Vec<String> =
+        yaml().into_iter().filter(|block| block.contains("\njobs:\n")).collect();
+    assert_eq!(workflows.len(), 2);
+    for (name, lines) in workflows.iter().flat_map(|workflow| jobs(workflow)) {
+        for key in ["    runs-on: ", "    steps:"] {
+            assert!(lines.iter().any(|line| line.starts_with(key)), "{name} has no {key}");
+        }
+        let first = |word: &str| lines.iter().position(|line| line.contains(word));
+        // Before something is used, a step brings it.
+        for (used, brought) in [
+            ("run: hookrun", "cargo install"),
+            ("run: hookrun replay events.jsonl", "actions/checkout@"),
+            ("run: terraform", "hashicorp/setup-terraform@"),
+            ("hooks: gates", "actions/checkout@"),
+        ] {
+            let Some(used_at) = first(used) else { continue };
+            assert!(
+                first(brought).is_some_and(|at| at < used_at),
+                "{name}: {used} lacks {brought}"
+            );
+        }
+    }
+    for workflow in &workflows {
+        assert!(workflow.starts_with("on: ") || workflow.contains("\non: "), "{workflow}");
+    }
+}
+
+/// Where Python has a parser.
+#[test]
+fn the_yaml_on_the_page_and_of_the_action_is_yaml() {
+    let mut python = Command::new("python3");
+    python.args(["-c", "import yaml"]).stderr(std::process::Stdio::null());
+    if !python.status().is_ok_and(|status| status.success()) {
+        return;
+    }
+    let files = [read("action.yml"), read(".pre-commit-hooks.yaml")];
+    for text in yaml().into_iter().chain(files) {
+        let mut python = Command::new("python3");
+        python.args(["-c", "import sys, yaml; assert yaml.safe_load(sys.argv[1])", &text]);
+        assert!(python.status().unwrap().success(), "{text}");
+    }
+}
+
+/// The command lines of hookrun in those blocks.
+fn recipes() -> Vec<String> {
+    let blocks = yaml().join("\n");
+    let lines = blocks.lines().map(str::trim_start).filter(|line| !line.contains("cargo install"));
+    let lines = lines.filter_map(|line| {
+        if let Some(command) = line.strip_prefix("command: [sh, -c, '") {
+            return command.strip_suffix("']");
+        }
+        let line = line.trim_start_matches("- ");
+        let line = line.strip_prefix("run: ").or(line.strip_prefix("script: ")).unwrap_or(line);
+        (line.starts_with("hookrun ") || line.contains("| hookrun ")).then_some(line)
+    });
+    lines.map(str::to_string).collect()
+}
+
+#[test]
+fn the_recipes_on_the_page_run_where_gates_lies_in_the_project() {
+    let sandbox =
+        Sandbox::new().file("package-lock.json", r#"{"lockfileVersion":3,"packages":{}}"#);
+    let here = sandbox.path().display().to_string();
+    let binary = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    let shell = |line: &str| {
+        let mut shell = Command::new("/bin/bash");
+        shell.args(["-e", "-o", "pipefail", "-c", line]).current_dir(&here).env_clear();
+        shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display()));
+        shell.env("HOME", sandbox.at("home")).env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "base");
+        shell.env("CI_NODE_INDEX", "1").env("CI_NODE_TOTAL", "1").env("JOB_COMPLETION_INDEX", "0");
+        Ran::from(shell.output().unwrap())
+    };
+    let gates = root().join("gates").display().to_string();
+    // The cases of one gate will do.
+    let layout = format!(
+        "cp -r '{gates}' . && find gates/hooks.d/tests -name '*.toml' ! -name freeze.toml -delete
+         git init -q -b main && git config user.name Ann && git config user.email ann@example.com
+         git add -A && git commit -qsm 'Add gates' && git tag base
+         echo x > x && git add x && git commit -qsm 'Add x'
+         mkdir data && cp -r gates data/policies
+         echo '{{\"base\": \"base\"}}' | hookrun run commits.pre --hooks gates --record events.jsonl
+         cp events.jsonl data"
+    );
+    shell(&layout).exits(0);
+    assert!(sandbox.at("gates/hooks.d/tests/freeze.toml").exists(), "one file of cases");
+    let recipes = recipes();
+    assert_eq!(recipes.len(), 8, "{recipes:#?}");
+    for recipe in recipes {
+        let line = recipe.replace("${{ matrix.part }}", "1").replace("1/4", "1/1");
+        let line = line.replace("$p/8", "$p/1").replace("/data/", &format!("{here}/data/"));
+        let ran = shell(&line);
+        assert_eq!(ran.status, 0, "{line}: {ran:?}");
     }
 }

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
+const GITHUB: &[&str] = &["run", "tool.pre", "--format", "github"];
+
 const FINDINGS: &str = r#"[{"path":"a.tf","line":3,"message":"open to all"},{"path":"b,c:d","level":"warning","message":"100%\nsure"}]"#;
 
 /// A hook that prints these findings and exits with `status`.
@@ -48,21 +50,20 @@ fn findings_of_an_earlier_hook_stay_when_a_later_one_refuses() {
 
 #[test]
 fn annotations_name_the_line_and_the_reason() {
-    let ran = finder(1).hookrun(&["run", "tool.pre", "--format", "github"], b"{}");
+    let ran = finder(1).hookrun(GITHUB, b"{}");
     assert_eq!(ran.status, 2);
     assert_eq!(
         ran.stdout,
         "::error file=a.tf,line=3,title=guard::open to all\n\
          ::warning file=b%2Cc%3Ad,title=guard::100%25%0Asure\n\
-         ::error title=guard refused tool.pre::exited with status 1\n"
+         ::error title=guard refused tool.pre::exited with status 1\n\
+         hookrun: tool.pre is refused\n"
     );
-    let silent = Sandbox::new().hookrun(&["run", "tool.pre", "--format", "github"], b"{}");
-    assert_eq!((silent.status, silent.stdout.as_str()), (0, ""));
 }
 
 #[test]
 fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
-    let ran = Sandbox::new().hookrun(&["run", "tool.pre", "--format", "github"], b"not JSON");
+    let ran = Sandbox::new().hookrun(GITHUB, b"not JSON");
     assert_eq!(ran.status, 2);
     assert!(ran.stdout.starts_with("::error title=hookrun refused tool.pre::"), "{}", ran.stdout);
 }
@@ -80,4 +81,48 @@ fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_refusal() {
 fn test_shows_where() {
     let ran = finder(0).hookrun(&["test", "tool.pre"], b"{}");
     assert!(ran.stdout.contains("found    a.tf:3: error: open to all"), "{}", ran.stdout);
+}
+
+#[test]
+fn annotations_tell_which_findings_are_not_used() {
+    let list =
+        r#"[{"path":"a","message":"seen"},{"path":"b"},{"path":"c","message":"m","rule":"R1"}]"#;
+    let print = format!("printf '%s\\n' '{{\"findings\":{list}}}'; exit 1");
+    let ran = Sandbox::new().hook("guard", &print).hookrun(GITHUB, b"{}");
+    ran.exits(2);
+    assert_eq!(
+        ran.stdout,
+        "::error file=a,title=guard::seen\n\
+         ::error file=c,title=guard::m\n\
+         ::warning title=guard::`findings.1.message` must be a text that is not empty, so that finding is not used\n\
+         ::warning title=guard::the key `findings.*.rule` is not known and was ignored\n\
+         ::error title=guard refused tool.pre::exited with status 1\n\
+         hookrun: tool.pre is refused\n"
+    );
+}
+
+#[test]
+fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
+    for (finding, problem) in [
+        (r#""lien":3"#, "`findings.0.lien` is not a key; did you mean `line`?"),
+        (r#""line":3,"line":4"#, "the key `findings.0.line` stands twice"),
+        (r#""Message":"m""#, "`findings.0.Message` is not a key; did you mean `message`?"),
+    ] {
+        let print = format!(
+            "printf '%s\\n' '{{\"findings\":[{{\"path\":\"a\",\"message\":\"m\",{finding}}}]}}'"
+        );
+        Sandbox::new().hook("guard", &print).run("tool.pre").blocks_saying(problem);
+        // A status refuses as it is, and the note says what became of the finding.
+        let sandbox = Sandbox::new().hook("guard", &format!("{print}; exit 1"));
+        let report = sandbox.report("tool.pre", "{}");
+        assert_eq!(
+            report["hooks"][0]["notes"][0],
+            format!("{problem}, so that finding is not used")
+        );
+    }
+    let print = r#"printf '%s\n' '{"findings":[{"path":"a","message":"m","column":1}]}'"#;
+    let report = Sandbox::new().hook("guard", print).report("tool.pre", "{}");
+    let note = "the key `findings.*.column` is not known and was ignored";
+    assert_eq!(report["hooks"][0]["notes"], json!([note]));
+    assert_eq!(report["findings"][0]["path"], "a");
 }

@@ -1,0 +1,85 @@
+//! What the page of a job shows of a run: the decision, its reason and what was found.
+//!
+//! HTML, because in it nothing that a hook wrote is Markdown. A file with more than 1 MiB is shown
+//! by nobody, so what is long is cut.
+
+use std::fmt::Write;
+
+use super::super::json::RunReport;
+use super::super::plain;
+use super::decided;
+
+/// The most findings that are shown.
+const MOST_FINDINGS: usize = 100;
+
+/// The longest reason.
+const LONGEST_REASON_CHARS: usize = 16 * 1024;
+
+/// The longest text in a cell of the table.
+const LONGEST_CELL_CHARS: usize = 500;
+
+/// A run, as HTML between two empty lines.
+pub fn summary(report: &RunReport) -> String {
+    let mut made = format!("\n<h3>{}</h3>\n", line(&decided(report)));
+    let mut texts: Vec<(Option<&str>, &str)> = report
+        .questions
+        .iter()
+        .map(|one| (Some(one.hook.as_str()), one.question.as_str()))
+        .collect();
+    texts.extend(report.reason.as_deref().map(|reason| (report.decided_by.as_deref(), reason)));
+    for (by, text) in texts {
+        let by = line(by.unwrap_or("hookrun"));
+        let _ = writeln!(made, "<p><code>{by}</code> says:</p>\n\n<pre>{}</pre>\n", lines(text));
+    }
+    if !report.findings.is_empty() {
+        made.push_str(&table(report));
+    }
+    made
+}
+
+fn table(report: &RunReport) -> String {
+    let mut made =
+        "<table>\n<tr><th>where</th><th>level</th><th>what</th><th>hook</th></tr>\n".to_string();
+    for found in report.findings.iter().take(MOST_FINDINGS) {
+        let finding = &found.finding;
+        let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let (path, what) = (line(&finding.path), line(&finding.message));
+        let (level, hook) = (finding.level.word(), line(&found.hook));
+        let _ = writeln!(
+            made,
+            "<tr><td><code>{path}{at}</code></td><td>{level}</td><td>{what}</td><td><code>{hook}</code></td></tr>"
+        );
+    }
+    made.push_str("</table>\n");
+    let more = report.findings.len().saturating_sub(MOST_FINDINGS);
+    if more > 0 {
+        let _ = writeln!(made, "<p>and {more} more</p>");
+    }
+    made.push('\n');
+    made
+}
+
+/// A text of several lines.
+fn lines(text: &str) -> String {
+    let (text, rest) = cut(text, LONGEST_REASON_CHARS);
+    let escaped: Vec<String> = text.lines().map(escaped).collect();
+    escaped.join("\n") + rest
+}
+
+/// A text on one line: an empty one would end the HTML.
+fn line(text: &str) -> String {
+    let (text, rest) = cut(text, LONGEST_CELL_CHARS);
+    let escaped: Vec<String> = text.lines().map(escaped).collect();
+    escaped.join("<br>") + rest
+}
+
+fn cut(text: &str, longest: usize) -> (&str, &'static str) {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => (&text[..at], " …"),
+        None => (text, ""),
+    }
+}
+
+fn escaped(line: &str) -> String {
+    plain(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
