@@ -32,14 +32,18 @@ fn nothing_on_stderr_is_a_command() {
 }
 
 #[test]
-fn a_notice_or_a_log_is_no_command_either() {
+fn a_notice_a_remark_or_a_log_is_no_command_either() {
     let sandbox = Sandbox::new()
         .hook_for("tool.post", "guard", r"printf 'no\n::error::x ##[add-mask]y\n' >&2; exit 1")
-        .file("hookrun.toml", "[log]\nredact = [\"(\\n::error::x\"]\n");
-    for arguments in [&["--log", "trace"][..], &["--record", "no\n::error::x/file"], &[]] {
-        let arguments = [&["run", "tool.post", "--format", "github"][..], arguments].concat();
+        .hook_for("turn.end", "a ##[add-mask]b", "exit 0");
+    for (arguments, said) in [
+        (&["tool.post"][..], "no\n: :error::x ## [add-mask]y\n"),
+        (&["tool.pre", "--record", "no\n::error::x/file"], "/no\n: :error::x/file`: No such file"),
+        (&["turn.end", "--log", "trace", "--jobs", "1"], "hook=\"a ## [add-mask]b\""),
+    ] {
+        let arguments = [&["run", "--format", "github"][..], arguments].concat();
         let ran = sandbox.hookrun(&arguments, b"{}");
-        assert!(!ran.stderr.is_empty(), "{arguments:?}: {ran:?}");
+        ran.says(said);
         let command = ran.stderr.split(['\n', '\r']).find(|line| is_command(line));
         assert_eq!(command, None, "{arguments:?}: {ran:?}");
     }
