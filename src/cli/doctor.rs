@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use hookrun::audit::Log;
 use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
 use hookrun::dialect;
-use hookrun::report::Paths;
 use hookrun::report::problems::{Check, FORMATS};
 
 use crate::args::{DoctorArgs, SettingsScope};
@@ -20,6 +19,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::install::hosts::{self, HOSTS, Host, Row};
 use crate::install::path_of;
 use crate::install::wanted::{Wanted, quoted};
+use crate::told::paths;
 use crate::validate::tool_problems;
 use look::Installed;
 
@@ -50,7 +50,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &mut findings)?);
     }
-    let paths = Paths::from(&env.cwd);
+    let paths = paths(&args.format, env);
     if args.format == "human" {
         for line in lines {
             writeln!(out, "{line}")?;

@@ -39,6 +39,14 @@ pub(crate) fn report(
     Some(report)
 }
 
+/// Paths as they are looked for by those who read a format: GitHub begins at its workspace.
+pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
+    let workspace = env.workspace.as_ref().filter(|_| format == "github");
+    let workspace = workspace.and_then(|folder| folder.canonicalize().ok());
+    let around = workspace.filter(|folder| env.cwd.starts_with(folder));
+    Paths::from(around.as_deref().unwrap_or(&env.cwd))
+}
+
 /// What the watchdog says, in the words of the format.
 pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply {
     if format != RunFormat::Github {

@@ -10,13 +10,13 @@ use hookrun::dialect;
 use hookrun::event::action::TOOLS;
 use hookrun::exec::{child, command};
 use hookrun::hook::{Handler, Hook};
-use hookrun::report::Paths;
 use hookrun::report::problems::{Check, FORMATS};
 use hookrun::spelling;
 
 use crate::args::ValidateArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::choice;
+use crate::told::paths;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -66,7 +66,7 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     let checks: Vec<Check> = checks.into_values().map(tidied).collect();
     let format = FORMATS.iter().find(|(name, _)| *name == args.format);
     let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
-    write(&checks, &Paths::from(&env.cwd), out)?;
+    write(&checks, &paths(&args.format, env), out)?;
     Ok(if checks.iter().all(Check::passes) { Exit::Yes } else { Exit::No })
 }
 

@@ -25,6 +25,7 @@ use crate::args::TestArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::start_up;
 use crate::streams;
+use crate::told::paths;
 use load::{Loaded, Trial};
 use play::Company;
 use progress::Progress;
@@ -61,7 +62,7 @@ fn round(
     (runner, abort): (&Runner, &Abort),
     out: &mut dyn Write,
 ) -> Result {
-    let paths = Paths::from(&env.cwd);
+    let paths = paths(args.format.name(), env);
     for path in &loaded.passed_over {
         let shown = plain(&paths.show(path));
         streams::stderr(&format!("note: {shown} has no [[case]]; it is passed over\n"));

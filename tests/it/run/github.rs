@@ -186,3 +186,32 @@ fn a_summary_is_short_enough_to_be_shown() {
     assert!(text.len() < 1024 * 1024, "{}", text.len());
     assert!(text.contains("<p>and 201 more</p>"));
 }
+
+#[test]
+fn other_reports_name_files_from_the_workspace_too() {
+    let case = "[[case]]\nname = 'x'\nevent = 'tool.pre'\nexpect = { decision = 'block' }\n";
+    let sandbox = Sandbox::new()
+        .script("src/hooks.d/tool.pre/guard", "#!/bin/sh\n# hookrun: 100=1\n")
+        .script("src/gates/hooks.d/tool.pre/guard", "#!/bin/sh\n")
+        .file("src/gates/hooks.d/tests/x.toml", case);
+    let workspace = sandbox.path().canonicalize().unwrap();
+    let shown = |format: &str, arguments: &[&str]| {
+        let arguments = [arguments, &["--format", format]].concat();
+        let ran = sandbox.hookrun_as(
+            |hookrun| {
+                hookrun.current_dir(workspace.join("src")).env("GITHUB_WORKSPACE", &workspace);
+            },
+            &arguments,
+            b"",
+        );
+        ran.exits(1);
+        ran.stdout
+    };
+    let file = "::error file=src/hooks.d/tool.pre/guard,";
+    assert!(shown("github", &["validate"]).starts_with(file), "{}", shown("github", &["validate"]));
+    let suite = ["test", "--suite", "--hooks", "gates"];
+    let file = "::error file=src/gates/hooks.d/tests/x.toml,";
+    assert!(shown("github", &suite).starts_with(file), "{}", shown("github", &suite));
+    // A person stands in the folder.
+    assert!(shown("human", &suite).contains(" gates/hooks.d/tests/x.toml"));
+}
