@@ -34,7 +34,8 @@ pub(crate) fn report(
         RunFormat::Reply => return None,
     };
     if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
-        github::place(&mut report, workspace, &runner.place(&run.event));
+        let place = runner.place(&run.event);
+        github::place(&mut report, workspace, (&place.project, &place.cwd));
     }
     Some(report)
 }

@@ -11,6 +11,7 @@
 //!
 //! A hook that was written for another system is read by `translated`.
 
+mod findings;
 mod object;
 mod structured;
 mod translated;
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 use crate::dialect::{Binding, Results};
 use crate::event::{Event, EventSpec};
-use crate::outcome::{Decision, Rule, Verdict, finding};
+use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending, Exit, signal_name};
 use object::{Found, findings_in, is_list_of_answers, last, objects_in, read_object, read_said};
 use structured::structured;
@@ -203,12 +204,12 @@ fn refused_by_status(
     if let Some(Value::Array(_)) = object.as_deref().and_then(|said| last(said, "findings")) {
         let mut unknown = Vec::new();
         for one in findings_in(stdout).iter().enumerate() {
-            match finding::read(one, &mut unknown) {
+            match findings::read(one, &mut unknown) {
                 Ok(finding) => verdict.findings.push(finding),
                 Err(problem) => notes.push(format!("{problem}, so that finding is not used")),
             }
         }
-        notes.extend(finding::ignored(unknown));
+        notes.extend(findings::ignored(unknown));
     }
     (Ending::Answered(verdict), notes)
 }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use super::json::RunReport;
 use super::plain;
 use crate::dialect::native;
-use crate::hook::Place;
 use crate::outcome::finding;
 pub use summary::summary;
 
@@ -96,13 +95,14 @@ pub fn harmless(text: &str) -> String {
     made.replace("##[", "## [")
 }
 
-/// Names the files of findings as seen from the workspace, where GitHub looks for them.
-pub fn place(report: &mut RunReport, workspace: &Path, place: &Place) {
+/// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
+/// them from the project or from the event's folder.
+pub fn place(report: &mut RunReport, workspace: &Path, (project, cwd): (&Path, &Path)) {
     if report.findings.is_empty() {
         return;
     }
     let Ok(workspace) = workspace.canonicalize() else { return };
-    let bases = bases(&workspace, place);
+    let bases = bases(&workspace, project, cwd);
     for found in &mut report.findings {
         if let Some(path) = below(&workspace, &bases, &found.finding.path) {
             found.finding.path = path;
@@ -112,9 +112,9 @@ pub fn place(report: &mut RunReport, workspace: &Path, place: &Place) {
 
 /// What a relative path may be relative to, the likeliest first: the project, the event's folder,
 /// and what is around that (git names paths from the root of its repository).
-fn bases(workspace: &Path, place: &Place) -> Vec<PathBuf> {
-    let mut bases: Vec<PathBuf> = place.project.canonicalize().into_iter().collect();
-    if let Ok(cwd) = place.cwd.canonicalize() {
+fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let mut bases: Vec<PathBuf> = project.canonicalize().into_iter().collect();
+    if let Ok(cwd) = cwd.canonicalize() {
         let around = cwd.ancestors().take_while(|folder| folder.starts_with(workspace));
         bases.extend(around.map(Path::to_path_buf));
     }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::findings::Written;
 use crate::event::context::string_text;
-use crate::outcome::finding::Written;
 use crate::outcome::{Decision, RESULT_KEYS};
 
 /// The reason of a refusal that gives none.

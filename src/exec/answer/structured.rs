@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::Permit;
+use super::findings::{self, Written};
 use super::object::{NO_REASON, findings_in};
 use crate::event::Merge;
-use crate::outcome::finding::Written;
-use crate::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict, finding};
+use crate::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict};
 use crate::spelling;
 
 /// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
@@ -149,9 +149,9 @@ impl Answer {
     /// Takes the findings, and gives the notes about them.
     fn take_findings(&mut self, list: &[Written]) -> Result<Vec<String>, String> {
         let mut unknown = Vec::new();
-        let read = list.iter().enumerate().map(|one| finding::read(one, &mut unknown));
+        let read = list.iter().enumerate().map(|one| findings::read(one, &mut unknown));
         self.findings = read.collect::<Result<_, _>>()?;
-        Ok(finding::ignored(unknown))
+        Ok(findings::ignored(unknown))
     }
 
     fn verdict(self) -> Verdict {
