@@ -7,28 +7,43 @@
 # file `basePath`. Refused is, of entries that are new or changed:
 #
 #   host        a package comes from another host than it did, or a new one from a host that no
-#               package came from; an address that is not https
-#   integrity   nothing, or only SHA-1, says what the package must be
+#               package came from; an address that is not https, or that programs read differently;
+#               a link to what is no folder of the project
+#   name        its address is that of another package, or on the npm registry of another version
+#   integrity   nothing, or only SHA-1, says what the package must be, or something else stands there
 #   content     the same version has another content than it had
 #   script      a package that ran nothing when it was installed now does
+#   legacy      `dependencies`, which npm 6 reads, says something else than `packages`
 #   new         a package that was not there, where HOOKRUN_LOCK_NEW=refuse; else it is a notice
+#   alias       a notice: a package is installed under a name that is not its own
 #
-# What stood in the lock file before is not judged, nor what is in a package.
+# A host is a name and a port. What stood in the lock file before is not judged. Of what is in
+# another package (`inBundle`), only `script` is: npm fetches it with that one.
 #
 # Tune:
 #   HOOKRUN_LOCK_ALLOW    rules to leave out, separated by spaces; or RULE:PACKAGE
-#   HOOKRUN_LOCK_HOSTS    hosts that new packages may come from as well
-#   HOOKRUN_LOCK_NEW      refuse: no new packages
+#   HOOKRUN_LOCK_HOSTS    hosts that new packages may come from as well: npm.example.com, or with
+#                         its port npm.example.com:8443
+#   HOOKRUN_LOCK_NEW      notice (default), or refuse: no new packages
 #
 # hookrun: timeout=30s
 
+import difflib
 import json
 import os
 import re
 import subprocess
 import sys
-from urllib.parse import urlsplit
 
+KEYS = ["path", "base", "basePath", "cwd"]
+RULES = ["host", "name", "integrity", "content", "script", "legacy", "new", "alias"]
+REGISTRIES = ["registry.npmjs.org", "registry.yarnpkg.com"]
+# What every program reads alike: no user, backslash, blank or `..` in it, and ASCII alone.
+HOST = r"([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([0-9]{1,5}))?"
+ADDRESS = re.compile(rf"(?!.*/(?:\.|%2e){{1,2}}(?:[/?#]|$))https://{HOST}(/[!-\[\]-~]*)", re.IGNORECASE)
+# How long it is in base64 says whether it can be a checksum at all.
+STRONG = re.compile(r"(sha256-[\w+/]{43}=|sha384-[\w+/]{64}|sha512-[\w+/]{86}==)(?:\?[!-~]*)?", re.ASCII)
+WEAK = re.compile(r"(sha1-[\w+/]{27}=)(?:\?[!-~]*)?", re.ASCII)
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
@@ -47,17 +62,20 @@ def git(*arguments):
 
 def committed(base, path):
     """The file as it was where the work left `base`; `None` if it was not there."""
-    if not isinstance(base, str) or git("rev-parse", "--git-dir") is None:
-        raise Refusal("`base` is a commit, and this is no repository")
-    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
-    fork = commit and git("merge-base", commit.decode().strip(), "HEAD")
-    if not fork:
-        raise Refusal(f"`{base}` is not known here, or has nothing in common with HEAD; fetch it, with its history")
-    fork = fork.decode().strip()
     folder, name = os.path.split(os.path.abspath(path))
-    if not git("-C", folder, "ls-tree", "--name-only", fork, "--", name):
+    if git("-C", folder, "rev-parse", "--git-dir") is None:
+        raise Refusal("`base` is a commit, and this is no repository")
+    commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}") or b""
+    # A range, or `^main`, is printed as well.
+    is_one = re.fullmatch(rb"([0-9a-f]{40}|[0-9a-f]{64})\n", commit)
+    fork = is_one and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
+    if not fork:
+        raise Refusal(f"`{base}` is no commit that is known here, or has nothing in common with HEAD; fetch it, with its history")
+    fork = fork.decode().strip()
+    listed = git("-C", folder, "ls-tree", "--name-only", fork, "--", name)
+    if listed == b"":
         return None
-    text = git("-C", folder, "show", f"{fork}:./{name}")
+    text = listed and git("-C", folder, "show", f"{fork}:./{name}")
     if text is None:
         raise Refusal(f"git does not show `{path}` of `{base}`")
     return text
@@ -80,64 +98,197 @@ def once(pairs):
     return one
 
 
-def packages(text, called):
+def has_form(entry, texts, flags):
+    """Whether an entry is an object that has these keys, if it has them, as npm writes them."""
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key, ""), str) for key in texts)
+        and all(isinstance(entry.get(key, False), bool) for key in flags)
+    )
+
+
+def packages(lock, called):
     """The packages of a lock file, by where they are installed."""
-    try:
-        lock = json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise Refusal(f"{called} is not JSON: {error}") from None
     found = lock.get("packages") if isinstance(lock, dict) else None
     if not isinstance(found, dict):
         version = lock.get("lockfileVersion") if isinstance(lock, dict) else None
         hint = "; `npm install --package-lock-only --lockfile-version 3` writes it anew" if version == 1 else ""
         raise Refusal(f"{called} is no lock file with `packages`{hint}")
     for place, entry in found.items():
-        strings = ("name", "version", "resolved", "integrity")
-        if not isinstance(entry, dict) or not all(isinstance(entry.get(key, ""), str) for key in strings):
+        if not has_form(entry, ("name", "version", "resolved", "integrity"), ("link", "inBundle", "hasInstallScript")):
             raise Refusal(f"{called}: the entry `{place}` is not of the form that npm writes")
     return found
 
 
+def legacy(lock, called):
+    """What `dependencies` says, which npm 6 reads, by where it is installed."""
+    found, waiting = {}, [("", lock)]
+    while waiting:
+        folder, parent = waiting.pop()
+        children = parent.get("dependencies", {})
+        for name, entry in children.items() if isinstance(children, dict) else [("", None)]:
+            if not has_form(entry, ("version", "resolved", "integrity"), ("bundled",)):
+                raise Refusal(f"{called}: in `dependencies`, the entry `{name}` is not of the form that npm writes")
+            place = f"{folder}node_modules/{name}"
+            found[place] = entry
+            target = lock["packages"].get(place, {})
+            waiting.append((f"{target['resolved'] if target.get('link') and 'resolved' in target else place}/", entry))
+    return found
+
+
+def parse(text, called):
+    """The lock file: its packages, and what npm 6 reads of it."""
+    try:
+        lock = json.loads(text, object_pairs_hook=once)
+        json.dumps(lock, ensure_ascii=False).encode()  # Half a character could not be told.
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{called} is not JSON: {error}") from None
+    return packages(lock, called), legacy(lock, called)
+
+
+def agrees(place, entry, old):
+    """Whether npm 6 takes from `old` what `entry` says: the same version, address and content."""
+    version, resolved = entry.get("version"), entry.get("resolved")
+    told = old.get("version")
+    if told is None or old.get("integrity") != entry.get("integrity"):
+        return False
+    if entry.get("link"):
+        version, resolved = f"file:{resolved}", None
+    elif name_of(place, entry) != place_name(place):
+        version = f"npm:{entry['name']}@{version}"
+    # What is no package of a registry has its address for a version.
+    return (told == version and old.get("resolved") == resolved) or (told == resolved and "resolved" not in old)
+
+
+def place_name(place):
+    return place.rpartition("node_modules/")[2]
+
+
 def name_of(place, entry):
     """The package's name: an alias says what it stands for."""
-    return entry.get("name") or place.rpartition("node_modules/")[2]
+    return entry.get("name") or place_name(place)
 
 
-def is_fetched(place, entry):
-    """Whether npm fetches it: not the project, its workspaces, links, or what is in a package."""
-    return "node_modules/" in place and not entry.get("link") and not entry.get("inBundle")
+def bundled(found):
+    """Where packages lie that come in another one: it lists them, or one of these needs them."""
+    inside = set()
+    for place, entry in found.items():
+        names = entry.get("bundleDependencies", entry.get("bundledDependencies"))
+        if "node_modules/" not in place or entry.get("link") or not isinstance(names, list):
+            continue
+        folder, waiting = f"{place}/node_modules/", [name for name in names if isinstance(name, str)]
+        while waiting:
+            top = folder + waiting.pop()
+            for below in [one for one in found if one == top or one.startswith(f"{top}/")]:
+                if below not in inside and found[below].get("inBundle") and "resolved" not in found[below]:
+                    inside.add(below)
+                    for key in ("dependencies", "optionalDependencies", "peerDependencies"):
+                        needs = found[below].get(key)
+                        waiting.extend(needs if isinstance(needs, dict) else [])
+    return inside
+
+
+def sorts(found):
+    """How each package comes: "fetched", "bundled", or "linked" to what is no folder of the project.
+    The project itself, its folders and the links to them are left out."""
+    inside, comes = bundled(found), {}
+    for place, entry in found.items():
+        if entry.get("link"):
+            target = entry.get("resolved", "")
+            if target not in found or "node_modules/" in target or re.match(r"[a-z][a-z0-9+.-]*:|//", target, re.IGNORECASE):
+                comes[place] = "linked"
+        elif place in inside:
+            comes[place] = "bundled"
+        elif "node_modules/" in place or "resolved" in entry:
+            comes[place] = "fetched"
+    return comes
 
 
 def host_of(entry):
-    return urlsplit(entry.get("resolved", "")).hostname or ""
+    """Where it comes from, a name and a port; nothing if the address is not a plain one."""
+    plain = ADDRESS.fullmatch(entry.get("resolved", ""))
+    if not plain:
+        return ""
+    port = int(plain[2] or 443)
+    return plain[1].lower() + (f":{port}" if port != 443 else "")
 
 
-def judge(entry, known, hosts):
-    """What is wrong with a new or changed entry of a package of which these were known: rule,
-    level, message."""
-    version = entry.get("version")
-    same = [other for other in known if other.get("version") == version]
+def named_by(resolved, name, version):
+    """Whether an address fits the package. All registries have `NAME/-/` in it, npm's also the file."""
+    path = re.split("[?#]", re.sub("%2f", "/", ADDRESS.fullmatch(resolved)[3], flags=re.IGNORECASE))[0]
+    if host_of({"resolved": resolved}) in REGISTRIES:
+        plain = (version or "").partition("+")[0]
+        files = [f"/{name}/-/{name.rpartition('/')[2]}-{one}.tgz" for one in (version, plain)]
+        return path in files
+    package, is_there, _ = path.partition("/-/")
+    named = re.search(r"/((?:@[^/]+/)?[^/]*)$", package)
+    return not is_there or named[1] == name
+
+
+def plain(text):
+    """A text that stays on its line; others are quoted."""
+    return text if re.fullmatch("[ -~]*", text) else json.dumps(text)
+
+
+def script_of(entry):
+    """Whether something of it runs when it is installed; npm obeys `scripts` in a lock file too."""
+    return bool(entry.get("hasInstallScript") or "scripts" in entry or "gypfile" in entry)
+
+
+def tokens(integrity):
+    """The strong and the other checksums, without their options; and what is none."""
+    parts = [part for part in integrity.split(" ") if part]
+    strong = {found[1] for part in parts if (found := STRONG.fullmatch(part))}
+    weak = {found[1] for part in parts if (found := WEAK.fullmatch(part))}
+    return strong, weak, [part for part in parts if not STRONG.fullmatch(part) and not WEAK.fullmatch(part)]
+
+
+def judge_address(entry, name, known, hosts):
+    """What is wrong with where it comes from, as `judge` says it."""
     resolved, host = entry.get("resolved"), host_of(entry)
+    same = [other for other in known if other.get("version") == entry.get("version")]
     if resolved is None:
         yield "host", "error", "`resolved` is missing: it could come from anywhere"
     elif not resolved.startswith("https://"):
-        yield "host", "error", f"it is not fetched by https: {resolved}"
+        yield "host", "error", f"it is not fetched by https: {plain(resolved)}"
+    elif not host:
+        yield "host", "error", f"its address is not a plain one, so programs read it differently: {json.dumps(resolved)}"
     elif known and host not in map(host_of, known):
-        yield "host", "error", f"it comes from {host}, until now from {host_of((same or known)[0])}"
+        yield "host", "error", f"it comes from {host}, until now from {host_of((same or known)[0]) or 'elsewhere'}"
     elif not known and host not in hosts:
         yield "host", "error", f"it comes from {host}, as no package did; HOOKRUN_LOCK_HOSTS can allow it"
+    if host and not named_by(resolved, name, entry.get("version")):
+        yield "name", "error", f"its address is that of something else: {resolved}"
 
-    integrity = entry.get("integrity", "")
-    if not re.search(r"\bsha(256|384|512)-\S", integrity):
-        yield "integrity", "error", "`integrity` is missing" if not integrity else "`integrity` is only SHA-1"
-    elif any(other.get("integrity", integrity) != integrity for other in same):
-        yield "content", "error", f"version {version} has another content than it had"
 
-    if entry.get("hasInstallScript") and not any(other.get("hasInstallScript") for other in known):
-        yield "script", "error", "it runs a script when it is installed"
+def judge_content(entry, known):
+    """What is wrong with what says what it must be, as `judge` says it."""
+    version, integrity = entry.get("version"), entry.get("integrity", "")
+    strong, weak, junk = tokens(integrity)
+    if not integrity.strip():
+        yield "integrity", "error", "`integrity` is missing"
+    elif junk:
+        yield "integrity", "error", f"`integrity` has something in it that is no checksum: {json.dumps(junk[0])}"
+    elif not strong:
+        yield "integrity", "error", "`integrity` is only SHA-1"
+    for other in known:
+        before = set().union(*tokens(other.get("integrity", ""))[:2])
+        # npm takes what fits any one of them, so one that is added is another content.
+        if other.get("version") == version and before and strong and not strong <= before:
+            yield "content", "error", f"version {version} has another content than it had"
+            return
+
+
+def judge(place, entry, known, hosts):
+    """What is wrong with a new or changed entry of a package of which these were known: rule,
+    level, message."""
+    name = name_of(place, entry)
+    yield from judge_address(entry, name, known, hosts)
+    yield from judge_content(entry, known)
     if not known:
-        level = "error" if os.environ.get("HOOKRUN_LOCK_NEW") == "refuse" else "notice"
-        yield "new", level, "it is new"
+        yield "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"]) == "refuse" else "notice", "it is new"
+    if name != place_name(place):
+        yield "alias", "notice", f"it is installed as {plain(place_name(place))}"
 
 
 def lines_of(text):
@@ -152,11 +303,55 @@ def lines_of(text):
     return lines
 
 
+def meant(word, words):
+    """The cure of a slip."""
+    near = difflib.get_close_matches(word.lower(), words, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+
+
+def choice(variable, words):
+    """What a variable chooses; the first word if it is not set."""
+    chosen = os.environ.get(variable) or words[0]
+    if chosen not in words:
+        raise Refusal(f"{variable} is `{chosen}`; {meant(chosen, words)}")
+    return chosen
+
+
+def allowed():
+    """What HOOKRUN_LOCK_ALLOW leaves out."""
+    words = os.environ.get("HOOKRUN_LOCK_ALLOW", "").split()
+    for word in words:
+        rule, colon, package = word.partition(":")
+        if rule not in RULES or (colon and not package):
+            raise Refusal(f"HOOKRUN_LOCK_ALLOW: `{word}` is neither a rule nor RULE:PACKAGE; {meant(rule, RULES)}")
+    return words
+
+
+def hosts_allowed():
+    """The hosts of HOOKRUN_LOCK_HOSTS."""
+    words = os.environ.get("HOOKRUN_LOCK_HOSTS", "").split()
+    for word in words:
+        if not re.fullmatch(HOST, word, re.IGNORECASE):
+            raise Refusal(f"HOOKRUN_LOCK_HOSTS: `{word}` is no host; write `npm.example.com` or `npm.example.com:8443`")
+    return [host_of({"resolved": f"https://{word}/"}) for word in words]
+
+
+def check_keys(event):
+    """A key that is not known could be a slip, and what it should say would not count."""
+    for key, value in event.items():
+        if key not in [*KEYS, "event", "sessionId"]:
+            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+        if key in KEYS and (not isinstance(value, str) or not value or "\0" in value):
+            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+
+
 def is_here(cwd):
-    """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return os.path.isdir(cwd) and os.path.samefile(cwd, ".")
-    return f"{os.getcwd()}/".endswith(os.path.join("/", os.path.normpath(cwd), "")) or os.path.normpath(cwd) == "."
+    """Whether this is the event's `cwd`, from the project's root or from where hookrun was asked:
+    hookrun starts a hook where it was asked if there is no such folder."""
+    if os.path.isdir(cwd):
+        return True  # There is one even from here, so hookrun has found it.
+    bases = [os.environ.get("HOOKRUN_PROJECT_DIR", "."), os.environ.get("PWD", ".")]
+    return any(os.path.isdir(place) and os.path.samefile(place, ".") for place in (os.path.join(base, cwd) for base in bases))
 
 
 def shown(path):
@@ -165,40 +360,63 @@ def shown(path):
     return os.path.relpath(whole, root) if whole.startswith(os.path.join(root, "")) else path
 
 
+def judge_lock(now, before):
+    """What is wrong with each entry that is new or changed: its place, name, rule, level, message."""
+    (now, now_legacy), (before, before_legacy) = now, before
+    comes, came, hosts, known = sorts(now), sorts(before), hosts_allowed(), {}
+    for place, entry in before.items():
+        if place in came:
+            known.setdefault(name_of(place, entry), []).append((came[place], entry))
+        if came.get(place) == "fetched":
+            hosts.append(host_of(entry))
+    for place, entry in now.items():
+        if place not in comes or (before.get(place) == entry and came.get(place) == comes[place]):
+            continue
+        name, sort = name_of(place, entry), comes[place]
+        if sort == "linked":
+            problem = f"it is a link to what is no folder of the project: {json.dumps(entry.get('resolved'))}"
+            yield place, name, "host", "error", problem
+            continue
+        was = known.get(name, [])
+        if sort == "fetched":
+            fetched = [other for came_so, other in was if came_so == "fetched"]
+            yield from ((place, name, *problem) for problem in judge(place, entry, fetched, hosts))
+        if script_of(entry) and not any(script_of(other) for _, other in was):
+            yield place, name, "script", "error", "it runs a script when it is installed"
+    for place, old in now_legacy.items():
+        same = before_legacy.get(place) == old and before.get(place) == now.get(place)
+        if not same and not agrees(place, now.get(place, {}), old):
+            problem = "`dependencies`, which npm 6 reads, says something else than `packages`; `npm install` writes both anew"
+            yield place, place_name(place), "legacy", "error", problem
+
+
 def check(event):
+    check_keys(event)
     path, base, base_path = event.get("path"), event.get("base"), event.get("basePath")
-    if not isinstance(path, str) or not path or (base is None) == (base_path is None):
+    if path is None or (base is None) == (base_path is None):
         raise Refusal('the event needs `path` and either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
-    if event.get("cwd") is not None and not is_here(event["cwd"]):
+    if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
+    left_out = allowed()
+    choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"])
     text = read(path)
     old = committed(base, path) if base is not None else read(base_path)
-    now = packages(text, f"`{path}`")
-    before = packages(old, f"`{base_path or f'{path} of {base}'}`") if old is not None else {}
+    now = parse(text, f"`{path}`")
+    before = parse(old, f"`{base_path or f'{path} of {base}'}`") if old is not None else ({}, {})
 
-    hosts = os.environ.get("HOOKRUN_LOCK_HOSTS", "").split()
-    known = {}
-    for place, entry in before.items():
-        if is_fetched(place, entry):
-            known.setdefault(name_of(place, entry), []).append(entry)
-            hosts.append(host_of(entry))
-    allowed, lines, findings = os.environ.get("HOOKRUN_LOCK_ALLOW", "").split(), lines_of(text), []
-    for place, entry in now.items():
-        if before.get(place) == entry or not is_fetched(place, entry):
-            continue
-        name = name_of(place, entry)
-        for rule, level, message in judge(entry, known.get(name, []), hosts):
-            if rule not in allowed and f"{rule}:{name}" not in allowed:
-                called = f"{name} {entry.get('version', '')}".strip()
-                finding = {"path": shown(path), "level": level, "message": f"{called}: {message} [{rule}]"}
-                findings.append({**finding, "line": lines[place]} if place in lines else finding)
+    lines, findings = lines_of(text), []
+    for place, name, rule, level, message in judge_lock(now, before):
+        if rule not in left_out and f"{rule}:{name}" not in left_out:
+            called = plain(f"{name} {now[0].get(place, {}).get('version', '')}".strip())
+            finding = {"path": shown(path), "level": level, "message": f"{called}: {message} [{rule}]"}
+            findings.append({**finding, "line": lines[place]} if place in lines else finding)
     return findings
 
 
 def main():
     try:
         findings = check(json.load(sys.stdin.buffer))
-    except (Refusal, OSError, TypeError) as refusal:
+    except (Refusal, OSError) as refusal:
         sys.exit(f"the lock file was not judged: {refusal}")
     if not findings:
         return
