@@ -11,10 +11,11 @@
 #   sign-off   no Signed-off-by with the author's address
 #   fixup      fixup!, squash!, amend! or WIP: it is not done yet
 #   secret     an added line, in a binary file too, or the message looks like a key or a password
-#   large      a file is larger than HOOKRUN_COMMITS_LARGE
+#   large      a file is larger than HOOKRUN_COMMITS_LARGE; of several commits with it the first
 #
 # Of a merge counts what none of its parents has, and neither its subject nor a sign-off. A clone
-# without the whole history is refused, because commits could be missing from it.
+# without the whole history is refused, because commits could be missing from it. Secrets are found
+# in ASCII, UTF-8, UTF-16 and UTF-32; not in what is packed, encoded or spread over lines.
 #
 # Tune:
 #   HOOKRUN_COMMITS_ALLOW     rules to leave out, separated by spaces; or RULE:COMMIT, a full
@@ -24,13 +25,16 @@
 #
 # hookrun: timeout=60s
 
+import difflib
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
+KEYS = ["base", "head", "cwd"]
+RULES = ["subject", "sign-off", "fixup", "secret", "large"]
+NUMBER = "[0-9a-f]{40}|[0-9a-f]{64}"
 SECRETS = [
     ("a private key", rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     ("an AWS access key", rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
@@ -45,10 +49,9 @@ SECRETS = [
 SECRETS = [(what, re.compile(pattern)) for what, pattern in SECRETS]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
-# Nothing that a repository can be configured with hides anything.
-GIT = ["git", "--no-replace-objects", "-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false"]
-DIFF = ["--patch", "-c", "--root", "--unified=0", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--text",
-        "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", "--ignore-submodules=none", "--submodule=short"]  # fmt: skip
+# Commits are read as they are, and not as a repository can be told to show them.
+GIT = ["git", "--no-replace-objects"]
+ENVIRONMENT = {**os.environ, "GIT_GRAFT_FILE": os.devnull}
 
 
 class Refusal(Exception):
@@ -58,7 +61,7 @@ class Refusal(Exception):
 def git(*arguments, given=b""):
     """What git says."""
     try:
-        ran = subprocess.run([*GIT, *arguments], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ran = subprocess.run([*GIT, *arguments], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
     except OSError as error:
         raise Refusal(f"git cannot be started: {error.strerror}") from None
     if ran.returncode != 0:
@@ -67,13 +70,30 @@ def git(*arguments, given=b""):
     return ran.stdout
 
 
+class Objects:
+    """What git has stored, to be read one by one."""
+
+    def __init__(self):
+        self.child = subprocess.Popen([*GIT, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+
+    def read(self, number):
+        self.child.stdin.write(number.encode() + b"\n")
+        self.child.stdin.flush()
+        head = self.child.stdout.readline().split()
+        if len(head) != 3:
+            raise Refusal(f"git does not have {number}; fetch it")
+        return self.child.stdout.read(int(head[2]) + 1)[:-1]
+
+
 def commit_of(revision):
-    if not isinstance(revision, str) or not revision:
-        raise Refusal('the event has no `base`: {"base": "origin/main"}')
     try:
-        return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+        found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     except Refusal:
         raise Refusal(f"`{revision}` is no commit here; fetch it") from None
+    # `^main` is printed as well, and means all others.
+    if not re.fullmatch(NUMBER, found):
+        raise Refusal(f"`{revision}` is not the name of one commit")
+    return found
 
 
 def judge_message(parents, author, message):
@@ -99,121 +119,142 @@ def judge_message(parents, author, message):
         yield "sign-off", f"no Signed-off-by of {author}; `git rebase --signoff` adds it"
 
 
-def messages(commits):
-    """For each commit: its number, parents, the author's address, what it says."""
-    shown = git("log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%P%n%ae%n%B", given=commits)
-    for text in shown.decode("utf-8", "replace").split("\0"):
-        if text:
-            number, parents, author, message = text.split("\n", 3)
-            yield number, parents.split(), author, message.rstrip("\n")
+def message_of(text):
+    """What stands in a commit: its parents, the author's address, what it says, and that as bytes."""
+    head, _, message = text.partition(b"\n\n")
+    parents = re.findall(rb"^parent .*", head, re.MULTILINE)
+    author = re.search(rb"^author .*<(.*)>", head, re.MULTILINE)
+    encoding = re.search(rb"^encoding (.*)", head, re.MULTILINE)
+    try:
+        said = message.decode(encoding[1].decode() if encoding else "utf-8")
+    except (LookupError, ValueError):
+        said = message.decode("utf-8", "replace")
+    return parents, author[1].decode("utf-8", "replace") if author else "", said.rstrip("\n"), message
 
 
-def unquoted(path):
-    """A path in the head of a diff, which has quotes where it has strange characters."""
-    if path.startswith(b'"'):
-        plain = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
-        whole = lambda found: plain.get(found[1]) or (bytes([int(found[1], 8)]) if found[1].isdigit() else b"?")
-        path = re.sub(rb"\\([0-7]{3}|.)", whole, path[1:-1])
-    return path[2:].decode("utf-8", "replace")
+def changes(commits):
+    """Each file that a commit changes, and of a merge those that no parent has so: commit, path,
+    the file before in each parent that has it, and now."""
+    fields = iter(git("diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", given=commits).split(b"\0"))
+    commit = None
+    for field in fields:
+        if not field.startswith(b":"):
+            commit = field.decode()
+            continue
+        words = field.lstrip(b":").decode().split(" ")
+        parents = len(field) - len(field.lstrip(b":"))
+        modes, blobs = words[: parents + 1], words[parents + 1 : 2 * parents + 2]
+        path = next(fields).decode("utf-8", "replace")
+        # What is no file is gone, or a commit of a submodule.
+        files = [blob if mode not in ("000000", "160000") else None for mode, blob in zip(modes, blobs)]
+        if files[-1]:
+            yield commit, path, [file for file in files[:-1] if file], files[-1]
 
 
-def added(commits):
-    """Every line that a commit adds, of a merge what no parent has: commit, path, line, bytes."""
-    command = [*GIT, "diff-tree", "--stdin", "-r", "--pretty=format:commit %H", *DIFF]
-    # A file and no pipe: git writes before it has read everything, and so must not we.
-    numbers = tempfile.TemporaryFile()
-    numbers.write(commits)
-    numbers.seek(0)
-    child = subprocess.Popen(command, stdin=numbers, stdout=subprocess.PIPE)
-    commit = path = None
-    parents, old, new, line = 1, [0], 0, 0
-    for text in child.stdout:
-        text = text[:-1] if text.endswith(b"\n") else text
-        # By the numbers in its head it is known where a hunk ends, whatever its lines look like.
-        if new > 0 or any(count > 0 for count in old):
-            if text.startswith(b"\\"):
-                continue
-            marks = text[:parents]
-            if b"-" in marks:
-                old = [count - (mark == ord("-")) for count, mark in zip(old, marks)]
-                continue
-            old = [count - (mark == ord(" ")) for count, mark in zip(old, marks)]
-            if marks == b"+" * parents:
-                yield commit, path, line, text[parents:]
-            new, line = new - 1, line + 1
-        elif text.startswith(b"@@"):
-            parents = len(text) - len(text.lstrip(b"@")) - 1
-            ranges = text.split(b" ")[1 : parents + 2]
-            sizes = [int(one.partition(b",")[2] or 1) for one in ranges]
-            old, new, line = sizes[:-1], sizes[-1], int(ranges[-1][1:].partition(b",")[0])
-        elif text.startswith(b"+++ "):
-            path = unquoted(text[4:].rstrip(b"\t"))
-        elif text.startswith(b"commit "):
-            commit = text[7:].decode()
-    if child.wait() != 0:
-        raise Refusal(f"git diff-tree ended with status {child.returncode}")
+def secrets_in(text):
+    """What in a text looks like a secret. Of UTF-16 and UTF-32 the NULs are left out."""
+    texts = [text, text.replace(b"\0", b"")]
+    return [what for what, pattern in SECRETS if any(map(pattern.search, texts))]
+
+
+def added_secrets(objects, before, now):
+    """The secrets in lines that a file has now, and had before in none of these: line and what."""
+    lines = objects.read(now).split(b"\n")
+    had = {line for file in before for line in objects.read(file).split(b"\n")}
+    for number, line in enumerate(lines, 1):
+        if line not in had:
+            yield from ((number, what) for what in secrets_in(line))
 
 
 def large_files(base, head, limit):
-    """The files over the limit that the commits bring: path and size."""
-    objects = git("rev-list", "--objects", head, f"^{base}")
-    shown = git("cat-file", "--batch-check=%(objecttype) %(objectsize) %(rest)", given=objects)
-    for row in shown.splitlines():
-        sort, size, path = (row.split(b" ", 2) + [b""])[:3]
-        if sort == b"blob" and int(size) > limit:
-            yield path.decode("utf-8", "replace"), int(size)
+    """The files over the limit that the commits bring, and their sizes."""
+    listed = git("rev-list", "--objects", head, f"^{base}")
+    shown = git("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(rest)", given=listed)
+    rows = (row.decode("utf-8", "replace").split(" ")[:3] for row in shown.splitlines())
+    return {name: int(size) for name, sort, size in rows if sort == "blob" and int(size) > limit}
+
+
+def meant(word, words):
+    """The cure of a slip."""
+    near = difflib.get_close_matches(word.lower(), words, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+
+
+def allowed():
+    """What HOOKRUN_COMMITS_ALLOW leaves out."""
+    words = os.environ.get("HOOKRUN_COMMITS_ALLOW", "").split()
+    for word in words:
+        rule, colon, commit = word.partition(":")
+        if rule not in RULES:
+            raise Refusal(f"HOOKRUN_COMMITS_ALLOW: `{word}` is neither a rule nor RULE:COMMIT; {meant(rule, RULES)}")
+        if colon and not re.fullmatch(NUMBER, commit):
+            raise Refusal(f"HOOKRUN_COMMITS_ALLOW: `{word}` names no commit by its full number; `git rev-parse` prints it")
+    return words
+
+
+def check_keys(event):
+    """A key that is not known could be a slip, and what it should say would not count."""
+    for key, value in event.items():
+        if key not in [*KEYS, "event", "sessionId"]:
+            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+        if key in KEYS and (not isinstance(value, str) or not value or "\0" in value):
+            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_here(cwd):
-    """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return os.path.isdir(cwd) and os.path.samefile(cwd, ".")
-    return f"{os.getcwd()}/".endswith(os.path.join("/", os.path.normpath(cwd), "")) or os.path.normpath(cwd) == "."
+    """Whether this is the event's `cwd`, from the project's root or from where hookrun was asked:
+    hookrun starts a hook where it was asked if there is no such folder."""
+    if os.path.isdir(cwd):
+        return True  # There is one even from here, so hookrun has found it.
+    bases = [os.environ.get("HOOKRUN_PROJECT_DIR", "."), os.environ.get("PWD", ".")]
+    return any(os.path.isdir(place) and os.path.samefile(place, ".") for place in (os.path.join(base, cwd) for base in bases))
 
 
 def check(event):
-    if event.get("cwd") is not None and not is_here(event["cwd"]):
+    check_keys(event)
+    if "base" not in event:
+        raise Refusal('the event has no `base`: {"base": "origin/main"}')
+    if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
     if git("rev-parse", "--is-shallow-repository").strip() != b"false":
         raise Refusal("the clone has not the whole history; fetch all of it (`git fetch --unshallow`)")
-    base, head = commit_of(event.get("base")), commit_of(event.get("head") or "HEAD")
+    base, head = commit_of(event["base"]), commit_of(event.get("head", "HEAD"))
+    limit = os.environ.get("HOOKRUN_COMMITS_LARGE") or "1048576"
+    if not re.fullmatch("[0-9]+", limit):
+        raise Refusal("HOOKRUN_COMMITS_LARGE is a number of bytes")
     try:
-        limit = int(os.environ.get("HOOKRUN_COMMITS_LARGE") or 1 << 20)
         re.compile(os.environ.get("HOOKRUN_COMMITS_SUBJECT", ""))
-    except ValueError:
-        raise Refusal("HOOKRUN_COMMITS_LARGE is a number of bytes") from None
     except re.error as error:
         raise Refusal(f"HOOKRUN_COMMITS_SUBJECT is no regular expression: {error}") from None
 
-    allowed, errors, findings = os.environ.get("HOOKRUN_COMMITS_ALLOW", "").split(), [], []
+    left_out, errors, findings = allowed(), [], []
 
     def wrong(rule, commit, called, place=None):
-        if rule not in allowed and f"{rule}:{commit}" not in allowed:
+        if rule not in left_out and f"{rule}:{commit}" not in left_out:
             errors.append(f"{called} [{rule}]")
-            findings.extend([{**place, "message": f"{called} [{rule}]"}] if place and place["path"] else [])
+            findings.extend([{**place, "message": f"{called} [{rule}]"}] if place else [])
 
-    commits = git("rev-list", "--reverse", head, f"^{base}")
-    if not commits:
-        return 0, [], []
-    for number, parents, author, message in messages(commits):
+    commits = git("rev-list", "--topo-order", "--reverse", head, f"^{base}")
+    large, objects = large_files(base, head, int(limit)), Objects()
+    for number in commits.decode().split():
+        parents, author, message, as_bytes = message_of(objects.read(number))
         subject = message.partition("\n")[0][:60]
         for rule, problem in judge_message(parents, author, message):
             wrong(rule, number, f"{number[:12]} ({subject}): {problem}")
-        for what in (what for what, pattern in SECRETS if pattern.search(message.encode())):
+        for what in secrets_in(as_bytes):
             wrong("secret", number, f"{number[:12]}: its message has {what} in it")
-    for number, path, line, text in added(commits):
-        for what in (what for what, pattern in SECRETS if pattern.search(text)):
-            place = {"path": path, "line": line}
-            wrong("secret", number, f"{number[:12]} adds {what} in {path}:{line}", place)
-    for path, size in large_files(base, head, limit):
-        wrong("large", None, f"{path} has {size} bytes, {limit} are the most", {"path": path})
+    for number, path, before, now in changes(commits):
+        for line, what in added_secrets(objects, before, now):
+            wrong("secret", number, f"{number[:12]} adds {what} in {path}:{line}", {"path": path, "line": line})
+        if size := large.pop(now, None):
+            wrong("large", number, f"{number[:12]}: {path} has {size} bytes, {limit} are the most", {"path": path})
     return commits.count(b"\n"), errors, findings
 
 
 def main():
     try:
         count, errors, findings = check(json.load(sys.stdin.buffer))
-    except (Refusal, OSError, TypeError) as refusal:
+    except (Refusal, OSError) as refusal:
         sys.exit(f"the commits were not judged: {refusal}")
     if errors:
         shown = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)

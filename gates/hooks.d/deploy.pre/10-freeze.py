@@ -1,0 +1,91 @@
+#!/usr/bin/env -S python3 -IS
+# Keeps everything as it is while a freeze is on: while the file FREEZE lies in the project's root
+# or in the folder that is deployed, the event's `cwd`; and says why.
+#
+#   echo 'stocktaking until Monday' >FREEZE
+#   echo '{"environment": "production"}' | hookrun run deploy.pre --hooks gates
+#
+# For production alone, add where.environment=^production$ to the directive below: an event that
+# names no environment, or another, then passes. Keys that you add to the event are added to KEYS.
+#
+# Tune:
+#   HOOKRUN_FREEZE   the file, relative to these folders (default: FREEZE)
+#
+# hookrun: timeout=5s
+
+import difflib
+import json
+import os
+import sys
+
+KEYS = ["service", "environment", "cwd"]
+MOST_BYTES = 4000  # Of a reason. It is for people to read.
+
+
+class Refusal(Exception):
+    """Whether there is a freeze cannot be known."""
+
+
+def meant(word, words):
+    """The cure of a slip."""
+    near = difflib.get_close_matches(word.lower(), words, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+
+
+def check_keys(event):
+    """A key that is not known could be a slip, and what it should say would not count."""
+    for key, value in event.items():
+        if key not in [*KEYS, "event", "sessionId"]:
+            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+        if key in KEYS and (not isinstance(value, str) or not value or "\0" in value):
+            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+
+
+def is_here(cwd):
+    """Whether this is the event's `cwd`, from the project's root or from where hookrun was asked:
+    hookrun starts a hook where it was asked if there is no such folder."""
+    if os.path.isdir(cwd):
+        return True  # There is one even from here, so hookrun has found it.
+    bases = [os.environ.get("HOOKRUN_PROJECT_DIR", "."), os.environ.get("PWD", ".")]
+    return any(os.path.isdir(place) and os.path.samefile(place, ".") for place in (os.path.join(base, cwd) for base in bases))
+
+
+def is_there(file):
+    """Whether there is such a file; a link to nothing is one."""
+    try:
+        os.lstat(file)
+        return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def why(file):
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "nobody wrote down why"
+    except OSError:
+        return "nobody can read why"
+
+
+def check(event):
+    """Why nothing is deployed; nothing without a freeze."""
+    check_keys(event)
+    if "cwd" in event and not is_here(event["cwd"]):
+        raise Refusal(f"there is no folder `{event['cwd']}`")
+    for folder in (os.environ["HOOKRUN_PROJECT_DIR"], "."):
+        file = os.path.join(folder, os.environ.get("HOOKRUN_FREEZE") or "FREEZE")
+        if is_there(file):
+            return why(file)
+    return None
+
+
+def main():
+    try:
+        reason = check(json.load(sys.stdin.buffer))
+    except (Refusal, OSError) as refusal:
+        sys.exit(f"it is not known whether there is a freeze: {refusal}")
+    if reason:
+        sys.exit(f"nothing is deployed now: {reason}")
+
+
+main()
