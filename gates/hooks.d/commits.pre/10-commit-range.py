@@ -197,17 +197,24 @@ def check_keys(event):
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
             raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
-        if key in KEYS and (not isinstance(value, str) or not value or "\0" in value):
+        if not isinstance(value, str) or not value or "\0" in value:
             raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
+def is_same(folder):
+    return os.path.isdir(folder) and os.path.samefile(folder, ".")
+
+
 def is_here(cwd):
-    """Whether this is the event's `cwd`, from the project's root or from where hookrun was asked:
-    hookrun starts a hook where it was asked if there is no such folder."""
+    """Whether this is the event's `cwd`, as seen from where hookrun was asked or from the project's
+    root. If there is no such folder, hookrun starts a hook where it was asked."""
     if os.path.isdir(cwd):
         return True  # There is one even from here, so hookrun has found it.
-    bases = [os.environ.get("HOOKRUN_PROJECT_DIR", "."), os.environ.get("PWD", ".")]
-    return any(os.path.isdir(place) and os.path.samefile(place, ".") for place in (os.path.join(base, cwd) for base in bases))
+    asked = f"/proc/{os.getppid()}/cwd"
+    if is_same(asked):
+        return False
+    bases = [asked, os.environ.get("PWD", ""), os.environ.get("HOOKRUN_PROJECT_DIR", "")]
+    return any(is_same(os.path.join(base, cwd)) for base in bases)
 
 
 def check(event):
