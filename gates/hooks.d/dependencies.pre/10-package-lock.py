@@ -109,11 +109,10 @@ def has_form(entry, texts, flags):
 
 def packages(lock, called):
     """The packages of a lock file, by where they are installed."""
-    found = lock.get("packages") if isinstance(lock, dict) else None
+    found = lock.get("packages") if isinstance(lock, dict) and lock.get("lockfileVersion") in (2, 3) else None
     if not isinstance(found, dict):
-        version = lock.get("lockfileVersion") if isinstance(lock, dict) else None
-        hint = "; `npm install --package-lock-only --lockfile-version 3` writes it anew" if version == 1 else ""
-        raise Refusal(f"{called} is no lock file with `packages`{hint}")
+        cure = "`npm install --package-lock-only --lockfile-version 3` writes one"
+        raise Refusal(f"{called} is no lock file of version 2 or 3 with `packages`; {cure}")
     for place, entry in found.items():
         if not has_form(entry, ("name", "version", "resolved", "integrity"), ("link", "inBundle", "hasInstallScript")):
             raise Refusal(f"{called}: the entry `{place}` is not of the form that npm writes")
