@@ -65,10 +65,8 @@ def committed(base, path):
     folder, name = os.path.split(os.path.abspath(path))
     if git("-C", folder, "rev-parse", "--git-dir") is None:
         raise Refusal("`base` is a commit, and this is no repository")
-    commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}") or b""
-    # A range, or `^main`, is printed as well.
-    is_one = re.fullmatch(rb"([0-9a-f]{40}|[0-9a-f]{64})\n", commit)
-    fork = is_one and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
+    commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    fork = commit and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
     if not fork:
         raise Refusal(f"`{base}` is no commit that is known here, or has nothing in common with HEAD; fetch it, with its history")
     fork = fork.decode().strip()
@@ -194,7 +192,7 @@ def sorts(found):
     for place, entry in found.items():
         if entry.get("link"):
             target = entry.get("resolved", "")
-            if target not in found or "node_modules/" in target or re.match(r"[a-z][a-z0-9+.-]*:|//", target, re.IGNORECASE):
+            if target not in found or "node_modules/" in target or re.search(r"^/|[:\\]", target):
                 comes[place] = "linked"
         elif place in inside:
             comes[place] = "bundled"
@@ -254,7 +252,7 @@ def judge_address(entry, name, known, hosts):
         yield "host", "error", f"its address is not a plain one, so programs read it differently: {json.dumps(resolved)}"
     elif known and host not in map(host_of, known):
         yield "host", "error", f"it comes from {host}, until now from {host_of((same or known)[0]) or 'elsewhere'}"
-    elif not known and host not in hosts:
+    elif host not in hosts:
         yield "host", "error", f"it comes from {host}, as no package did; HOOKRUN_LOCK_HOSTS can allow it"
     if host and not named_by(resolved, name, entry.get("version")):
         yield "name", "error", f"its address is that of something else: {resolved}"
@@ -270,12 +268,10 @@ def judge_content(entry, known):
         yield "integrity", "error", f"`integrity` has something in it that is no checksum: {json.dumps(junk[0])}"
     elif not strong:
         yield "integrity", "error", "`integrity` is only SHA-1"
-    for other in known:
-        before = set().union(*tokens(other.get("integrity", ""))[:2])
-        # npm takes what fits any one of them, so one that is added is another content.
-        if other.get("version") == version and before and strong and not strong <= before:
-            yield "content", "error", f"version {version} has another content than it had"
-            return
+    had = [set().union(*tokens(other.get("integrity", ""))[:2]) for other in known if other.get("version") == version]
+    # npm takes what fits any one of them, so one that is added is another content.
+    if any(before and not strong <= before for before in had):
+        yield "content", "error", f"version {version} has another content than it had"
 
 
 def judge(place, entry, known, hosts):
