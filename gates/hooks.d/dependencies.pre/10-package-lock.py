@@ -375,13 +375,12 @@ def judge_lock(now, before):
         if place not in comes or (before.get(place) == entry and came.get(place) == comes[place]):
             continue
         name, sort = name_of(place, entry), comes[place]
+        was = known.get(name, [])
+        fetched = [other for came_so, other in was if came_so == "fetched"]
         if sort == "linked":
             problem = f"it is a link to what is no folder of the project: {json.dumps(entry.get('resolved'))}"
             yield place, name, "host", "error", problem
-            continue
-        was = known.get(name, [])
-        if sort == "fetched":
-            fetched = [other for came_so, other in was if came_so == "fetched"]
+        elif sort == "fetched":
             yield from ((place, name, *problem) for problem in judge(place, entry, fetched, hosts))
         if script_of(entry) and not any(script_of(other) for _, other in was):
             yield place, name, "script", "error", "it runs a script when it is installed"
