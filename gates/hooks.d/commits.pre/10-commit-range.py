@@ -44,7 +44,7 @@ SECRETS = [
     ("a Google API key", rb"\bAIza[\w-]{35}"),
     ("an npm token", rb"\bnpm_[A-Za-z0-9]{36}"),
     ("a Stripe key", rb"\b[rs]k_live_[A-Za-z0-9]{16,}"),
-    ("a password in an address", rb"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:(?![\[<$*{])[^\s/@]{3,}@"),
+    ("a password in an address", rb"\w://[^\s/:@]+:(?![\[<$*{])[^\s/@]{3,}@"),
 ]
 SECRETS = [(what, re.compile(pattern)) for what, pattern in SECRETS]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
@@ -167,11 +167,11 @@ def added_secrets(objects, before, now):
 
 
 def large_files(base, head, limit):
-    """The files over the limit that the commits bring, and their sizes."""
+    """What the commits bring that is over the limit, files and others, and its size."""
     listed = git("rev-list", "--objects", head, f"^{base}")
-    shown = git("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(rest)", given=listed)
-    rows = (row.decode("utf-8", "replace").split(" ")[:3] for row in shown.splitlines())
-    return {name: int(size) for name, sort, size in rows if sort == "blob" and int(size) > limit}
+    shown = git("cat-file", "--batch-check=%(objectname) %(objectsize) %(rest)", given=listed)
+    rows = (row.decode("utf-8", "replace").split(" ")[:2] for row in shown.splitlines())
+    return {name: int(size) for name, size in rows if int(size) > limit}
 
 
 def meant(word, words):
