@@ -1,19 +1,31 @@
 #!/usr/bin/env -S python3 -IS
 # Refuses Kubernetes manifests whose containers could take over their node or starve it.
 #
-#   kubectl kustomize overlays/prod | yq -o json >manifests.json
+#   kubectl kustomize overlays/prod >manifests.yaml
+#   kubectl patch --local --type=merge -p '{}' -o json -f manifests.yaml >manifests.json
 #   echo '{"path": "manifests.json"}' | hookrun run manifest.pre --hooks gates
 #
 # It reads JSON: one document or several, a list (`kubectl get -o json`), an array. YAML is
-# refused, as without a library it cannot be read as the cluster reads it. Every object with
-# `containers` is judged as a pod, whatever its kind, so that a custom resource hides nothing.
+# refused, as without a library it cannot be read as the cluster reads it. kubectl makes JSON of
+# it without a cluster, as above; so do `yq -o json` (the yq by mikefarah) and `yq .` (the other).
+#
+# Pods are found where the cluster has them: in Pod, PodTemplate, Deployment, ReplicaSet,
+# ReplicationController, StatefulSet, DaemonSet, Job and CronJob, which must be of the form that
+# Kubernetes takes. So that a custom resource hides nothing, every other object with containers,
+# at any depth and of any kind, is judged as a pod too: with `containers` (`initContainers`,
+# `ephemeralContainers`) that are a list of objects, or objects by their names, each with an
+# `image`. A container there without `image` changes one that something else makes, and is judged
+# by what it says, not by what it leaves out. What has that name and another shape, such as the
+# schema of a CustomResourceDefinition, is no pod. Of a PersistentVolume its `hostPath` and
+# `local` are judged.
 # What a cluster adds (admission webhooks, defaults of a LimitRange) is not known here.
 # Findings point to the line at which the container or the pod begins.
 #
 # Tune:
 #   HOOKRUN_MANIFEST_ALLOW   rules to leave out, separated by spaces: privileged host-path
-#                            host-namespace capabilities latest limits root; or RULE:NAME for the
-#                            object of that name
+#                            host-namespace capabilities latest limits root, and form for pods in
+#                            other kinds that cannot be read; or RULE:NAME for the object of that
+#                            name
 #
 # hookrun: timeout=30s
 
@@ -22,14 +34,46 @@ import os
 import re
 import sys
 
+TO_JSON = "kubectl patch --local --type=merge -p '{}' -o json -f FILE"
+
+# Where the pod stands in the kinds that have one, and the API groups that these are of.
+POD_IN = {
+    "Pod": "spec",
+    "PodTemplate": "template.spec",
+    "Deployment": "spec.template.spec",
+    "ReplicaSet": "spec.template.spec",
+    "ReplicationController": "spec.template.spec",
+    "StatefulSet": "spec.template.spec",
+    "DaemonSet": "spec.template.spec",
+    "Job": "spec.template.spec",
+    "CronJob": "spec.jobTemplate.spec.template.spec",
+}
+GROUPS = ["", "apps", "batch", "extensions"]
+
 HOST_NAMESPACES = ["hostNetwork", "hostPID", "hostIPC"]
 HARMLESS_CAPABILITIES = ["NET_BIND_SERVICE", "CHOWN", "SETUID", "SETGID", "FOWNER", "DAC_OVERRIDE", "KILL"]
 CONTAINERS = ["containers", "initContainers", "ephemeralContainers"]
+NODE_VOLUMES = ["hostPath", "local"]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
+
+# [HOST[:PORT]/]PATH[:TAG][@DIGEST], as container runtimes read it.
+IMAGE = re.compile(
+    r"(?:(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*"
+    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?"
+    r"(?P<digest>@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))?"
+)
+
+# The number of a quantity, and its unit.
+QUANTITY = re.compile(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?")
 
 
 class Refusal(Exception):
     """The manifests cannot be judged."""
+
+
+class Form(Exception):
+    """A part of an object is not of the form that Kubernetes takes."""
 
 
 class Object(dict):
@@ -52,6 +96,9 @@ def documents(text, path):
             lines.append(opened.pop())
     lines = iter(lines)
 
+    def no_number(word):
+        raise ValueError(f"{word} is no number")
+
     def finished(pairs):
         one = Object(pairs)
         one.line = next(lines)
@@ -61,108 +108,273 @@ def documents(text, path):
             raise Refusal(f"{path}:{one.line}: `{twice}` stands twice in one object, and readers differ in which counts")
         return one
 
-    decoder, at, found = json.JSONDecoder(object_pairs_hook=finished), 0, []
+    decoder, at, found = json.JSONDecoder(object_pairs_hook=finished, parse_constant=no_number), 0, []
     while rest := re.compile(r"\s*(?=\S)").match(text, at):
         try:
             document, at = decoder.raw_decode(text, rest.end())
         except (ValueError, RecursionError) as error:
             said = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
-            raise Refusal(f"`{path}` is not JSON ({said}); turn YAML into JSON first: `yq -o json`") from None
-        found.append(document)
+            raise Refusal(f"`{path}` is not JSON ({said}); turn YAML into JSON first: `{TO_JSON}`") from None
+        if document is not None:  # What an empty YAML document becomes; kubectl passes over it, too.
+            found.append(document)
     return found
 
 
-def objects(document, path):
-    """The Kubernetes objects of a document."""
+def objects(document, path, usual=None):
+    """The Kubernetes objects of a document; `usual` is what those of a list need not repeat."""
     if isinstance(document, list):
         for one in document:
             yield from objects(one, path)
-    elif not isinstance(document, Object) or not isinstance(document.get("kind"), str):
+        return
+    if usual and isinstance(document, Object):
+        for name, value in usual.items():
+            document.setdefault(name, value)
+    if not isinstance(document, Object) or not isinstance(document.get("kind"), str):
         line = getattr(document, "line", 1)
         raise Refusal(f"{path}:{line}: this is no Kubernetes object: it has no `kind`")
-    else:
-        rest = Object(document)
-        rest.line = document.line
-        if document["kind"].endswith("List"):
-            for one in rest.pop("items", None) or []:
-                yield from objects(one, path)
-        yield rest
+    rest = Object(document)
+    rest.line = document.line
+    kind = document["kind"]
+    of = kind.removesuffix("List")
+    # A custom resource whose kind ends so may hold anything.
+    if of != kind and (of in ("", "PersistentVolume", *POD_IN) or is_objects(document.get("items"))):
+        items = rest.pop("items", None) or []
+        if not isinstance(items, list):
+            raise Refusal(f"{path}:{document.line}: the `items` of this {kind} must be a list")
+        for one in items:
+            yield from objects(one, path, of and {"kind": of, "apiVersion": document.get("apiVersion")})
+    yield rest
 
 
-def pods(value):
-    """Every object with containers, at any depth."""
-    if isinstance(value, dict):
-        if any(name in value for name in CONTAINERS):
-            yield value
-        for inner in value.values():
-            yield from pods(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from pods(inner)
+def is_objects(items):
+    """Whether all of them are Kubernetes objects."""
+    return isinstance(items, list) and all(isinstance(one, dict) and "kind" in one for one in items)
 
 
 def part(value, name):
     """A field that is an object; an empty one where it is not set."""
     inner = value.get(name)
-    return inner if inner is not None else Object()
+    if inner is None:
+        return Object()
+    if not isinstance(inner, Object):
+        raise Form(f"`{name}` must be an object")
+    return inner
 
 
-def judge_pod(pod):
+def listed(value, name, sort=Object):
+    """A field that is a list of objects, or of what else; an empty one where it is not set."""
+    inner = value.get(name)
+    if inner is None:
+        return []
+    if not isinstance(inner, list) or not all(isinstance(one, sort) for one in inner):
+        raise Form(f"`{name}` must be a list of {'objects' if sort is Object else 'strings'}")
+    return inner
+
+
+def flag(value, name):
+    """A field that is true or false; null, and left out, is None."""
+    inner = value.get(name)
+    if inner is not None and not isinstance(inner, bool):
+        raise Form(f"`{name}` must be true or false")
+    return inner
+
+
+def user_of(value):
+    """`runAsUser`: null, and left out, is None."""
+    user = value.get("runAsUser")
+    if user is not None and (not isinstance(user, int) or isinstance(user, bool) or user < 0):
+        raise Form("`runAsUser` must be a number, 0 or above")
+    return user
+
+
+def group_of(one):
+    return str(one.get("apiVersion") or "").rpartition("/")[0]
+
+
+def own_pod(one):
+    """The pod of an object of a kind that has one."""
+    where = POD_IN.get(one["kind"]) if group_of(one) in GROUPS else None
+    if where is None:
+        return None
+    pod = one
+    for step in where.split("."):
+        pod = part(pod, step)
+    if not any(listed(pod, sort) for sort in CONTAINERS):
+        raise Form(f"`{where}.containers` must be a list of objects, and not empty")
+    return pod
+
+
+def is_pod(value):
+    """Whether an object has containers, and not only something of that name."""
+    for inner in map(value.get, CONTAINERS):
+        if isinstance(inner, list) and (not inner or any(isinstance(one, dict) for one in inner)):
+            return True
+        if isinstance(inner, dict) and is_by_name(inner):
+            return True
+    return False
+
+
+def is_by_name(containers):
+    """Whether these are containers by their names."""
+    inner = list(containers.values())
+    return all(isinstance(one, dict) for one in inner) and any(isinstance(one.get("image"), str) for one in inner)
+
+
+def hidden_pods(one, known):
+    """Every other object with containers, at any depth."""
+    waiting = [one]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if value is not known and is_pod(value):
+                yield value
+            waiting.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            waiting.extend(reversed(value))
+
+
+def containers_of(pod, sort):
+    """The containers of one sort, be it that they stand under their names."""
+    inner = pod.get(sort)
+    if isinstance(inner, Object):
+        return [one for one in inner.values() if isinstance(one, Object)]
+    return [one for one in inner or [] if isinstance(one, Object)] if isinstance(inner, list) else []
+
+
+def judge_pod(pod, is_own):
     """What is wrong with a pod: rule, line, message."""
-    for name in HOST_NAMESPACES:
-        if pod.get(name):
-            yield "host-namespace", pod.line, f"`{name}` shares the node's own"
-    for volume in pod.get("volumes") or []:
-        if "hostPath" in volume:
-            folder = part(volume, "hostPath").get("path")
-            yield "host-path", volume.line, f"the volume `{volume.get('name')}` is the node's own `{folder}`"
+    parts = [judge_namespaces(pod), judge_volumes(pod), judge_whole(pod)]
     for sort in CONTAINERS:
-        for container in pod.get(sort) or []:
-            yield from judge_container(container, part(pod, "securityContext"), sort)
+        for container in containers_of(pod, sort):
+            # One without an image, in another kind, only changes what is said elsewhere.
+            is_whole = is_own or container.get("image") is not None
+            parts.append(judge_rights(container, pod, is_whole))
+            parts.append(judge_image(container) if is_whole else [])
+            parts.append(judge_limits(container, is_whole and sort != "ephemeralContainers"))  # These may have none.
+    for judged in parts:
+        try:
+            yield from judged
+        except Form as form:
+            if is_own:
+                raise
+            yield "form", pod.line, f"its pod is not of the form that Kubernetes takes: {form}"
 
 
-def judge_container(container, of_pod, sort):
+def judge_namespaces(pod):
+    for name in HOST_NAMESPACES:
+        if flag(pod, name):
+            yield "host-namespace", pod.line, f"`{name}` shares the node's own"
+
+
+def judge_volumes(pod):
+    for volume in listed(pod, "volumes"):
+        yield from judge_volume(volume, ["hostPath"], volume.get("name"))
+
+
+def judge_whole(pod):
+    if flag(part(part(pod, "securityContext"), "windowsOptions"), "hostProcess"):
+        yield "privileged", pod.line, "the whole pod is privileged: it has the node"
+
+
+def judge_volume(volume, sorts, name):
+    """Whether a volume is a folder of the node."""
+    for sort in sorts:
+        if volume.get(sort) is not None:
+            folder = part(volume, sort).get("path")
+            yield "host-path", volume.line, f"the volume `{name}` is the node's own `{folder}`"
+
+
+def judge_rights(container, pod, is_whole):
     line, name, own = container.line, container.get("name"), part(container, "securityContext")
-    if own.get("privileged") or part(own, "windowsOptions").get("hostProcess"):
+    if flag(own, "privileged") or flag(part(own, "windowsOptions"), "hostProcess"):
         yield "privileged", line, f"`{name}` is privileged: it has the node"
-    for capability in part(own, "capabilities").get("add") or []:
-        if str(capability).upper().replace("CAP_", "", 1) not in HARMLESS_CAPABILITIES:
+    for capability in listed(part(own, "capabilities"), "add", str):
+        if capability.upper().removeprefix("CAP_") not in HARMLESS_CAPABILITIES:
             yield "capabilities", line, f"`{name}` adds the capability {capability}"
 
-    image = container.get("image")
-    if not isinstance(image, str) or not image:
-        yield "latest", line, f"`{name}` names no image"
-    elif "@sha256:" not in image:
-        _, colon, tag = image.rpartition("/")[2].partition(":")
-        if not colon or tag == "latest":
-            yield "latest", line, f"`{name}` runs `{image}`, which is another image tomorrow; name a version"
-
-    limits = part(part(container, "resources"), "limits")
-    missing = [what for what in ("cpu", "memory") if not limits.get(what)]
-    if missing and sort != "ephemeralContainers":  # They may have none.
-        yield "limits", line, f"`{name}` has no limit for {' and '.join(missing)}"
-
     # The container's own word goes before its pod's.
-    user = own.get("runAsUser", of_pod.get("runAsUser"))
-    if user is not None and not isinstance(user, int):
-        raise TypeError(user)
+    of_pod = part(pod, "securityContext")
+    user = user_of(own) if user_of(own) is not None else user_of(of_pod)
+    not_root = flag(own, "runAsNonRoot")
+    not_root = flag(of_pod, "runAsNonRoot") if not_root is None else not_root
     if user == 0:
         yield "root", line, f"`{name}` runs as root: `runAsUser` is 0"
-    elif user is None and own.get("runAsNonRoot", of_pod.get("runAsNonRoot")) is not True:
+    elif user is None and not not_root and (is_whole or not_root is False):
         yield "root", line, f"`{name}` may run as root; set `runAsNonRoot: true`"
+
+
+def judge_image(container):
+    line, name, image = container.line, container.get("name"), container.get("image")
+    if not isinstance(image, str) or not image:
+        yield "latest", line, f"`{name}` names no image"
+        return
+    read = IMAGE.fullmatch(image)
+    if not read:
+        yield "latest", line, f"`{name}` runs `{image}`, which is no name of an image"
+    elif not read["digest"] and read["tag"] in (None, "latest"):
+        yield "latest", line, f"`{name}` runs `{image}`, which is another image tomorrow; name a version"
+
+
+def judge_limits(container, is_needed):
+    line, name = container.line, container.get("name")
+    limits = part(part(container, "resources"), "limits")
+    missing = [what for what in ("cpu", "memory") if limits.get(what) is None]
+    if missing and is_needed:
+        yield "limits", line, f"`{name}` has no limit for {' and '.join(missing)}"
+    for what in ("cpu", "memory"):
+        if limits.get(what) is not None and not is_some(limits[what]):
+            yield "limits", line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is no quantity above 0"
+
+
+def is_some(quantity):
+    """Whether a value is a quantity of Kubernetes (`500m`, `1.5Gi`, 2) above 0."""
+    if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
+        return False
+    read = QUANTITY.fullmatch(str(quantity))
+    return bool(read and re.search("[1-9]", read[1]))
+
+
+def judge(one):
+    """What is wrong with an object: rule, line, message."""
+    name, own = part(one, "metadata").get("name"), own_pod(one)
+    if own is not None:
+        yield from judge_pod(own, True)
+    if one["kind"] == "PersistentVolume" and group_of(one) in GROUPS:
+        yield from judge_volume(part(one, "spec"), NODE_VOLUMES, name)
+    for pod in hidden_pods(one, own):
+        yield from judge_pod(pod, False)
+
+
+def is_same(path):
+    try:
+        return os.path.samefile(path, ".")
+    except OSError:
+        return False
 
 
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return os.path.isdir(cwd) and os.path.samefile(cwd, ".")
-    return f"{os.getcwd()}/".endswith(os.path.join("/", os.path.normpath(cwd), "")) or os.path.normpath(cwd) == "."
+    if os.path.isabs(cwd) or os.path.isdir(cwd):
+        return not os.path.isabs(cwd) or is_same(cwd)
+    # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
+    starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
+    if not any(map(is_same, starts)):
+        starts.append(os.environ.get("HOOKRUN_PROJECT_DIR", ""))
+    return any(is_same(os.path.join(start, cwd)) for start in starts)
 
 
 def shown(path):
-    """A path as seen from the project's root, where annotations are looked for."""
-    root, whole = os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR", ".")), os.path.realpath(path)
-    return os.path.relpath(whole, root) if whole.startswith(os.path.join(root, "")) else path
+    """A path as annotations have it: from the root of its git work tree, else of the job or the project."""
+    folder = os.path.realpath(os.path.dirname(path) or ".")
+    whole, roots, ceilings = os.path.join(folder, os.path.basename(path)), [], []
+    for ceiling in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep):
+        ceilings.append(os.path.realpath(ceiling or "/"))
+    while folder not in ceilings and not roots:
+        roots += [folder] * os.path.exists(os.path.join(folder, ".git"))
+        folder = os.path.dirname(folder)
+    roots += map(os.path.realpath, filter(None, map(os.environ.get, ["GITHUB_WORKSPACE", "HOOKRUN_PROJECT_DIR"])))
+    inside = [root for root in roots if whole.startswith(os.path.join(root, ""))]
+    return os.path.relpath(whole, inside[0]) if inside else path
 
 
 def check(path):
@@ -178,29 +390,36 @@ def check(path):
         raise Refusal(f"`{path}` has no object in it")
     allowed, findings = os.environ.get("HOOKRUN_MANIFEST_ALLOW", "").split(), []
     for one in found:
+        kind = one["kind"]
         try:
-            name = part(one, "metadata").get("name")
-            judged = [wrong for pod in pods(one) for wrong in judge_pod(pod)]
-        except (AttributeError, TypeError, KeyError):
-            kind = one["kind"]
-            raise Refusal(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes") from None
-        called = f"{one['kind']}/{name}" if name else one["kind"]
+            name, judged = part(one, "metadata").get("name"), list(judge(one))
+        except Form as form:
+            raise Refusal(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes: {form}") from None
+        called = f"{kind}/{name}" if name else kind
         for rule, line, message in judged:
             if rule not in allowed and f"{rule}:{name}" not in allowed:
                 findings.append({"path": shown(path), "line": line, "message": f"{called}: {message} [{rule}]"})
     return findings
 
 
+def path_of(event):
+    """The file that is judged, as the event names it."""
+    path, cwd = event.get("path"), event.get("cwd")
+    if not isinstance(path, str) or not path:
+        raise Refusal('the event has no `path`: {"path": "manifests.json"}')
+    if cwd is not None and not isinstance(cwd, str):
+        raise Refusal(f"`cwd` must be a string, the folder to work in, and is {json.dumps(cwd)}")
+    if cwd and not is_here(cwd):
+        raise Refusal(f"there is no folder `{cwd}`")
+    return path
+
+
 def main():
-    event = json.load(sys.stdin.buffer)
-    path = event.get("path")
     try:
-        if not isinstance(path, str) or not path:
-            raise Refusal('the event has no `path`: {"path": "manifests.json"}')
-        if event.get("cwd") is not None and not is_here(event["cwd"]):
-            raise Refusal(f"there is no folder `{event['cwd']}`")
-        findings = check(path)
-    except (Refusal, OSError, TypeError) as refusal:
+        findings = check(path_of(json.load(sys.stdin.buffer)))
+    except RecursionError:
+        sys.exit("the manifests were not judged: they are nested too deeply")
+    except (Refusal, OSError, ValueError) as refusal:
         sys.exit(f"the manifests were not judged: {refusal}")
     if findings:
         told = [f"{one['path']}:{one['line']}: {one['message']}" for one in findings[:MOST_FINDINGS]]
