@@ -5,21 +5,31 @@
 #   terraform plan -out=plan.bin && terraform show -json plan.bin >plan.json
 #   echo '{"path": "plan.json"}' | hookrun run plan.pre --hooks gates && terraform apply plan.bin
 #
-# Only what the plan changes is judged; what is there already and stays is not. It knows the
-# resources in the tables below, of AWS, Google and Azure, and no others. An address range that
-# is known only after apply is a warning, as it cannot be judged. Findings point to the resource
-# in its .tf file where its module is in the repository, else to the plan.
+# Only what the plan changes is judged: a resource that stays is not looked at, and what a
+# resource that is updated was before already is a notice, not a refusal. What is replaced is
+# made anew, and judged whole. It knows the resources in the tables below, of AWS, Google and
+# Azure, and no others.
+#
+# What is known only after apply cannot be judged, and is a warning, wherever its value could be
+# refused. But ports, protocols and directions that are known only later, for what is open to the
+# internet, count as open, and encryption counts as missing. What the configuration does not
+# set, so that the provider chooses it, counts as left out.
+# Findings point to the resource in its .tf file where its module is in the repository, else to
+# the plan.
 #
 # Tune:
 #   HOOKRUN_PLAN_ALLOW     rules to leave out, separated by spaces: destroy open-port public
 #                          unencrypted; or RULE:ADDRESS for one resource
 #   HOOKRUN_PLAN_PROTECT   types that must not be destroyed, instead of the usual ones; globs
-#   HOOKRUN_PLAN_PORTS     ports that nobody opens to the internet (default: 22 3389)
+#   HOOKRUN_PLAN_PORTS     ports that nobody opens to the internet: PORT for TCP and UDP, or
+#                          PORT/tcp, PORT/udp (default: 22/tcp 3389/tcp)
 #
 # hookrun: timeout=30s
 
+import collections
 import fnmatch
 import ipaddress
+import itertools
 import json
 import os
 import re
@@ -34,6 +44,16 @@ PROTECTED = """
     azurerm_storage_container azurerm_managed_disk azurerm_key_vault* azurerm_dns_zone
 """.split()
 
+# Of these, what holds no data: settings, rights, ways in.
+HOLDS_NOTHING = """
+    *_parameter_group *_subnet_group aws_elasticache_security_group aws_elasticache_user*
+    aws_rds_cluster_role_association aws_rds_cluster_endpoint
+    *_iam_* google_bigquery_dataset_access google_bigquery_job google_bigquery_reservation*
+    google_bigtable_app_profile google_bigtable_gc_policy
+    *_firewall_rule *_network_rule *_configuration *_administrator *_access_policy *_alert_policy
+    *_auditing_policy *_role_assignment *_role_definition
+""".split()
+
 # Where a resource says that what it stores is encrypted. Left out or unknown means that it may
 # not be. Google and Azure encrypt all storage.
 ENCRYPTED_BY = {
@@ -44,12 +64,7 @@ ENCRYPTED_BY = {
     "aws_redshift_cluster": "encrypted",
     "aws_elasticache_replication_group": "at_rest_encryption_enabled",
 }
-
-# Where the address ranges stand that a resource lets in.
-ADDRESSES = """
-    ingress cidr_blocks ipv6_cidr_blocks cidr_ipv4 cidr_ipv6 source_ranges
-    security_rule source_address_prefix source_address_prefixes
-""".split()
+DISKS = ["root_block_device", "ebs_block_device"]
 
 # Values that make a thing public: type, attribute, values.
 PUBLIC = [
@@ -67,7 +82,29 @@ PUBLIC = [
     ("azurerm_storage_account", "allow_nested_items_to_be_public", [True]),
     ("azurerm_storage_container", "container_access_type", ["blob", "container"]),
 ]
+WALL = "aws_s3_bucket_public_access_block"
+POLICIES = ["aws_s3_bucket_policy", "aws_s3_bucket"]
 
+# Conditions of a policy that limit who or from where: their values are names, ARNs or addresses.
+# `aws:SecureTransport` and the like limit how, and leave it open to everybody.
+LIMITS_BY_NAME = """
+    aws:sourceaccount aws:sourceorgid aws:sourceorgpaths aws:sourceowner aws:sourcevpc aws:sourcevpce
+    aws:principalaccount aws:principalorgid aws:principalorgpaths aws:userid s3:dataaccesspointaccount
+""".split()
+LIMITS_BY_ARN = ["aws:sourcearn", "aws:principalarn", "aws:sourcevpcarn", "s3:dataaccesspointarn"]
+LIMITS_BY_ADDRESS = ["aws:sourceip"]
+# With `…IfExists` or `ForAllValues:` they hold also where the key is missing.
+LIMITING = """
+    stringequals stringequalsignorecase stringlike arnequals arnlike ipaddress
+    foranyvalue:stringequals foranyvalue:stringequalsignorecase foranyvalue:stringlike
+    foranyvalue:arnequals foranyvalue:arnlike foranyvalue:ipaddress
+""".split()
+
+# Blocks of resources, of which a configuration does not always tell that they are set.
+BLOCKS = ["ingress", "allow", "security_rule", *DISKS]
+ACTIONS = ["no-op", "create", "read", "update", "delete", "forget"]
+BOTH = {"tcp", "udp"}
+LEVELS = ["error", "warning", "notice"]  # In the order in which they are told.
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
@@ -75,169 +112,449 @@ class Refusal(Exception):
     """The plan cannot be judged."""
 
 
+class Odd(Exception):
+    """A part of a change is not of the form that Terraform writes."""
+
+
+class Unknown:
+    """A value that is known only after apply."""
+
+
+UNKNOWN = Unknown()
+Opening = collections.namedtuple("Opening", "sources transports first last")
+Finding = collections.namedtuple("Finding", "rule level message key")
+
+
+def told(value):
+    return json.dumps(value, default=lambda _: "known after apply")[:80]
+
+
+def overlay(known, unknown):
+    """What is known of a value, and what `after_unknown` says of the rest."""
+    if unknown is True:
+        return UNKNOWN
+    if isinstance(unknown, dict) and isinstance(known, (dict, type(None))):
+        whole = dict(known or {})
+        for name, value in unknown.items():
+            if (value := overlay(whole.get(name), value)) is not None:
+                whole[name] = value
+        return whole if whole or known is not None else None
+    if isinstance(unknown, list) and isinstance(known, (list, type(None))):
+        whole = [overlay(*pair) for pair in itertools.zip_longest(known or [], unknown)]
+        return whole if whole or known is not None else None
+    return known
+
+
 def listed(value):
     """A value, a list of them or nothing, as a list."""
-    return [] if value is None else value if isinstance(value, list) else [value]
+    return [one for one in (value if isinstance(value, list) else [value]) if one is not None]
+
+
+def blocks(values, name):
+    """The blocks of a name; one that is known only later is UNKNOWN."""
+    for one in listed(values.get(name)):
+        if one is not UNKNOWN and not isinstance(one, dict):
+            raise Odd(f"`{name}` must be a list of objects, and has {told(one)} in it")
+        yield one
+
+
+def texts(values, *names):
+    """The texts of some attributes, each with its attribute; empty ones count as left out."""
+    for name in names:
+        for one in listed(values.get(name)):
+            if one is not UNKNOWN and not isinstance(one, str):
+                raise Odd(f"`{name}` must be a string or a list of strings, and has {told(one)} in it")
+            if one != "":
+                yield name, one
+
+
+def word(values, name):
+    """A word, in lower case."""
+    value = values.get(name)
+    return value if value is UNKNOWN or value is None else str(value).strip().lower()
 
 
 def is_world(text):
     """Whether an address range holds most of the internet: 0.0.0.0/0, or one cut in a few."""
-    if str(text).strip().lower() in ("*", "internet", "any"):
+    if text.strip().lower() in ("*", "internet", "any"):
         return True
     try:
-        network = ipaddress.ip_network(str(text).strip(), strict=False)
+        network = ipaddress.ip_network(text.strip(), strict=False)
     except ValueError:
         return False  # The name of a group of addresses, a tag.
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
-def span(text):
+def span(name, text):
     """A port or range of ports ("20-30", 22, "*") as first and last."""
-    text = str(text).strip()
-    if text in ("*", ""):
+    if text is UNKNOWN or str(text).strip() in ("*", "-1"):
         return 0, 65535
-    first, _, last = text.partition("-")
-    return int(first), int(last or first)
+    if isinstance(text, bool) or not (read := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", str(text))):
+        raise Odd(f"`{name}` must be a port or a range of ports, and is {told(text)}")
+    return int(read[1]), int(read[2] or read[1])
 
 
-def openings(kind, after):
-    """What a resource lets in: address ranges, and the first and last port."""
+def transports_of(protocol):
+    """What a protocol carries. One with another name may be either."""
+    if protocol in ("icmp", "1", "icmpv6", "58"):
+        return set()  # Nobody administers by these.
+    return {"tcp": {"tcp"}, "6": {"tcp"}, "udp": {"udp"}, "17": {"udp"}}.get(protocol, BOTH)
 
-    def ports_of(protocol, first, last):
-        protocol = str(protocol).lower()
-        if protocol in ("udp", "17", "icmp", "1", "icmpv6", "58"):
-            return ()  # Nobody administers by these.
-        if protocol in ("-1", "all", "*") or first is None or last is None:
-            return 0, 65535
-        return int(first), int(last)
 
-    if kind in ("aws_security_group", "aws_default_security_group", "aws_security_group_rule"):
-        for one in listed(after.get("ingress")) if "ingress" in after else [after]:
-            if one.get("type", "ingress") == "ingress":
-                sources = listed(one.get("cidr_blocks")) + listed(one.get("ipv6_cidr_blocks"))
-                yield sources, ports_of(one.get("protocol"), one.get("from_port"), one.get("to_port"))
+def openings(kind, now):
+    """What a resource lets in."""
+    if kind in ("aws_security_group", "aws_default_security_group"):
+        for one in blocks(now, "ingress"):
+            yield opening_of_aws(one, "protocol", "cidr_blocks", "ipv6_cidr_blocks")
+    elif kind == "aws_security_group_rule":
+        if word(now, "type") in ("ingress", None, UNKNOWN):
+            yield opening_of_aws(now, "protocol", "cidr_blocks", "ipv6_cidr_blocks")
     elif kind == "aws_vpc_security_group_ingress_rule":
-        sources = [after.get("cidr_ipv4"), after.get("cidr_ipv6")]
-        yield sources, ports_of(after.get("ip_protocol"), after.get("from_port"), after.get("to_port"))
+        yield opening_of_aws(now, "ip_protocol", "cidr_ipv4", "cidr_ipv6")
     elif kind == "google_compute_firewall":
-        if (after.get("direction") or "INGRESS") == "INGRESS" and not after.get("disabled"):
-            for allow in listed(after.get("allow")):
-                for ports in listed(allow.get("ports")) or ["*"]:
-                    yield listed(after.get("source_ranges")), ports_of(allow.get("protocol"), *span(ports))
-    elif kind in ("azurerm_network_security_rule", "azurerm_network_security_group"):
-        for one in [after] if kind.endswith("_rule") else listed(after.get("security_rule")):
-            if (one.get("direction"), one.get("access")) == ("Inbound", "Allow"):
-                sources = listed(one.get("source_address_prefix")) + listed(one.get("source_address_prefixes"))
-                for ports in listed(one.get("destination_port_range")) + listed(one.get("destination_port_ranges")):
-                    yield sources, ports_of(one.get("protocol"), *span(ports))
+        if word(now, "direction") in ("ingress", None, UNKNOWN) and now.get("disabled") is not True:
+            yield from openings_of_google(now)
+    elif kind == "azurerm_network_security_rule":
+        yield from openings_of_azure(now)
+    elif kind == "azurerm_network_security_group":
+        for one in blocks(now, "security_rule"):
+            yield from openings_of_azure(one)
 
 
-def unknown_addresses(unknown):
-    """The address ranges in a part of `after_unknown`."""
-    for name, value in unknown.items():
-        if name in ("ingress", "security_rule") and isinstance(value, list):
-            for one in (one for one in value if isinstance(one, dict)):
-                yield from unknown_addresses(one)
-        elif name in ADDRESSES and any(one is True for one in listed(value)):
-            yield name
+def opening_of_aws(one, protocol, *addresses):
+    if one is UNKNOWN:
+        return Opening([("ingress", UNKNOWN)], BOTH, 0, 65535)
+    ports, sources = [one.get("from_port"), one.get("to_port")], list(texts(one, *addresses))
+    protocol = word(one, protocol)
+    if protocol in ("-1", "all", "*", None, UNKNOWN) or None in ports:
+        ports = ["*", "*"]
+    return Opening(sources, transports_of(protocol), span("from_port", ports[0])[0], span("to_port", ports[1])[1])
 
 
-def is_open_policy(text):
-    """Whether a policy, as JSON in a string, allows something to everybody, unconditionally."""
+def openings_of_google(now):
+    sources = list(texts(now, "source_ranges"))
+    if not sources:
+        # Without any source everybody is let in.
+        others = list(texts(now, "source_tags", "source_service_accounts"))
+        sources = [one for one in others if one[1] is UNKNOWN] if others else [("source_ranges", "0.0.0.0/0")]
+    for allow in blocks(now, "allow"):
+        allow = {} if allow is UNKNOWN else allow
+        protocol = word(allow, "protocol")
+        ports = listed(allow.get("ports")) if protocol != "all" else []
+        for one in ports or ["*"]:
+            yield Opening(sources, transports_of(protocol), *span("ports", one))
+
+
+def openings_of_azure(one):
+    if one is UNKNOWN:
+        yield Opening([("security_rule", UNKNOWN)], BOTH, 0, 65535)
+    elif word(one, "direction") in ("inbound", UNKNOWN) and word(one, "access") in ("allow", UNKNOWN):
+        sources = list(texts(one, "source_address_prefix", "source_address_prefixes"))
+        ports = list(texts(one, "destination_port_range", "destination_port_ranges"))
+        for name, port in ports or [("destination_port_range", "*")]:
+            yield Opening(sources, transports_of(word(one, "protocol")), *span(name, port))
+
+
+def unique(pairs):
+    """An object in JSON, each key of which stands once."""
+    one = dict(pairs)
+    if len(one) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"`{twice}` stands twice in one object, and readers differ in which counts")
+    return one
+
+
+def open_statements(text):
+    """The statements of a policy, as JSON in a string, that allow something to everybody."""
+    if text is None or text == "":
+        return
     try:
-        statements = listed(json.loads(text).get("Statement"))
-    except (ValueError, TypeError, AttributeError):
-        return False
-    for one in statements:
-        principal = one.get("Principal")
-        who = listed(principal.get("AWS")) if isinstance(principal, dict) else listed(principal)
-        if one.get("Effect") == "Allow" and "*" in who and not one.get("Condition"):
-            return True
+        statements = listed(json.loads(text, object_pairs_hook=unique).get("Statement"))
+        for one in statements:
+            principal = one.get("Principal")
+            groups = principal.values() if isinstance(principal, dict) else [principal]
+            # All but some are everybody.
+            is_for_all = "NotPrincipal" in one or any("*" in listed(group) for group in groups)
+            if one.get("Effect") == "Allow" and is_for_all and not is_limited(one.get("Condition") or {}):
+                yield {name: value for name, value in one.items() if name != "Sid"}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise Odd(f"`policy` must be an object with `Statement` in JSON, and is {told(text)}") from None
+
+
+def is_limited(condition):
+    """Whether a condition limits who or from where. All parts of one must hold, so one is enough."""
+    for operator, keys in condition.items():
+        for key, values in keys.items():
+            values = [str(value) for value in listed(values)]
+            if operator.lower() in LIMITING and values and all(is_limit(key.lower(), value) for value in values):
+                return True
     return False
 
 
-def judge(change, ports, protected):
-    """What is wrong with one resource's change: rule, level, message."""
-    kind, actions = change["type"], change["change"]["actions"]
-    if "delete" in actions and any(fnmatch.fnmatchcase(kind, glob) for glob in protected):
-        how = "replaced, and with it what it holds" if "create" in actions else "destroyed"
-        yield "destroy", "error", f"it would be {how}"
-    if "create" not in actions and "update" not in actions:
-        return
-    after = change["change"].get("after") or {}
-    unknown = change["change"].get("after_unknown") or {}
+def is_limit(key, value):
+    """Whether not everybody is meant by a value: it names somebody before its first wildcard."""
+    if key in LIMITS_BY_ADDRESS:
+        return bool(re.fullmatch("[0-9A-Fa-f.:/]+", value)) and not is_world(value)
+    if key in LIMITS_BY_ARN:
+        # arn:aws:iam::ACCOUNT:NAME. Names of buckets are unique without an account.
+        account, name = (value.split(":", 5) + ["*"] * 5)[4:6]
+        return bool(re.fullmatch(r"\d+", account) or not account and re.match(r"[^*?$]", name))
+    return key in LIMITS_BY_NAME and bool(re.match(r"[^*?$/:]+([/:]|$)", value))
 
-    for sources, opened in openings(kind, after):
-        for source in filter(is_world, sources):
-            for port in (port for port in ports if opened and opened[0] <= port <= opened[1]):
-                yield "open-port", "error", f"port {port} is open to {source}"
-    for name in unknown_addresses(unknown) if after.get("type") != "egress" else ():
-        yield "open-port", "warning", f"`{name}` is known only after apply: whom it lets in was not judged"
+
+def faults(kind, now, ports):
+    """What is wrong with a resource as it is, or will be."""
+
+    def wrong(rule, message, key=None):
+        return Finding(rule, "error", message, key or message)
+
+    def later(rule, name, what):
+        message = f"`{name}` is known only after apply: {what} was not judged"
+        return Finding(rule, "warning", message, message)
+
+    for opening in openings(kind, now):
+        for name, source in opening.sources:
+            for number, transports in ports:
+                carried = transports & opening.transports
+                if not carried or not opening.first <= number <= opening.last:
+                    continue
+                port = number if "tcp" in carried else f"{number}/udp"
+                if source is UNKNOWN:
+                    yield later("open-port", name, "whom it lets in")
+                elif is_world(source):
+                    yield wrong("open-port", f"port {port} is open to {source}")
 
     for public_kind, name, values in PUBLIC:
-        if kind == public_kind:
-            for value in (value for value in listed(after.get(name)) if value in values):
-                yield "public", "error", f"`{name}` is {json.dumps(value)}: that is public"
-    if kind in ("aws_s3_bucket_policy", "aws_s3_bucket") and is_open_policy(after.get("policy")):
-        yield "public", "error", "its policy allows something to everybody"
+        for value in listed(now.get(name)) if kind == public_kind else ():
+            if value is UNKNOWN:
+                yield later("public", name, "whether it is public")
+            elif value in values:
+                yield wrong("public", f"`{name}` is {json.dumps(value)}: that is public")
+    if kind in POLICIES and now.get("policy") is UNKNOWN:
+        yield later("public", "policy", "whether it allows something to everybody")
+    elif kind in POLICIES:
+        for statement in open_statements(now.get("policy")):
+            key = json.dumps(statement, sort_keys=True)
+            yield wrong("public", "its policy allows something to everybody", key)
 
     name = ENCRYPTED_BY.get(kind)
-    if name and str(after.get(name)).lower() != "true":
-        yield "unencrypted", "error", f"it is stored unencrypted; set `{name} = true`"
-    if kind == "aws_instance":
-        for disk in listed(after.get("root_block_device")) + listed(after.get("ebs_block_device")):
-            if disk.get("encrypted") is not True:
-                yield "unencrypted", "error", "a disk of it is unencrypted; set `encrypted = true`"
+    if name and word(now, name) != "true":
+        yield wrong("unencrypted", f"it is stored unencrypted; set `{name} = true`")
+    for name in DISKS if kind == "aws_instance" else ():
+        for disk in blocks(now, name):
+            if disk is UNKNOWN:
+                yield later("unencrypted", name, "whether the disk is encrypted")
+            elif disk.get("encrypted") is not True:
+                key = f"{name} {told(disk.get('device_name'))}"
+                yield wrong("unencrypted", "a disk of it is unencrypted; set `encrypted = true`", key)
+
+
+def is_protected(kind, protected):
+    if protected:
+        return any(fnmatch.fnmatchcase(kind, glob) for glob in protected)
+    is_listed = any(fnmatch.fnmatchcase(kind, glob) for glob in PROTECTED)
+    return is_listed and not any(fnmatch.fnmatchcase(kind, glob) for glob in HOLDS_NOTHING)
+
+
+def field(value, name, sort, what):
+    """A field of one type; None where it is not set."""
+    inner = value.get(name)
+    if inner is not None and not isinstance(inner, sort):
+        raise Odd(f"`{name}` must be {what}, and is {told(inner)}")
+    return inner
+
+
+def needed(value, name, sort, what):
+    inner = field(value, name, sort, what)
+    if inner is None:
+        raise Odd(f"it has no `{name}`, which must be {what}")
+    return inner
+
+
+def actions_of(change):
+    actions = needed(needed(change, "change", dict, "an object"), "actions", list, "a list of words")
+    for action in actions:
+        if action not in ACTIONS:
+            raise Odd(f"`actions` has {told(action)} in it, which this gate does not know")
+    return actions
+
+
+class Judge:
+    """What is asked of all changes of a plan."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        self.protected = os.environ.get("HOOKRUN_PLAN_PROTECT", "").split()
+        self.ports = ports_of(os.environ.get("HOOKRUN_PLAN_PORTS", "").split() or ["22/tcp", "3389/tcp"])
+        self.gone = set()
+
+    def note(self, change):
+        """Takes in what the other changes of the plan are judged by."""
+        if not isinstance(change, dict):
+            raise Odd(f"it must be an object, and is {told(change)}")
+        if actions_of(change) == ["delete"] and change.get("type") == "aws_s3_bucket":
+            before = field(change["change"], "before", dict, "an object") or {}
+            self.gone.add(field(before, "bucket", str, "a string"))
+
+    def findings(self, change):
+        """What is wrong with one resource's change."""
+        kind, actions = needed(change, "type", str, "a string"), actions_of(change)
+        needed(change, "name", str, "a string")
+        if "delete" in actions and is_protected(kind, self.protected):
+            how = "replaced, and with it what it holds" if "create" in actions else "destroyed"
+            yield Finding("destroy", "error", f"it would be {how}", None)
+        before = field(change["change"], "before", dict, "an object") or {}
+        if kind == WALL and actions == ["delete"] and self.is_missed(before):
+            yield Finding("public", "error", "it would be destroyed, and its bucket would stay without it", None)
+        if "create" not in actions and "update" not in actions:
+            return
+        was = set()
+        if "create" not in actions:
+            try:
+                was = {(one.rule, one.key) for one in faults(kind, before, self.ports)}
+            except Odd:
+                pass  # What it was cannot be read, and excuses nothing.
+        for one in faults(kind, self.after(change), self.ports):
+            if one.level == "error" and (one.rule, one.key) in was:
+                one = one._replace(level="notice", message=f"{one.message}; it was so before")
+            yield one
+
+    def is_missed(self, before):
+        """Whether a wall held something back, of a bucket that stays."""
+        held = [name for kind, name, _ in PUBLIC if kind == WALL and before.get(name) is not False]
+        bucket = field(before, "bucket", str, "a string")
+        return bool(held) and (bucket is None or bucket not in self.gone)
+
+    def after(self, change):
+        """What a resource will be, as far as it is known."""
+        after = field(change["change"], "after", dict, "an object") or {}
+        unknown = field(change["change"], "after_unknown", dict, "an object") or {}
+        is_set = self.sources.expressions(change)
+        if is_set is not None:
+            unknown = {name: value for name, value in unknown.items() if name in is_set or name in BLOCKS}
+        return overlay(after, unknown)
+
+
+def ports_of(words):
+    """The ports that nobody opens, each with what carries it."""
+    ports = []
+    for text in words:
+        read = re.fullmatch(r"(\d{1,5})(?:/(tcp|udp))?", text)
+        if not read or not 1 <= int(read[1]) <= 65535:
+            raise Refusal(f"HOOKRUN_PLAN_PORTS is a list of numbers, such as `22 11211/udp`, and `{text}` is none")
+        ports.append((int(read[1]), {read[2]} if read[2] else BOTH))
+    return ports
 
 
 class Sources:
     """Where a resource stands: its .tf file and line, if its module is in the repository."""
 
     def __init__(self, plan, root):
-        self.modules = (plan.get("configuration") or {}).get("root_module") or {}
+        self.plan = plan
         self.root = root
         self.known = {}
 
-    def folder(self, module_address):
-        folder, module = self.root, self.modules
+    def module(self, change):
+        """The folder of a resource's module, None if it is elsewhere, and its configuration."""
+        configuration = field(self.plan, "configuration", dict, "an object") or {}
+        folder, module = self.root, field(configuration, "root_module", dict, "an object") or {}
+        address = field(change, "module_address", str, "a string") or ""
         # module.net["a"].module.subnet: the names, without what stands in brackets.
-        for name in re.findall(r'(?:^|\.)module\.([^.\[]+)(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?', module_address or ""):
-            call = (module.get("module_calls") or {}).get(name) or {}
-            source = call.get("source") or ""
-            if not source.startswith(("./", "../")):
-                return None
-            folder, module = os.path.normpath(os.path.join(folder, source)), call.get("module") or {}
-        return folder
+        for name in re.findall(r'(?:^|\.)module\.([^.\[]+)(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?', address):
+            calls = field(module, "module_calls", dict, "an object") or {}
+            call = field(calls, name, dict, "an object") or {}
+            source = field(call, "source", str, "a string") or ""
+            is_near = folder is not None and source.startswith(("./", "../"))
+            folder = os.path.normpath(os.path.join(folder, source)) if is_near else None
+            module = field(call, "module", dict, "an object") or {}
+        return folder, module
+
+    def expressions(self, change):
+        """The attributes that the configuration sets; None where that is not known."""
+        _, module = self.module(change)
+        for one in field(module, "resources", list, "a list") or []:
+            if isinstance(one, dict) and (one.get("type"), one.get("name")) == (change["type"], change["name"]):
+                return field(one, "expressions", dict, "an object")
+        return None
 
     def find(self, change):
-        folder = self.folder(change.get("module_address"))
+        folder, _ = self.module(change)
         if folder is None:
             return None
         if folder not in self.known:
-            self.known[folder] = dict(self.read(folder))
+            self.known[folder] = self.read(folder)
         return self.known[folder].get((change["type"], change["name"]))
 
     @staticmethod
     def read(folder):
+        """The resources of a folder. The first one of a name counts; overrides come last."""
         try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".tf"))
+            names = [name for name in os.listdir(folder) if name.endswith(".tf")]
         except OSError:
-            return
-        for name in names:
+            return {}
+        places = {}
+        for name in sorted(names, key=lambda name: (re.search(r"(^|_)override\.tf$", name) is not None, name)):
             path = os.path.join(folder, name)
             try:
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    for line, text in enumerate(file, 1):
-                        if found := re.match(r'\s*resource\s+"([^"]+)"\s+"([^"]+)"', text):
-                            yield found.groups(), {"path": shown(path), "line": line}
+                with open(path, encoding="utf-8-sig", errors="replace") as file:
+                    for found, line in resources(file.read()):
+                        places.setdefault(found, {"path": shown(path), "line": line})
             except OSError:
                 continue
+        return places
+
+
+TOKEN = re.compile(
+    r"""\#[^\n]* | //[^\n]* | /\*.*?(?:\*/|\Z)                  # comments
+      | <<-?(?P<mark>[\w-]+)[ \t]*\n.*?^[ \t]*(?P=mark)[ \t]*$   # a text up to its mark
+      | (?P<quote>") | (?P<name>[\w-]+) | (?P<brace>[](){}[]) | (?P<end>\n) | .""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+
+
+def resources(text):
+    """The resources of a .tf file: their type and name, and the line."""
+    at, depth, head, line = 0, 0, [], 1
+    while token := TOKEN.match(text, at):
+        start, at = at, token.end()
+        if token["quote"]:
+            at = end_of_string(text, at)
+        if token["quote"] or token["name"]:
+            head.append(text[start:at].strip('"'))
+        elif token["brace"]:
+            if token["brace"] == "{" and depth == 0 and head[:1] == ["resource"] and len(head) == 3:
+                yield tuple(head[1:]), line
+            depth += 1 if token["brace"] in "({[" else -1
+        if token["brace"] or token["end"]:
+            head = []
+        line += text.count("\n", start, at)
+
+
+def end_of_string(text, at):
+    """Where the string ends that begins before `at`. `${…}` in it may hold other strings."""
+    while piece := re.compile(r'\\.|[$%]{2,}|[$%]\{|.', re.DOTALL).match(text, at):
+        at = piece.end()
+        if piece.group() == '"':
+            break
+        depth = 1 if piece.group() in ("${", "%{") else 0
+        while depth and at < len(text):
+            at += 1
+            if text[at - 1] == '"':
+                at = end_of_string(text, at)
+            depth += {"{": 1, "}": -1}.get(text[at - 1], 0)
+    return at
 
 
 def read_plan(path):
+    def no_number(text):
+        raise ValueError(f"{text} is no number")
+
     try:
-        with open(path, encoding="utf-8") as file:
-            plan = json.load(file)
+        with open(path, encoding="utf-8-sig") as file:
+            plan = json.load(file, object_pairs_hook=unique, parse_constant=no_number)
+    except UnicodeDecodeError:
+        raise Refusal(f"`{path}` is not UTF-8") from None
     except OSError as error:
         raise Refusal(f"`{path}` cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -253,68 +570,94 @@ def read_plan(path):
     return plan
 
 
+def is_same(path):
+    try:
+        return os.path.samefile(path, ".")
+    except OSError:
+        return False
+
+
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return os.path.isdir(cwd) and os.path.samefile(cwd, ".")
-    return f"{os.getcwd()}/".endswith(os.path.join("/", os.path.normpath(cwd), "")) or os.path.normpath(cwd) == "."
+    if os.path.isabs(cwd) or os.path.isdir(cwd):
+        return not os.path.isabs(cwd) or is_same(cwd)
+    # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
+    starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
+    if not any(map(is_same, starts)):
+        starts.append(os.environ.get("HOOKRUN_PROJECT_DIR", ""))
+    return any(is_same(os.path.join(start, cwd)) for start in starts)
 
 
 def shown(path):
-    """A path as seen from the project's root, where annotations are looked for."""
-    root, whole = os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR", ".")), os.path.realpath(path)
-    return os.path.relpath(whole, root) if whole.startswith(os.path.join(root, "")) else path
+    """A path as annotations have it: from the root of its git work tree, else of the job or the project."""
+    folder = os.path.realpath(os.path.dirname(path) or ".")
+    whole, roots, ceilings = os.path.join(folder, os.path.basename(path)), [], []
+    for ceiling in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep):
+        ceilings.append(os.path.realpath(ceiling or "/"))
+    while folder not in ceilings and not roots:
+        roots += [folder] * os.path.exists(os.path.join(folder, ".git"))
+        folder = os.path.dirname(folder)
+    roots += map(os.path.realpath, filter(None, map(os.environ.get, ["GITHUB_WORKSPACE", "HOOKRUN_PROJECT_DIR"])))
+    inside = [root for root in roots if whole.startswith(os.path.join(root, ""))]
+    return os.path.relpath(whole, inside[0]) if inside else path
 
 
 def context():
     """The event: the plan, and the folder of its root module."""
     event = json.load(sys.stdin.buffer)
-    path = event.get("path")
+    path, cwd, sources = event.get("path"), event.get("cwd"), event.get("sources")
     if not isinstance(path, str) or not path:
         raise Refusal('the event has no `path`: {"path": "plan.json"}')
-    if event.get("cwd") is not None and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
-    return path, event.get("sources") or os.path.dirname(path) or "."
+    for name, value in (("cwd", cwd), ("sources", sources)):
+        if value is not None and not isinstance(value, str):
+            raise Refusal(f"`{name}` must be a string, the path of a folder, and is {told(value)}")
+    if cwd and not is_here(cwd):
+        raise Refusal(f"there is no folder `{cwd}`")
+    if sources is not None and not os.path.isdir(sources):
+        raise Refusal(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
+    return path, sources or os.path.dirname(path) or "."
 
 
 def check(path, folder):
     plan = read_plan(path)
-    allowed = os.environ.get("HOOKRUN_PLAN_ALLOW", "").split()
-    protected = os.environ.get("HOOKRUN_PLAN_PROTECT", "").split() or PROTECTED
+    allowed, findings = os.environ.get("HOOKRUN_PLAN_ALLOW", "").split(), []
+    judge, where = Judge(Sources(plan, folder)), f"`{path}`"
     try:
-        ports = [int(port) for port in (os.environ.get("HOOKRUN_PLAN_PORTS") or "22 3389").split()]
-    except ValueError:
-        raise Refusal("HOOKRUN_PLAN_PORTS is a list of numbers: `22 3389`") from None
-    sources, findings = Sources(plan, folder), []
-    for number, change in enumerate(plan.get("resource_changes") or []):
-        try:
+        changes = field(plan, "resource_changes", list, "a list") or []
+        for number, change in enumerate(changes):
+            where = f"`resource_changes.{number}` of `{path}`"
+            judge.note(change)
+        for number, change in enumerate(changes):
+            where = f"`resource_changes.{number}` of `{path}`"
             if change.get("mode") == "data":
                 continue
-            address, place = change["address"], None
-            for rule, level, message in dict.fromkeys(judge(change, ports, protected)):
+            address, place = needed(change, "address", str, "a string"), None
+            found = [(one.rule, one.level, one.message) for one in judge.findings(change)]
+            for rule, level, message in dict.fromkeys(found):
                 if rule in allowed or f"{rule}:{address}" in allowed:
                     continue
-                place = place or sources.find(change) or {"path": shown(path)}
+                place = place or judge.sources.find(change) or {"path": shown(path)}
                 findings.append({**place, "level": level, "message": f"{address}: {message} [{rule}]"})
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Refusal(f"`resource_changes.{number}` of `{path}` cannot be read: {error!r}") from None
+    except Odd as odd:
+        raise Refusal(f"{where} cannot be read: {odd}") from None
     return findings
 
 
 def main():
     try:
-        path, folder = context()
-        findings = check(path, folder)
-    except (Refusal, OSError, TypeError) as refusal:
+        findings = check(*context())
+    except RecursionError:
+        sys.exit("the plan was not judged: it is nested too deeply")
+    except (Refusal, OSError, ValueError) as refusal:
         sys.exit(f"the plan was not judged: {refusal}")
     if not findings:
         return
-    findings.sort(key=lambda finding: finding["level"] != "error")
+    findings.sort(key=lambda finding: LEVELS.index(finding["level"]))
     answer = {"findings": findings[:MOST_FINDINGS]}
     errors = [finding["message"] for finding in findings if finding["level"] == "error"]
     if errors:
-        told = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
-        answer.update({"continue": False, "reason": "the plan is refused:\n" + "\n".join(told)})
+        lines = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
+        answer.update({"continue": False, "reason": "the plan is refused:\n" + "\n".join(lines)})
     print(json.dumps(answer))
 
 
