@@ -13,11 +13,11 @@
 # ReplicationController, StatefulSet, DaemonSet, Job and CronJob, which must be of the form that
 # Kubernetes takes. So that a custom resource hides nothing, every other object with containers,
 # at any depth and of any kind, is judged as a pod too: with `containers` (`initContainers`,
-# `ephemeralContainers`) that are a list of objects, or objects by their names, each with an
-# `image`. A container there without `image` changes one that something else makes, and is judged
-# by what it says, not by what it leaves out. What has that name and another shape, such as the
-# schema of a CustomResourceDefinition, is no pod. Of a PersistentVolume its `hostPath` and
-# `local` are judged.
+# `ephemeralContainers`) that are a list, or objects by their names, one of them with an `image`.
+# A container there without `image` changes one that something else makes, or tells of it, and is
+# judged by what it says, not by what it leaves out. What has that name and another shape, such
+# as the schema of a CustomResourceDefinition or a text in a ConfigMap, is no pod. Of a
+# PersistentVolume its `hostPath` and `local` are judged.
 # What a cluster adds (admission webhooks, defaults of a LimitRange) is not known here.
 # Findings point to the line at which the container or the pod begins.
 #
@@ -207,9 +207,7 @@ def own_pod(one):
 def is_pod(value):
     """Whether an object has containers, and not only something of that name."""
     for inner in map(value.get, CONTAINERS):
-        if isinstance(inner, list) and (not inner or any(isinstance(one, dict) for one in inner)):
-            return True
-        if isinstance(inner, dict) and is_by_name(inner):
+        if isinstance(inner, list) or isinstance(inner, dict) and is_by_name(inner):
             return True
     return False
 
@@ -328,8 +326,6 @@ def judge_limits(container, is_needed):
 
 def is_some(quantity):
     """Whether a value is a quantity of Kubernetes (`500m`, `1.5Gi`, 2) above 0."""
-    if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
-        return False
     read = QUANTITY.fullmatch(str(quantity))
     return bool(read and re.search("[1-9]", read[1]))
 
@@ -354,8 +350,10 @@ def is_same(path):
 
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd) or os.path.isdir(cwd):
-        return not os.path.isabs(cwd) or is_same(cwd)
+    if os.path.isabs(cwd):
+        return is_same(cwd)
+    if os.path.isdir(cwd):
+        return True  # If it were not there, we would be where hookrun is, and not see it either.
     # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
     starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
     if not any(map(is_same, starts)):
@@ -365,10 +363,10 @@ def is_here(cwd):
 
 def shown(path):
     """A path as annotations have it: from the root of its git work tree, else of the job or the project."""
-    folder = os.path.realpath(os.path.dirname(path) or ".")
-    whole, roots, ceilings = os.path.join(folder, os.path.basename(path)), [], []
-    for ceiling in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep):
-        ceilings.append(os.path.realpath(ceiling or "/"))
+    folder = os.path.realpath(os.path.dirname(path))
+    whole, roots = os.path.join(folder, os.path.basename(path)), []
+    ceilings = filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep))
+    ceilings = {"/", *map(os.path.realpath, ceilings)}
     while folder not in ceilings and not roots:
         roots += [folder] * os.path.exists(os.path.join(folder, ".git"))
         folder = os.path.dirname(folder)

@@ -40,8 +40,8 @@ PROTECTED = """
     aws_redshift_cluster aws_elasticache_* aws_opensearch_domain aws_kms_key aws_route53_zone aws_backup_vault
     google_sql_database* google_storage_bucket google_bigquery_* google_spanner_* google_bigtable_*
     google_compute_disk google_kms_* google_dns_managed_zone google_filestore_instance
-    azurerm_*sql* azurerm_postgresql* azurerm_mysql* azurerm_cosmosdb_* azurerm_storage_account
-    azurerm_storage_container azurerm_managed_disk azurerm_key_vault* azurerm_dns_zone
+    azurerm_*sql* azurerm_cosmosdb_* azurerm_storage_account azurerm_storage_container
+    azurerm_managed_disk azurerm_key_vault* azurerm_dns_zone
 """.split()
 
 # Of these, what holds no data: settings, rights, ways in.
@@ -138,10 +138,10 @@ def overlay(known, unknown):
         for name, value in unknown.items():
             if (value := overlay(whole.get(name), value)) is not None:
                 whole[name] = value
-        return whole if whole or known is not None else None
+        return whole or known
     if isinstance(unknown, list) and isinstance(known, (list, type(None))):
         whole = [overlay(*pair) for pair in itertools.zip_longest(known or [], unknown)]
-        return whole if whole or known is not None else None
+        return whole or known
     return known
 
 
@@ -171,7 +171,7 @@ def texts(values, *names):
 def word(values, name):
     """A word, in lower case."""
     value = values.get(name)
-    return value if value is UNKNOWN or value is None else str(value).strip().lower()
+    return value if value is UNKNOWN or value is None else str(value).lower()
 
 
 def is_world(text):
@@ -189,7 +189,7 @@ def span(name, text):
     """A port or range of ports ("20-30", 22, "*") as first and last."""
     if text is UNKNOWN or str(text).strip() in ("*", "-1"):
         return 0, 65535
-    if isinstance(text, bool) or not (read := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", str(text))):
+    if not (read := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", str(text))):
         raise Odd(f"`{name}` must be a port or a range of ports, and is {told(text)}")
     return int(read[1]), int(read[2] or read[1])
 
@@ -416,7 +416,7 @@ class Judge:
             except Odd:
                 pass  # What it was cannot be read, and excuses nothing.
         for one in faults(kind, self.after(change), self.ports):
-            if one.level == "error" and (one.rule, one.key) in was:
+            if (one.rule, one.key) in was:
                 one = one._replace(level="notice", message=f"{one.message}; it was so before")
             yield one
 
@@ -579,8 +579,10 @@ def is_same(path):
 
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd) or os.path.isdir(cwd):
-        return not os.path.isabs(cwd) or is_same(cwd)
+    if os.path.isabs(cwd):
+        return is_same(cwd)
+    if os.path.isdir(cwd):
+        return True  # If it were not there, we would be where hookrun is, and not see it either.
     # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
     starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
     if not any(map(is_same, starts)):
@@ -590,10 +592,10 @@ def is_here(cwd):
 
 def shown(path):
     """A path as annotations have it: from the root of its git work tree, else of the job or the project."""
-    folder = os.path.realpath(os.path.dirname(path) or ".")
-    whole, roots, ceilings = os.path.join(folder, os.path.basename(path)), [], []
-    for ceiling in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep):
-        ceilings.append(os.path.realpath(ceiling or "/"))
+    folder = os.path.realpath(os.path.dirname(path))
+    whole, roots = os.path.join(folder, os.path.basename(path)), []
+    ceilings = filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep))
+    ceilings = {"/", *map(os.path.realpath, ceilings)}
     while folder not in ceilings and not roots:
         roots += [folder] * os.path.exists(os.path.join(folder, ".git"))
         folder = os.path.dirname(folder)
