@@ -29,11 +29,14 @@
 #
 # hookrun: timeout=30s
 
+import difflib
 import json
 import os
 import re
 import sys
 
+KEYS = ["path", "cwd"]
+RULES = ["privileged", "host-path", "host-namespace", "capabilities", "latest", "limits", "root", "form"]
 TO_JSON = "kubectl patch --local --type=merge -p '{}' -o json -f FILE"
 
 # Where the pod stands in the kinds that have one, and the API groups that these are of.
@@ -341,6 +344,31 @@ def judge(one):
         yield from judge_pod(pod, False)
 
 
+def meant(word, words):
+    """The cure of a slip."""
+    near = difflib.get_close_matches(word.lower(), words, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+
+
+def allowed():
+    """The rules that are left out."""
+    words = os.environ.get("HOOKRUN_MANIFEST_ALLOW", "").split()
+    for word in words:
+        rule, colon, name = word.partition(":")
+        if rule not in RULES or (colon and not name):
+            raise Refusal(f"HOOKRUN_MANIFEST_ALLOW: `{word}` is neither a rule nor RULE:NAME; {meant(rule, RULES)}")
+    return words
+
+
+def check_keys(event):
+    """A key that is not known could be a slip, and what it should say would not count."""
+    for key, value in event.items():
+        if key not in [*KEYS, "event", "sessionId"]:
+            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+
+
 def is_same(path):
     try:
         return os.path.samefile(path, ".")
@@ -350,10 +378,8 @@ def is_same(path):
 
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return is_same(cwd)
     if os.path.isdir(cwd):
-        return True  # If it were not there, we would be where hookrun is, and not see it either.
+        return True  # There is one even from here, so hookrun has found it.
     # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
     starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
     if not any(map(is_same, starts)):
@@ -375,7 +401,13 @@ def shown(path):
     return os.path.relpath(whole, inside[0]) if inside else path
 
 
-def check(path):
+def check(event):
+    check_keys(event)
+    path, left_out = event.get("path"), allowed()
+    if path is None:
+        raise Refusal('the event has no `path`: {"path": "manifests.json"}')
+    if "cwd" in event and not is_here(event["cwd"]):
+        raise Refusal(f"there is no folder `{event['cwd']}`")
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
@@ -386,7 +418,7 @@ def check(path):
     found = [one for document in documents(text, path) for one in objects(document, path)]
     if not found:
         raise Refusal(f"`{path}` has no object in it")
-    allowed, findings = os.environ.get("HOOKRUN_MANIFEST_ALLOW", "").split(), []
+    findings = []
     for one in found:
         kind = one["kind"]
         try:
@@ -395,29 +427,17 @@ def check(path):
             raise Refusal(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes: {form}") from None
         called = f"{kind}/{name}" if name else kind
         for rule, line, message in judged:
-            if rule not in allowed and f"{rule}:{name}" not in allowed:
+            if rule not in left_out and f"{rule}:{name}" not in left_out:
                 findings.append({"path": shown(path), "line": line, "message": f"{called}: {message} [{rule}]"})
     return findings
 
 
-def path_of(event):
-    """The file that is judged, as the event names it."""
-    path, cwd = event.get("path"), event.get("cwd")
-    if not isinstance(path, str) or not path:
-        raise Refusal('the event has no `path`: {"path": "manifests.json"}')
-    if cwd is not None and not isinstance(cwd, str):
-        raise Refusal(f"`cwd` must be a string, the folder to work in, and is {json.dumps(cwd)}")
-    if cwd and not is_here(cwd):
-        raise Refusal(f"there is no folder `{cwd}`")
-    return path
-
-
 def main():
     try:
-        findings = check(path_of(json.load(sys.stdin.buffer)))
+        findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
         sys.exit("the manifests were not judged: they are nested too deeply")
-    except (Refusal, OSError, ValueError) as refusal:
+    except (Refusal, OSError) as refusal:
         sys.exit(f"the manifests were not judged: {refusal}")
     if findings:
         told = [f"{one['path']}:{one['line']}: {one['message']}" for one in findings[:MOST_FINDINGS]]

@@ -27,6 +27,7 @@
 # hookrun: timeout=30s
 
 import collections
+import difflib
 import fnmatch
 import ipaddress
 import itertools
@@ -34,6 +35,9 @@ import json
 import os
 import re
 import sys
+
+KEYS = ["path", "sources", "cwd"]
+RULES = ["destroy", "open-port", "public", "unencrypted"]
 
 PROTECTED = """
     aws_db_instance aws_rds_cluster* aws_dynamodb_table aws_s3_bucket aws_efs_file_system aws_ebs_volume
@@ -570,6 +574,31 @@ def read_plan(path):
     return plan
 
 
+def meant(word, words):
+    """The cure of a slip."""
+    near = difflib.get_close_matches(word.lower(), words, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+
+
+def allowed():
+    """The rules that are left out."""
+    words = os.environ.get("HOOKRUN_PLAN_ALLOW", "").split()
+    for word in words:
+        rule, colon, name = word.partition(":")
+        if rule not in RULES or (colon and not name):
+            raise Refusal(f"HOOKRUN_PLAN_ALLOW: `{word}` is neither a rule nor RULE:ADDRESS; {meant(rule, RULES)}")
+    return words
+
+
+def check_keys(event):
+    """A key that is not known could be a slip, and what it should say would not count."""
+    for key, value in event.items():
+        if key not in [*KEYS, "event", "sessionId"]:
+            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+
+
 def is_same(path):
     try:
         return os.path.samefile(path, ".")
@@ -579,10 +608,8 @@ def is_same(path):
 
 def is_here(cwd):
     """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
-    if os.path.isabs(cwd):
-        return is_same(cwd)
     if os.path.isdir(cwd):
-        return True  # If it were not there, we would be where hookrun is, and not see it either.
+        return True  # There is one even from here, so hookrun has found it.
     # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
     starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
     if not any(map(is_same, starts)):
@@ -604,26 +631,17 @@ def shown(path):
     return os.path.relpath(whole, inside[0]) if inside else path
 
 
-def context():
-    """The event: the plan, and the folder of its root module."""
-    event = json.load(sys.stdin.buffer)
-    path, cwd, sources = event.get("path"), event.get("cwd"), event.get("sources")
-    if not isinstance(path, str) or not path:
+def check(event):
+    check_keys(event)
+    path, sources, left_out = event.get("path"), event.get("sources"), allowed()
+    if path is None:
         raise Refusal('the event has no `path`: {"path": "plan.json"}')
-    for name, value in (("cwd", cwd), ("sources", sources)):
-        if value is not None and not isinstance(value, str):
-            raise Refusal(f"`{name}` must be a string, the path of a folder, and is {told(value)}")
-    if cwd and not is_here(cwd):
-        raise Refusal(f"there is no folder `{cwd}`")
+    if "cwd" in event and not is_here(event["cwd"]):
+        raise Refusal(f"there is no folder `{event['cwd']}`")
     if sources is not None and not os.path.isdir(sources):
         raise Refusal(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
-    return path, sources or os.path.dirname(path) or "."
-
-
-def check(path, folder):
-    plan = read_plan(path)
-    allowed, findings = os.environ.get("HOOKRUN_PLAN_ALLOW", "").split(), []
-    judge, where = Judge(Sources(plan, folder)), f"`{path}`"
+    plan, findings = read_plan(path), []
+    judge, where = Judge(Sources(plan, sources or os.path.dirname(path) or ".")), f"`{path}`"
     try:
         changes = field(plan, "resource_changes", list, "a list") or []
         for number, change in enumerate(changes):
@@ -636,7 +654,7 @@ def check(path, folder):
             address, place = needed(change, "address", str, "a string"), None
             found = [(one.rule, one.level, one.message) for one in judge.findings(change)]
             for rule, level, message in dict.fromkeys(found):
-                if rule in allowed or f"{rule}:{address}" in allowed:
+                if rule in left_out or f"{rule}:{address}" in left_out:
                     continue
                 place = place or judge.sources.find(change) or {"path": shown(path)}
                 findings.append({**place, "level": level, "message": f"{address}: {message} [{rule}]"})
@@ -647,10 +665,10 @@ def check(path, folder):
 
 def main():
     try:
-        findings = check(*context())
+        findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
         sys.exit("the plan was not judged: it is nested too deeply")
-    except (Refusal, OSError, ValueError) as refusal:
+    except (Refusal, OSError) as refusal:
         sys.exit(f"the plan was not judged: {refusal}")
     if not findings:
         return
