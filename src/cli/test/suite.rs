@@ -21,7 +21,7 @@ use hookrun::runner::Runner;
 use hookrun::scenario::{End, Played};
 use hookrun::spelling;
 
-use crate::args::TestArgs;
+use crate::args::{TestArgs, TestFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::run::start_up;
 use crate::streams;
@@ -37,12 +37,17 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let runner = runner(env, &abort, grounds);
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     if args.suite.watch {
+        if args.format != TestFormat::Human {
+            let cause =
+                format!("--watch tells a person, and cannot be --format {}", args.format.name());
+            return Err(Failure::with_help(cause, "drop one of them"));
+        }
         return watch::watch((args, env), (&runner, &abort), out);
     }
     let files = found::find(paths, &args.source, env)?;
     let loaded = load::load(&files, &args.source, env);
     let trials = chosen(&loaded.trials, args);
-    let exit = round(&loaded, &trials, (args, env), (&runner, &abort), out)?;
+    let (exit, _) = round(&loaded, &trials, (args, env), (&runner, &abort), out)?;
     Ok(abort.signal().map_or(exit, Exit::Signal))
 }
 
@@ -54,21 +59,21 @@ fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner 
     runner.program(own).rehearsal().abort(abort.clone()).grounds(grounds)
 }
 
-/// Plays `trials` once and reports them.
+/// Plays `trials` once and reports them; an error if nothing was played.
 fn round(
     loaded: &Loaded,
     trials: &[&Trial],
     (args, env): (&TestArgs, &Environment),
     (runner, abort): (&Runner, &Abort),
     out: &mut dyn Write,
-) -> Result {
+) -> Result<(Exit, Vec<Played>)> {
     let paths = paths(args.format.name(), env);
     for path in &loaded.passed_over {
         let shown = plain(&paths.show(path));
         streams::stderr(&format!("note: {shown} has no [[case]]; it is passed over\n"));
     }
     if !loaded.checks.is_empty() {
-        return broken(loaded, args, &paths, out);
+        return Err(broken(loaded, args, &paths, out)?);
     }
     if trials.is_empty() {
         return Err(no_cases(loaded, args));
@@ -102,7 +107,7 @@ fn round(
     if let Some(left) = theatre.close() {
         streams::stderr(&format!("warning: {left}\n"));
     }
-    Ok(exit)
+    Ok((exit, played))
 }
 
 /// The exit status of cases that were played.
@@ -120,11 +125,11 @@ fn judge(played: &[Played], fail_fast: bool) -> Exit {
 }
 
 /// Tells every mistake in every file. Nothing is run: what cannot be read might be what fails.
-fn broken(loaded: &Loaded, args: &TestArgs, paths: &Paths, out: &mut dyn Write) -> Result {
+fn broken(loaded: &Loaded, args: &TestArgs, paths: &Paths, out: &mut dyn Write) -> Result<Failure> {
     let format = problems::FORMATS.iter().find(|(name, _)| *name == args.format.name());
     let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
     write(&loaded.checks, paths, out)?;
-    Err(Failure::new("no case was run, because not all of them can be read"))
+    Ok(Failure::new("no case was run, because not all of them can be read"))
 }
 
 /// The cases that the command line asks for.

@@ -102,3 +102,52 @@ fn what_a_change_touches_is_run_again() {
     watching.says(&["as expected: 2 cases", "watching"]);
     watching.stop();
 }
+
+/// A file of cases with one case of its own.
+fn one_case(sandbox: &Sandbox, file: &str, command: &str) {
+    let place = sandbox.at(&format!("hooks.d/tests/{file}.toml"));
+    fs::write(place, case(file, command, "decision = 'block'")).unwrap();
+}
+
+#[test]
+fn what_was_changed_while_a_file_was_broken_is_played_when_it_is_mended() {
+    let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
+    one_case(&sandbox, "other", "bad");
+    let watching = Watching::start(&sandbox);
+    watching.says(&["as expected: 2 cases", "watching"]);
+
+    fs::write(sandbox.at("hooks.d/tests/guard.toml"), "[[case]\n").unwrap();
+    watching.says(&["not valid TOML", "watching"]);
+    one_case(&sandbox, "other", "good");
+    watching.says(&["changed: hooks.d/tests/other.toml", "not valid TOML", "watching"]);
+    let cases = case("guarded", "bad", "decision = 'block'") + "# mended";
+    fs::write(sandbox.at("hooks.d/tests/guard.toml"), cases).unwrap();
+    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+    watching.stop();
+}
+
+#[test]
+fn a_case_that_is_not_as_expected_is_played_again_until_it_is() {
+    let sandbox = guarded(&case("guarded", "good", "decision = 'block'"));
+    one_case(&sandbox, "other", "bad");
+    let watching = Watching::start(&sandbox);
+    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+
+    one_case(&sandbox, "other", "bad bad");
+    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+    one_case(&sandbox, "guard", "bad");
+    watching.says(&["as expected: 1 case in", "watching"]);
+    one_case(&sandbox, "other", "bad");
+    watching.says(&["as expected: 1 case in", "watching"]);
+    watching.stop();
+}
+
+#[test]
+fn rounds_are_for_people() {
+    let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
+    for format in ["json", "junit", "tap", "github"] {
+        let ran = sandbox.hookrun(&["test", "--suite", "--watch", "--format", format], b"");
+        ran.exits(2).says(&format!("cannot be --format {format}")).says("drop one of them");
+        assert_eq!(ran.stdout, "");
+    }
+}

@@ -17,7 +17,7 @@ use hookrun::exec::{Abort, command};
 use hookrun::hook::Hook;
 use hookrun::report::{Paths, plain};
 use hookrun::runner::Runner;
-use hookrun::scenario::{Content, Input};
+use hookrun::scenario::{Content, End, Input, Played};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::load::{self, Bench, Loaded, Trial};
@@ -38,6 +38,39 @@ type Stamp = (i64, i64, u64, u64, u32);
 /// Every file that matters, as it was when it was looked at.
 type Snapshot = BTreeMap<PathBuf, Option<Stamp>>;
 
+/// What is to be played.
+#[derive(Debug, Default)]
+struct Owed {
+    /// What has changed since cases were last played; `None` if they never were, and all are owed.
+    changed: Option<BTreeSet<PathBuf>>,
+    /// The cases that were not as expected, or were not reached: a round without them would look as
+    /// if they were.
+    cases: BTreeSet<(PathBuf, String)>,
+}
+
+impl Owed {
+    /// Adds what has changed to what has not been played yet.
+    fn add(&mut self, news: impl IntoIterator<Item = PathBuf>) {
+        if let Some(changed) = &mut self.changed {
+            changed.extend(news);
+        }
+    }
+
+    fn has(&self, trial: &Trial, loaded: &Loaded) -> bool {
+        let Some(changed) = &self.changed else { return true };
+        self.cases.contains(&(trial.file.clone(), trial.case.name.clone()))
+            || changed.iter().any(|path| touches(path, trial, loaded))
+    }
+
+    /// All that was owed was played.
+    fn settle(&mut self, played: Vec<Played>) {
+        let is_good = |end: &End| matches!(end, End::Expected | End::Skipped(_));
+        let bad = played.into_iter().filter(|one| !is_good(&one.end));
+        self.cases = bad.map(|one| (one.file, one.name)).collect();
+        self.changed = Some(BTreeSet::new());
+    }
+}
+
 /// Plays the cases, and again what is touched, until hookrun is told to stop.
 pub(super) fn watch(
     (args, env): (&TestArgs, &Environment),
@@ -46,7 +79,7 @@ pub(super) fn watch(
 ) -> Result {
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let mut files = found::find(paths, &args.source, env)?;
-    let mut changed: Option<BTreeSet<PathBuf>> = None;
+    let mut owed = Owed::default();
     loop {
         // Before they are read: a change while they are is then seen as one.
         let own: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
@@ -55,20 +88,14 @@ pub(super) fn watch(
         let watched = watched(&loaded, own);
         let mut seen = snapshot(watched.iter().cloned());
         seen.extend(early);
-        let trials = chosen(&loaded.trials, args);
-        let touched: Vec<&Trial> = match &changed {
-            None => trials,
-            Some(changed) => {
-                let is_touched =
-                    |trial: &&Trial| changed.iter().any(|path| touches(path, trial, &loaded));
-                trials.into_iter().filter(is_touched).collect()
+        let mut trials = chosen(&loaded.trials, args);
+        trials.retain(|trial| owed.has(trial, &loaded));
+        let is_worth = owed.changed.is_none() || !trials.is_empty() || !loaded.checks.is_empty();
+        if is_worth {
+            match round(&loaded, &trials, (args, env), (runner, abort), out) {
+                Ok((_, played)) => owed.settle(played),
+                Err(failure) => say(&failure),
             }
-        };
-        let is_worth = changed.is_none() || !touched.is_empty() || !loaded.checks.is_empty();
-        if is_worth
-            && let Err(failure) = round(&loaded, &touched, (args, env), (runner, abort), out)
-        {
-            say(&failure);
         }
         out.flush()?;
         streams::stderr(&format!("watching {} files\n", seen.len()));
@@ -76,12 +103,11 @@ pub(super) fn watch(
             return Ok(abort.signal().map_or(Exit::Yes, Exit::Signal));
         };
         tell(&news, env);
-        changed = Some(news);
+        owed.add(news);
         match found::find(paths, &args.source, env) {
             Ok(found) => {
                 let is_new = |file: &&found::Found| !files.contains(file);
-                let new = found.iter().filter(is_new).map(|file| file.path.clone());
-                changed.get_or_insert_default().extend(new);
+                owed.add(found.iter().filter(is_new).map(|file| file.path.clone()));
                 files = found;
             }
             Err(failure) => say(&failure),
