@@ -20,11 +20,11 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
-use super::GIVE_UP;
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::policy::Policy;
 use super::spawn::{Heritage, Start, Variables};
+use super::{Abort, GIVE_UP};
 use crate::run::Exit;
 
 /// Everything that is needed to start one hook.
@@ -320,7 +320,8 @@ pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
 
 /// Runs `lines` by `sh -e` in `cwd`, with these variables and no others: what a case does before a
 /// hook is tried. What they print goes into the file `said`. `None` if they were still running
-/// after `limit`; what they leave running in their group is ended.
+/// after the limit, or when hookrun was told to stop; what they leave running in their group is
+/// ended.
 ///
 /// # Errors
 /// When the shell cannot be started.
@@ -329,7 +330,7 @@ pub fn prepare(
     cwd: &Path,
     variables: &[(OsString, OsString)],
     said: &File,
-    limit: Duration,
+    (limit, abort): (Duration, &Abort),
 ) -> io::Result<Option<Exit>> {
     let mut command = Command::new("/bin/sh");
     command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
@@ -341,7 +342,8 @@ pub fn prepare(
     let exit = loop {
         match rustix::process::waitid(WaitId::Pid(pid), options) {
             Ok(Some(status)) => break Some(exit_of(&status)),
-            Ok(None) | Err(Errno::INTR) if started.elapsed() < limit => {}
+            Ok(None) | Err(Errno::INTR)
+                if started.elapsed() < limit && abort.times_raised() == 0 => {}
             Ok(None) | Err(Errno::INTR) => break None,
             Err(error) => return Err(error.into()),
         }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{GUARD, HEAD, case, guarded, report, suite};
-use crate::nasty::running::Running;
+use crate::nasty::running::{Running, end, wait_for_text};
 use crate::sandbox::Sandbox;
 
 fn names(report: &Value) -> Vec<String> {
@@ -182,4 +182,57 @@ fn hooks_find_hookrun_itself() {
         &format!("[[case]]\nname = 'x'\n{HEAD}context.toolName = 'bash'\nexpect = {{ decision = 'allow', output = '^bash$' }}\n"),
     );
     suite(&sandbox, &[]).exits(0);
+}
+
+#[test]
+fn a_signal_ends_what_prepares_a_case() {
+    for (signal, status) in [("INT", 130), ("TERM", 143)] {
+        let sandbox = guarded("");
+        let started = sandbox.at("started");
+        let setup = format!("echo so >> {}; sleep 3600", started.display());
+        let one =
+            format!("{}\nsetup = '{setup}'\n", case("x", "bad", "decision = 'block'").trim_end());
+        fs::write(sandbox.at("hooks.d/tests/guard.toml"), one).unwrap();
+        let running = Running::start(&sandbox, &["test", "--suite"]).feed(b"");
+        wait_for_text(&sandbox, "started");
+        end(running.pid(), signal);
+        // `ended` holds that no process is left.
+        running.ended().ran.exits(status);
+    }
+}
+
+fn pipe(sandbox: &Sandbox, path: &str) {
+    let made = std::process::Command::new("mkfifo").arg(sandbox.at(path)).status().unwrap();
+    assert!(made.success());
+}
+
+#[test]
+fn a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
+    pipe(&sandbox, "hooks.d/tests/pipe.toml");
+    std::os::unix::fs::symlink("/dev/zero", sandbox.at("hooks.d/tests/zero.toml")).unwrap();
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2).prints("hooks.d/tests/pipe.toml: cannot be read: it is not a file");
+    ran.prints("hooks.d/tests/zero.toml: cannot be read: it is not a file");
+    suite(&sandbox, &["hooks.d/tests/pipe.toml"]).exits(2).says("is not a file");
+
+    let cases = format!(
+        "[[case]]\nname = 'x'\n{HEAD}context_file = 'pipe'\nfiles = {{ a = {{ copy = 'folder' }} }}\nexpect = {{ decision = 'allow' }}\n"
+    );
+    let sandbox = guarded(&cases).file("hooks.d/tests/folder/x", "");
+    pipe(&sandbox, "hooks.d/tests/pipe");
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2).prints("guard.toml:4:16: `pipe` is not a file");
+    ran.prints("guard.toml:5:11: `folder` is not a file");
+}
+
+#[test]
+fn pipes_in_the_folder_of_a_case_are_not_waited_for() {
+    let cases = format!(
+        "[[case]]\nname = 'looks'\n{HEAD}setup = 'mkfifo p'\nexpect = {{ decision = 'allow', files = {{ p = 'x' }} }}\n
+[[case]]\nname = 'lays'\n{HEAD}setup = 'mkfifo p'\n[[case.step]]\nfiles = {{ p = '' }}\nexpect = {{ decision = 'allow' }}\n"
+    );
+    let ran = suite(&guarded(&cases), &[]);
+    ran.exits(2).prints("+ cannot be read: it is not a file");
+    ran.prints("step 1: cannot write the file `p`: it is not a file");
 }

@@ -73,6 +73,10 @@ fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
     if meta.is_file() {
         return Ok(vec![Found { path: path.to_path_buf(), is_guess: false }]);
     }
+    if !meta.is_dir() {
+        let help = "name a file of cases, or a folder with some";
+        return Err(Failure::with_help(format!("`{shown}` is not a file"), help));
+    }
     let mut found = of_folder(path, true)?;
     if path.file_name() == Some(OsStr::new(SUITES)) {
         found.extend(files(path, false)?);

@@ -1,6 +1,6 @@
 //! Reads files of cases and the hooks that they test, and checks that both fit together.
 
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use hookrun::scenario::{self, Case, Content, Input, Never, Placed, Step, Suite};
 use hookrun::spelling;
 
 use super::found::{self, Found};
+use super::stage;
 use crate::args::SourceArgs;
 use crate::asked::Asked;
 use crate::exit::Failure;
@@ -66,9 +67,8 @@ pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> L
     for file in files {
         let text = match read(&file.path) {
             Ok(text) => text,
-            Err(cause) => {
-                let cure = Some("make it a file of TOML".to_string());
-                loader.problem(problem(&file.path, None, cause, cure));
+            Err(problem) => {
+                loader.problem(problem);
                 continue;
             }
         };
@@ -87,9 +87,19 @@ pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> L
 }
 
 /// The text of a file, or why there is none.
-fn read(file: &Path) -> Result<String, String> {
-    let bytes = fs::read(file).map_err(|error| format!("cannot be read: {error}"))?;
-    String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_string())
+fn read(file: &Path) -> Result<String, Problem> {
+    let bytes = stage::read(file).map_err(|error| {
+        let cure = Some("make it a file of TOML that can be read".to_string());
+        problem(file, None, format!("cannot be read: {error}"), cure)
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let good = String::from_utf8_lossy(good);
+        let line = good.matches('\n').count() + 1;
+        let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (at, cure) = (Position { line, column }, "save it as UTF-8".to_string());
+        problem(file, Some(at), "is not UTF-8".to_string(), Some(cure))
+    })
 }
 
 fn problem(file: &Path, at: Option<Position>, cause: String, cure: Option<String>) -> Problem {
@@ -241,11 +251,16 @@ impl Loader<'_> {
             }
         }
         for (path, at) in sources {
-            if !folder.join(&path).is_file() {
-                let cause = format!("there is no file `{}`", path.display());
-                let help = "its path is relative to the file of cases";
-                self.fault(file, at, Failure::with_help(cause, help));
-            }
+            let cause = match folder.join(&path).metadata() {
+                Ok(meta) if meta.is_file() => continue,
+                Ok(_) => format!("`{}` is not a file", path.display()),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    format!("there is no file `{}`", path.display())
+                }
+                Err(error) => format!("cannot look at `{}`: {error}", path.display()),
+            };
+            let help = "its path is relative to the file of cases";
+            self.fault(file, at, Failure::with_help(cause, help));
         }
     }
 }

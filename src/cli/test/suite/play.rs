@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use std::{fs, io, thread};
+use std::{io, thread};
 
 use hookrun::event::Context;
 use hookrun::exec::{Abort, Budget};
@@ -12,7 +12,7 @@ use hookrun::runner::Runner;
 use hookrun::scenario::{Decided, End, Folders, Input, Played, Seen, Step, misses};
 
 use super::load::{Asks, Trial};
-use super::stage::{Rooms, Stage, Theatre};
+use super::stage::{self, Rooms, Stage, Theatre};
 use crate::asked::Asked;
 use crate::exit::Result;
 
@@ -120,7 +120,7 @@ impl Company<'_> {
 
     fn play_on(&self, stage: &Stage, trial: &Trial) -> Played {
         let mut played = ended_early(trial, End::Expected);
-        if let Err(why) = stage.prepare(&trial.case.files, &trial.case.setup) {
+        if let Err(why) = stage.prepare(&trial.case.files, &trial.case.setup, self.abort) {
             return Played { end: End::CouldNot(why), ..played };
         }
         let mut missed = Vec::new();
@@ -161,7 +161,7 @@ impl Company<'_> {
         step: &Step,
         asks: &Asks,
     ) -> std::result::Result<Decided, String> {
-        stage.prepare(&step.files, &step.setup)?;
+        stage.prepare(&step.files, &step.setup, self.abort)?;
         let bytes = bytes(&step.input, &stage.folders)
             .map_err(|error| format!("cannot read its context: {error}"))?;
         let config = &asks.bench.config;
@@ -195,7 +195,7 @@ fn bytes(input: &Input, folders: &Folders) -> io::Result<Vec<u8>> {
         Input::Context(value) => Ok(folders.fill_value(value).to_string().into_bytes()),
         Input::Text(text) => Ok(folders.fill(text).into_bytes()),
         Input::File(path) => {
-            let bytes = fs::read(folders.suite.join(&path.value))?;
+            let bytes = stage::read(&folders.suite.join(&path.value))?;
             Ok(match String::from_utf8(bytes) {
                 Ok(text) => folders.fill(&text).into_bytes(),
                 Err(error) => error.into_bytes(),

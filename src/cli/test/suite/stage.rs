@@ -3,15 +3,16 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::Environment;
-use hookrun::exec::child;
+use hookrun::exec::{Abort, child};
 use hookrun::run::{Exit, signal_name};
 use hookrun::scenario::{Content, Folders, Laid, Placed};
+use rustix::fs::OFlags;
 use tempfile::TempDir;
 
 use super::load::Trial;
@@ -141,6 +142,7 @@ impl Stage {
         &self,
         files: &[Laid],
         setup: &[Placed<String>],
+        abort: &Abort,
     ) -> std::result::Result<(), String> {
         self.is_used.set(self.is_used.get() || !files.is_empty() || !setup.is_empty());
         for laid in files {
@@ -148,7 +150,7 @@ impl Stage {
             let lay = || self.lay(&self.folders.work.join(&path), laid);
             lay().map_err(|error| format!("cannot write the file `{path}`: {error}"))?;
         }
-        setup.iter().try_for_each(|lines| self.run(&lines.value))
+        setup.iter().try_for_each(|lines| self.run(&lines.value, abort))
     }
 
     fn lay(&self, path: &Path, laid: &Laid) -> io::Result<()> {
@@ -159,9 +161,13 @@ impl Stage {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
+        if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+            // Whoever writes to a pipe waits for somebody who reads.
+            return Err(not_a_file());
+        }
         match &laid.content {
             Content::Text(text) => fs::write(path, self.folders.fill(text))?,
-            Content::Copy(from) => fs::write(path, fs::read(self.folders.suite.join(from))?)?,
+            Content::Copy(from) => fs::write(path, read(&self.folders.suite.join(from))?)?,
         }
         match laid.mode {
             Some(mode) => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
@@ -170,17 +176,19 @@ impl Stage {
     }
 
     /// Runs lines of `setup`.
-    fn run(&self, lines: &str) -> std::result::Result<(), String> {
+    fn run(&self, lines: &str, abort: &Abort) -> std::result::Result<(), String> {
         let lines = self.folders.fill(lines);
         let place = self.rooms.root.join("setup.out");
         let said = || fs::read(&place).map(|said| String::from_utf8_lossy(&said).into_owned());
         let ran = File::create(&place).and_then(|file| {
-            child::prepare(&lines, &self.folders.work, &self.variables, &file, SETUP_LIMIT)
+            let bounds = (SETUP_LIMIT, abort);
+            child::prepare(&lines, &self.folders.work, &self.variables, &file, bounds)
         });
         let why = match ran {
             Ok(Some(Exit::Status(0))) => return Ok(()),
             Ok(Some(Exit::Status(status))) => format!("exited with status {status}"),
             Ok(Some(Exit::Signal(signal))) => format!("was killed by {}", signal_name(signal)),
+            Ok(None) if abort.times_raised() > 0 => "was ended with hookrun".to_string(),
             Ok(None) => "was still running after 60s".to_string(),
             Err(error) => format!("could not be started: {error}"),
         };
@@ -197,7 +205,7 @@ impl Stage {
         if meta.is_dir() {
             return Some(Err("a folder".to_string()));
         }
-        Some(match fs::read(&path) {
+        Some(match read(&path) {
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(error) => Err(format!("cannot be read: {error}")),
         })
@@ -248,6 +256,23 @@ impl Drop for Rooms {
             let _ = fs::remove_dir_all(&self.root);
         }
     }
+}
+
+/// Reads a file. A pipe, which nobody may ever write to, is not waited for, and a device not read
+/// until it ends.
+pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let no_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(no_waiting).open(file)?;
+    if !file.metadata()?.is_file() {
+        return Err(not_a_file());
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn not_a_file() -> io::Error {
+    io::Error::other("it is not a file")
 }
 
 fn is_private(folder: &Path) -> bool {
