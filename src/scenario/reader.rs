@@ -2,24 +2,26 @@
 
 mod expect;
 mod never;
+mod steps;
 mod values;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regex::Regex;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fill::{unknown_tokens, without_tokens};
-use super::keys::{CASE_KEYS, DEFAULT_KEYS, REPEAT_KEYS, STEP_KEYS, TOP_KEYS};
+use super::keys::{CASE_KEYS, DEFAULT_KEYS, REPEAT_KEYS, TOP_KEYS};
 use super::rows::{self, Found, LONGEST_TEXT_BYTES, Row};
-use super::{Case, Expect, Input, Laid, Placed, Step, Suite};
+use super::{Case, Placed, Suite};
 use crate::config::keys::{self, KeyRow};
 use crate::config::problem::{Fault, Lines};
 use crate::config::{Position, Problem};
-use values::{in_order, json};
+use steps::{Given, Own};
+use values::in_order;
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -30,7 +32,8 @@ pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
         let cause = format!("not valid TOML: {}", error.message());
-        reader.fault(Fault { cause, cure: None }, at);
+        let cure = "correct it; `hookrun man hookrun-suite` describes a file of cases";
+        reader.fault(Fault::new(cause, cure), at);
     }
     if !reader.problems.is_empty() {
         // What was read after a syntax error is a guess.
@@ -56,26 +59,6 @@ struct Reader<'r> {
     problems: Vec<Problem>,
 }
 
-/// What a case or a step has from the tables around it.
-#[derive(Debug, Clone, Default)]
-struct Given {
-    event: Option<Placed<String>>,
-    host: Option<Placed<String>>,
-    hooks: Vec<Placed<String>>,
-    env: Vec<(String, String)>,
-    files: Vec<Laid>,
-    setup: Vec<Placed<String>>,
-}
-
-/// The keys that a step alone has.
-#[derive(Debug, Default)]
-struct Own {
-    /// What comes on stdin, with the key that says it.
-    inputs: Vec<(&'static str, Input, usize)>,
-    expect: Option<Expect>,
-    has_expect: bool,
-}
-
 impl Reader<'_> {
     fn at(&self, offset: usize) -> Position {
         self.lines.position(offset)
@@ -99,8 +82,7 @@ impl Reader<'_> {
     fn suite(&mut self, document: &DeTable<'_>) -> Suite {
         let mut suite = Suite::default();
         let mut defaults = Given::default();
-        let mut cases: Vec<&Value<'_>> = Vec::new();
-        let mut has_cases = false;
+        let mut cases: Option<Vec<&Value<'_>>> = None;
         for (key, value) in in_order(document) {
             let Some(row) = self.row(TOP_KEYS, key) else { continue };
             match row.name {
@@ -114,17 +96,14 @@ impl Reader<'_> {
                         self.given(&mut defaults, row, value);
                     }
                 }
-                _ => {
-                    has_cases = true;
-                    cases.extend(self.tables("case", value));
-                }
+                _ => cases = Some(self.tables("case", value)),
             }
         }
-        if !has_cases {
+        if cases.is_none() {
             let cure = "write a table `[[case]]` for each of its cases";
             self.fault(Fault::new("there is no case in it", cure), 0);
         }
-        for case in cases {
+        for case in cases.unwrap_or_default() {
             self.cases(case, &defaults, &mut suite.cases);
         }
         self.check_names(&suite.cases);
@@ -151,7 +130,7 @@ impl Reader<'_> {
     fn cases(&mut self, value: &Value<'_>, defaults: &Given, cases: &mut Vec<Case>) {
         let Some(table) = value.get_ref().as_table() else { return };
         let start = value.span().start;
-        self.check_tokens(value);
+        self.check_words(value);
         let rows = in_order(table).into_iter().find(|(key, _)| key.get_ref() == "with");
         let Some((_, rows)) = rows else {
             cases.extend(self.case(table, start, self.at(start), defaults));
@@ -161,10 +140,6 @@ impl Reader<'_> {
         let plain: DeTable<'_> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
         let rows = self.tables("with", rows);
         let is_one = rows.len() == 1;
-        if rows.is_empty() {
-            let fault = Fault::new("`with` has no rows", "add a row, or drop it");
-            self.fault(fault, start);
-        }
         for (number, row) in (1..).zip(rows) {
             let Some((filled, is_named, unfilled)) = self.filled(&plain, row) else { continue };
             let at = self.at(row.span().start);
@@ -249,7 +224,7 @@ impl Reader<'_> {
             let row = self.row(REPEAT_KEYS, key)?;
             match row.name {
                 "text" => text = self.text(row, value),
-                _ => times = self.number(row, value),
+                _ => times = self.number_in(row, value, 0..=i64::MAX),
             }
         }
         let (text, times) = (text?, usize::try_from(times?.value).unwrap_or(usize::MAX));
@@ -278,7 +253,7 @@ impl Reader<'_> {
             let Some(row) = self.row(CASE_KEYS, key) else { continue };
             match row.name {
                 "name" => name = self.text(row, value).or(name),
-                "skip" => skip = self.text(row, value),
+                "skip" => skip = self.said(row, value, "say why it is not run, or drop it"),
                 "step" => steps = Some(self.tables("step", value)),
                 _ => self.own(&mut given, &mut own, row, value),
             }
@@ -300,125 +275,14 @@ impl Reader<'_> {
             }
         };
         let name = one_line(&name?.value);
-        let is_whole = self.problems.len() == before && !steps.is_empty();
+        let is_whole = self.problems.len() == before;
         let skip = skip.map(|skip| skip.value);
         is_whole.then_some(Case { name, at, skip, env, files, setup, steps })
     }
 
-    fn steps(&mut self, tables: &[&Value<'_>], given: &Given) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (number, value) in (1..).zip(tables) {
-            let Some(table) = value.get_ref().as_table() else { continue };
-            let (mut given, mut own) = (given.clone(), Own::default());
-            for (key, value) in in_order(table) {
-                if let Some(row) = self.row(STEP_KEYS, key) {
-                    self.own(&mut given, &mut own, row, value);
-                }
-            }
-            steps.extend(self.step(given, own, (Some(number), value.span().start)));
-        }
-        steps
-    }
-
-    /// A step of what its tables say.
-    fn step(
-        &mut self,
-        given: Given,
-        own: Own,
-        (number, start): (Option<usize>, usize),
-    ) -> Option<Step> {
-        let what = if number.is_some() { "step" } else { "case" };
-        if given.event.is_none() {
-            let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
-            self.fault(Fault::new(format!("the {what} has no `event`"), cure), start);
-        }
-        if !own.has_expect {
-            let cure = "add `expect = { decision = \"block\" }`";
-            self.fault(Fault::new(format!("the {what} expects nothing"), cure), start);
-        }
-        if let [(first, ..), (second, _, offset), ..] = own.inputs.as_slice() {
-            let cause = format!("`{first}` and `{second}` both say what is sent");
-            self.fault(Fault::new(cause, "keep one of them"), *offset);
-        }
-        let native = Placed { value: "native".to_string(), at: self.at(start) };
-        Some(Step {
-            number,
-            event: given.event?,
-            host: given.host.unwrap_or(native),
-            hooks: given.hooks,
-            input: own.inputs.into_iter().next().map_or(Input::Nothing, |(_, input, _)| input),
-            files: given.files,
-            setup: given.setup,
-            expect: own.expect?,
-        })
-    }
-
-    /// Takes a key that steps and cases have.
-    fn own(&mut self, given: &mut Given, own: &mut Own, row: &KeyRow, value: &Value<'_>) {
-        let offset = value.span().start;
-        let input = match row.name {
-            "expect" => {
-                own.has_expect = true;
-                own.expect = self.table(row, value).and_then(|table| self.expect(table, offset));
-                return;
-            }
-            "context" => self.context(row, value).map(|input| ("context", input)),
-            "context_file" => {
-                let path = self.text(row, value);
-                path.map(|text| Placed { value: PathBuf::from(text.value), at: text.at })
-                    .map(|path| ("context_file", Input::File(path)))
-            }
-            "stdin" => self.text(row, value).map(|text| ("stdin", Input::Text(text.value))),
-            _ => return self.given(given, row, value),
-        };
-        own.inputs.extend(input.map(|(name, input)| (name, input, offset)));
-    }
-
-    /// A context: a table, or the JSON document itself, whose every byte is kept.
-    fn context(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Input> {
-        match value.get_ref().as_str() {
-            None if value.get_ref().is_table() => Some(Input::Context(json(value))),
-            None => self.wrong(row, value),
-            Some(text) => {
-                match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
-                    Ok(_) => return Some(Input::Text(text.to_string())),
-                    Err(error) => {
-                        let cause = format!("`context` is not a JSON object: {error}");
-                        let cure = "correct it; what is to be sent as it is goes into `stdin`";
-                        self.fault(Fault::new(cause, cure), value.span().start);
-                    }
-                }
-                None
-            }
-        }
-    }
-
-    /// Takes a key that defaults, cases and steps have.
-    fn given(&mut self, given: &mut Given, row: &KeyRow, value: &Value<'_>) {
-        match row.name {
-            "event" => given.event = self.text(row, value),
-            "host" => given.host = self.one_of(row, value),
-            "hook" => given.hooks = self.texts(row, value).unwrap_or_default(),
-            "env" => {
-                let Some(table) = self.table(row, value) else { return };
-                for (key, value) in in_order(table) {
-                    let Some(variable) = self.variable(key, value) else { continue };
-                    given.env.retain(|(name, _)| *name != variable.0);
-                    given.env.push(variable);
-                }
-            }
-            "files" => {
-                let Some(table) = self.table(row, value) else { return };
-                for (key, value) in in_order(table) {
-                    given.files.extend(self.laid(key, value));
-                }
-            }
-            _ => given.setup.extend(self.text(row, value)),
-        }
-    }
-
-    /// Words that look like a folder's and are none.
-    fn check_tokens(&mut self, value: &Value<'_>) {
+    /// Values that mean nothing: words that look like a folder's and are none, and numbers that JSON
+    /// does not have.
+    fn check_words(&mut self, value: &Value<'_>) {
         match value.get_ref() {
             DeValue::String(text) => {
                 for token in unknown_tokens(text) {
@@ -428,8 +292,14 @@ impl Reader<'_> {
                     self.fault(Fault::new(cause, cure), value.span().start);
                 }
             }
-            DeValue::Array(list) => list.iter().for_each(|one| self.check_tokens(one)),
-            DeValue::Table(table) => table.iter().for_each(|(_, one)| self.check_tokens(one)),
+            DeValue::Array(list) => list.iter().for_each(|one| self.check_words(one)),
+            DeValue::Table(table) => table.iter().for_each(|(_, one)| self.check_words(one)),
+            DeValue::Integer(_) | DeValue::Float(_) if values::json(value).is_null() => {
+                let cause = "there is no such number in JSON";
+                let cure =
+                    "correct it; a larger one can stand in a context that is JSON in a string";
+                self.fault(Fault::new(cause, cure), value.span().start);
+            }
             DeValue::Integer(_)
             | DeValue::Float(_)
             | DeValue::Boolean(_)

@@ -109,12 +109,12 @@ impl Reader<'_> {
     }
 
     fn reply(&mut self, expect: &mut Expect, row: &KeyRow, value: &Value<'_>) {
-        let Some(table) = self.table(row, value) else { return };
+        let Some(table) = self.filled_table(row, value) else { return };
         for (key, value) in in_order(table) {
             let Some(row) = self.row(REPLY_KEYS, key) else { continue };
             let at = self.at(value.span().start);
             match (row.name, value.get_ref()) {
-                ("status", _) => expect.status = self.number(row, value),
+                ("status", _) => expect.status = self.number_in(row, value, 0..=255),
                 ("stderr", _) => expect.stderr = self.pattern(row, value),
                 (_, DeValue::Table(_)) => {
                     expect.stdout = Some(Placed { value: Stdout::Json(json(value)), at });
@@ -134,7 +134,7 @@ impl Reader<'_> {
 
     /// What must have become of files.
     fn left(&mut self, expect: &mut Expect, row: &KeyRow, value: &Value<'_>) {
-        let Some(table) = self.table(row, value) else { return };
+        let Some(table) = self.filled_table(row, value) else { return };
         for (key, value) in in_order(table) {
             let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };
             let left = match (value.get_ref().as_str(), value.get_ref().as_bool()) {

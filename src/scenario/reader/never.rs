@@ -20,7 +20,7 @@ impl Reader<'_> {
             let Some(row) = self.row(NEVER_KEYS, key) else { continue };
             match row.name {
                 "hook" => hook = self.text(row, value),
-                "event" => events = self.texts(row, value).unwrap_or_default(),
+                "event" => events = self.listed(row, value),
                 "point" => point = self.one_of(row, value),
                 _ => why = self.text(row, value).filter(|why| !why.value.trim().is_empty()),
             }

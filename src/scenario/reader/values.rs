@@ -1,6 +1,7 @@
 //! Single values of a file of cases, each of the type that its key takes.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,6 +48,33 @@ impl Reader<'_> {
         Some(texts)
     }
 
+    /// A string that says something.
+    pub(super) fn said(
+        &mut self,
+        row: &KeyRow,
+        value: &Value<'_>,
+        cure: &str,
+    ) -> Option<Placed<String>> {
+        let text = self.text(row, value)?;
+        if text.value.trim().is_empty() {
+            let cause = format!("`{}` is empty", row.name);
+            self.fault(Fault::new(cause, cure), value.span().start);
+        }
+        Some(text)
+    }
+
+    /// Names where none at all would mean every one, so that an empty list says the opposite of what
+    /// it looks like.
+    pub(super) fn listed(&mut self, row: &KeyRow, value: &Value<'_>) -> Vec<Placed<String>> {
+        let texts = self.texts(row, value);
+        if texts.as_ref().is_some_and(Vec::is_empty) {
+            let cure = format!("name one, or drop it for {}", row.default);
+            let cause = format!("`{}` is an empty list", row.name);
+            self.fault(Fault::new(cause, cure), value.span().start);
+        }
+        texts.unwrap_or_default()
+    }
+
     /// A list of names in one place.
     pub(super) fn names(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<Vec<String>>> {
         let texts = self.texts(row, value)?;
@@ -55,7 +83,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn paths(&mut self, row: &KeyRow, value: &Value<'_>) -> Vec<Placed<PathBuf>> {
-        let texts = self.texts(row, value).unwrap_or_default();
+        let texts = self.listed(row, value);
         let path = |text: Placed<String>| Placed { value: text.value.into(), at: text.at };
         texts.into_iter().map(path).collect()
     }
@@ -66,6 +94,26 @@ impl Reader<'_> {
             Some(number) => Some(Placed { value: number, at }),
             None => self.wrong(row, value),
         }
+    }
+
+    /// A whole number that can be this.
+    pub(super) fn number_in(
+        &mut self,
+        row: &KeyRow,
+        value: &Value<'_>,
+        range: RangeInclusive<i64>,
+    ) -> Option<Placed<i64>> {
+        let number = self.number(row, value)?;
+        if range.contains(&number.value) {
+            return Some(number);
+        }
+        let cause = format!("`{}` cannot be {}", row.name, number.value);
+        let cure = match (range.start(), range.end()) {
+            (least, &i64::MAX) => format!("write {least} or more"),
+            (least, most) => format!("write a number from {least} to {most}"),
+        };
+        self.fault(Fault::new(cause, cure), value.span().start);
+        None
     }
 
     pub(super) fn duration(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<Duration>> {
@@ -108,10 +156,25 @@ impl Reader<'_> {
         }
     }
 
-    /// The tables of a list of tables.
+    /// A table with something in it: one without looks like an expectation, and is none.
+    pub(super) fn filled_table<'v, 'i>(
+        &mut self,
+        row: &KeyRow,
+        value: &'v Value<'i>,
+    ) -> Option<&'v DeTable<'i>> {
+        let table = self.table(row, value)?;
+        if table.is_empty() {
+            let cause = format!("`{}` is empty, so it expects nothing", row.name);
+            self.fault(Fault::new(cause, "say what it is, or drop it"), value.span().start);
+        }
+        Some(table)
+    }
+
+    /// The tables of a list of tables, which has some: what was meant to be in it would be missed by
+    /// nobody.
     pub(super) fn tables<'v, 'i>(&mut self, key: &str, value: &'v Value<'i>) -> Vec<&'v Value<'i>> {
         let start = value.span().start;
-        let above = if key == "case" { String::new() } else { "case.".to_string() };
+        let above = if matches!(key, "case" | "never") { "" } else { "case." };
         let fault = |cause: String| {
             Fault::new(cause, format!("write `[[{above}{key}]]` with two brackets"))
         };
@@ -119,6 +182,16 @@ impl Reader<'_> {
             self.fault(fault(format!("`{key}` is not a list of tables")), start);
             return Vec::new();
         };
+        if list.is_empty() {
+            let (cause, cure) = match key {
+                "with" => ("`with` has no rows".to_string(), "add a row, or drop it".to_string()),
+                _ => (
+                    format!("`{key}` is an empty list"),
+                    format!("write a table `[[{above}{key}]]`, or drop it"),
+                ),
+            };
+            self.fault(Fault::new(cause, cure), start);
+        }
         let mut tables = Vec::new();
         for one in list.iter() {
             if one.get_ref().is_table() {
@@ -157,6 +230,12 @@ impl Reader<'_> {
     /// A file that is laid out: its text, or a table about it.
     pub(super) fn laid(&mut self, key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Laid> {
         let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };
+        if let Some(cause) = no_path(&path.value) {
+            let cause = format!("`{}` cannot be laid out: {cause}", path.value);
+            let cure = "write the path of a file in the case's folder";
+            self.fault(Fault::new(cause, cure), key.span().start);
+            return None;
+        }
         match (value.get_ref().as_str(), value.get_ref().as_table()) {
             (Some(text), _) => {
                 Some(Laid { path, content: Content::Text(text.to_string()), mode: None })
@@ -209,6 +288,23 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, "write them in octal: \"755\""), value.span().start);
         }
         mode
+    }
+}
+
+/// Why no file of a case can have this path, if none can.
+fn no_path(path: &str) -> Option<&'static str> {
+    let is_folder = |end: &str| matches!(end, "" | "." | "{case.folder}" | "{case.home}");
+    match path {
+        "" => Some("it has no name"),
+        _ if path.contains('\0') => Some("there is a NUL in it"),
+        _ if path.split('/').any(|part| part == "..") => {
+            Some("it is outside of the case's folders")
+        }
+        _ if path.starts_with('/') || path.starts_with("{suite.folder}") => {
+            Some("it is outside of the case's folders")
+        }
+        _ if path.rsplit('/').next().is_some_and(is_folder) => Some("it is a folder"),
+        _ => None,
     }
 }
 

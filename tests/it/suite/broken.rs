@@ -76,9 +76,71 @@ with = []
         "F:6:20: nothing in the case uses the value `c` [write `{c}` where it belongs, or drop it",
         "F:8:8: `list` is a list or a table, which cannot stand within a text [let the string be `{list}` alone",
         "F:10:41: `{case.foldr}` stands for nothing [there are {case.folder}, {case.home}, {suite.folder}",
-        "F:12:1: `with` has no rows [add a row, or drop it",
+        "F:16:8: `with` has no rows [add a row, or drop it",
     ];
     assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn what_is_written_and_says_nothing_is_a_mistake() {
+    let cases = r#"
+hooks = []
+[defaults]
+hook = []
+[[never]]
+hook = "10-guard.sh"
+event = []
+point = "allowed"
+why = "so"
+[[case]]
+name = "no steps"
+event = "tool.pre"
+step = []
+[[case]]
+name = "nothing expected"
+skip = " "
+event = "tool.pre"
+context = { n = 99999999999999999999, f = [inf] }
+files = { "" = "", "e/" = "", "a/.." = "", "/tmp/x" = "", "{case.folder}" = "" }
+expect = { decision = "allow", files = {}, reply = {} }
+[[case]]
+name = "out of range {x}"
+event = "tool.pre"
+expect = { decision = "allow", reply = { status = 300 } }
+with = [{ x = { text = "x", times = -1 } }]
+"#;
+    let cure = "[write the path of a file in the case's folder";
+    let outside = format!("cannot be laid out: it is outside of the case's folders {cure}");
+    let huge = "there is no such number in JSON [correct it; a larger one can stand in a context that is JSON in a string";
+    let wanted = [
+        "F:2:9: `hooks` is an empty list [name one, or drop it for the folder that `tests` is in",
+        "F:4:8: `hook` is an empty list [name one, or drop it for all",
+        "F:7:9: `event` is an empty list [name one, or drop it for every event of the hook",
+        "F:13:8: `step` is an empty list [write a table `[[case.step]]`, or drop it",
+        "F:16:8: `skip` is empty [say why it is not run, or drop it",
+        &format!("F:18:17: {huge}"),
+        &format!("F:18:44: {huge}"),
+        &format!("F:19:11: `` cannot be laid out: it has no name {cure}"),
+        &format!("F:19:20: `e/` cannot be laid out: it is a folder {cure}"),
+        &format!("F:19:31: `a/..` {outside}"),
+        &format!("F:19:44: `/tmp/x` {outside}"),
+        &format!("F:19:59: `{{case.folder}}` cannot be laid out: it is a folder {cure}"),
+        "F:20:40: `files` is empty, so it expects nothing [say what it is, or drop it",
+        "F:20:52: `reply` is empty, so it expects nothing [say what it is, or drop it",
+        "F:25:37: `times` cannot be -1 [write 0 or more",
+    ];
+    assert_eq!(told(cases), wanted);
+    let range = case("x", "x", "decision = 'allow', reply = { status = 300 }");
+    assert_eq!(told(&range), ["F:5:51: `status` cannot be 300 [write a number from 0 to 255"]);
+}
+
+#[test]
+fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
+    let sandbox = guarded("case = []\n")
+        .file("hooks.d/tests/other.toml", &case("other", "x", "decision = 'allow'"));
+    let ran = suite(&sandbox, &[]);
+    ran.exits(2)
+        .prints("guard.toml:1:8: `case` is an empty list\n  help: write a table `[[case]]`");
 }
 
 #[test]
@@ -126,10 +188,12 @@ fn what_can_never_be_is_a_mistake() {
 #[test]
 fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
     let sandbox = guarded("[[case]\n").file("hooks.d/tests/b.toml", "x = 1\n");
-    std::fs::write(sandbox.at("hooks.d/tests/c.toml"), b"\xff\xfe").unwrap();
+    std::fs::write(sandbox.at("hooks.d/tests/c.toml"), b"#\na \xff\xfe").unwrap();
     let ran = suite(&sandbox, &[]);
     ran.exits(2).prints("b.toml:1:1: unknown key `x`").prints("b.toml:1:1: there is no case in it");
-    ran.prints("c.toml: is not UTF-8").prints("guard.toml:1:8: not valid TOML");
+    ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
+    ran.prints("guard.toml:1:8: not valid TOML");
+    ran.prints("help: correct it; `hookrun man hookrun-suite` describes a file of cases");
 }
 
 #[test]
