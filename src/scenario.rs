@@ -10,6 +10,7 @@ pub mod keys;
 pub mod mutation;
 mod reader;
 mod rows;
+mod slips;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub use compare::{Miss, Seen, misses};
 pub use coverage::Never;
 pub use fill::{Folders, TOKENS, TokenRow};
 pub use reader::{has_cases, read};
+pub use slips::Keys;
 
 /// A file of cases.
 #[derive(Debug, Clone, Default)]
@@ -94,8 +96,10 @@ pub enum Input {
     /// An empty context.
     Nothing,
     /// A context.
-    Context(Value),
-    /// These bytes.
+    Context(Placed<Value>),
+    /// A context whose every byte is kept.
+    Json(Placed<String>),
+    /// These bytes, whatever they are.
     Text(String),
     /// What is in this file, relative to the file of cases.
     File(Placed<PathBuf>),

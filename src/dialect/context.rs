@@ -204,7 +204,7 @@ impl Binding {
     }
 
     /// Their key for one of ours.
-    fn theirs(self, ours: &str) -> String {
+    pub(crate) fn theirs(self, ours: &str) -> String {
         let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
         listed.map_or_else(|| snake(ours), |(theirs, _)| (*theirs).to_string())
     }

@@ -13,12 +13,13 @@ mod watch;
 use std::io::Write;
 use std::time::Instant;
 
-use hookrun::config::Environment;
+use hookrun::config::{Environment, Problem, Severity};
 use hookrun::exec::{Abort, Grounds, OwnProgram};
 use hookrun::registry::Registry;
 use hookrun::report::{Paths, plain, problems, suite as report};
 use hookrun::runner::Runner;
-use hookrun::scenario::{End, Played};
+use hookrun::scenario::coverage::can_run;
+use hookrun::scenario::{End, Played, Step};
 use hookrun::spelling;
 
 use crate::args::{TestArgs, TestFormat};
@@ -26,7 +27,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::run::start_up;
 use crate::streams;
 use crate::told::paths;
-use load::{Loaded, Trial};
+use load::{Asks, Loaded, Trial};
 use play::Company;
 use progress::Progress;
 use stage::Theatre;
@@ -68,15 +69,18 @@ fn round(
     out: &mut dyn Write,
 ) -> Result<(Exit, Vec<Played>)> {
     let paths = paths(args.format.name(), env);
-    for path in &loaded.passed_over {
+    for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
-        streams::stderr(&format!("note: {shown} has no [[case]]; it is passed over\n"));
+        streams::stderr(&format!("note: {shown} {why}; it is passed over\n"));
     }
     if !loaded.checks.is_empty() {
         return Err(broken(loaded, args, &paths, out)?);
     }
     if trials.is_empty() {
         return Err(no_cases(loaded, args));
+    }
+    for problem in trials.iter().filter_map(|trial| doubt(trial)) {
+        streams::stderr(&format!("{}\n", problems::problem_text(&problem, &paths)));
     }
     let theatre = Theatre::build(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -108,6 +112,30 @@ fn round(
         streams::stderr(&format!("warning: {left}\n"));
     }
     Ok((exit, played))
+}
+
+/// What is to be said of a case that is as expected whatever hooks there are: what nobody is asked
+/// about is allowed.
+fn doubt(trial: &Trial) -> Option<Problem> {
+    let case = &trial.case;
+    let is_open =
+        |step: &Step| step.expect.decision.value == "allow" && step.expect.asked.is_none();
+    let asks_nobody = |asks: &Asks| !asks.registry.hooks().iter().any(|hook| can_run(hook));
+    let is_empty = case.steps.iter().all(is_open) && trial.asks.iter().all(asks_nobody);
+    let (step, asks) = (case.steps.first()?, trial.asks.first()?);
+    let event = &step.event.value;
+    let why = match asks.registry.hooks().first() {
+        Some(hook) => format!("no hook of `{event}` can run, not even `{}`", hook.name),
+        None => format!("no hook is bound to `{event}`"),
+    };
+    (is_empty && case.skip.is_none()).then(|| Problem {
+        severity: Severity::Warning,
+        file: trial.file.clone(),
+        at: Some(case.at),
+        cause: format!("`{}` proves nothing: {why}", case.name),
+        cure: Some("bind one; if none is to be asked, expect `asked = []`".to_string()),
+        events: Vec::new(),
+    })
 }
 
 /// The exit status of cases that were played.

@@ -119,7 +119,11 @@ fn asked(
 ) -> io::Result<()> {
     let mut name = step.map_or("hooks".to_string(), |step| format!("step {step}"));
     if decided.hooks().is_empty() {
-        return label(out, &name, "none is bound to the event");
+        let why = match decided {
+            Decided::Run { .. } => "none is bound to the event",
+            Decided::Refused { .. } => "none was asked: hookrun refused before",
+        };
+        return label(out, &name, why);
     }
     for hook in decided.hooks() {
         let hook = hook_report(hook, paths);

@@ -107,12 +107,15 @@ impl Reader<'_> {
 
     /// A context: a table, or the JSON document itself, whose every byte is kept.
     fn context(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Input> {
+        let at = self.at(value.span().start);
         match value.get_ref().as_str() {
-            None if value.get_ref().is_table() => Some(Input::Context(json(value))),
+            None if value.get_ref().is_table() => {
+                Some(Input::Context(Placed { value: json(value), at }))
+            }
             None => self.wrong(row, value),
             Some(text) => {
                 match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
-                    Ok(_) => return Some(Input::Text(text.to_string())),
+                    Ok(_) => return Some(Input::Json(Placed { value: text.to_string(), at })),
                     Err(error) => {
                         let cause = format!("`context` is not a JSON object: {error}");
                         let cure = "correct it; what is to be sent as it is goes into `stdin`";

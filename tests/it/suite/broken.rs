@@ -186,6 +186,47 @@ fn what_can_never_be_is_a_mistake() {
 }
 
 #[test]
+fn a_key_that_is_nearly_one_of_the_event_is_a_mistake() {
+    let cases = r#"
+[[case]]
+name = "native"
+event = "tool.pre"
+context = { toolNam = "bash", tooInput = 3, ticket = 7 }
+expect = { decision = "allow" }
+[[case]]
+name = "of a host"
+event = "PreToolUse"
+host = "claude"
+context = '{"hook_event_name":"PreToolUse","tool_nme":"Bash","tool_input":{},"effort":1}'
+expect = { decision = "allow" }
+[[case]]
+name = "whatever it is"
+event = "tool.pre"
+stdin = '{"toolNam":1}'
+expect = { decision = "allow" }
+"#;
+    let cure = "What is to be sent so goes into `stdin`";
+    let wanted = [
+        format!("F:5:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
+        format!("F:5:11: `tool.pre` has no key `tooInput` [did you mean `toolInput`? {cure}"),
+        format!("F:11:11: `PreToolUse` has no key `tool_nme` [did you mean `tool_name`? {cure}"),
+    ];
+    assert_eq!(told(cases), wanted);
+}
+
+#[test]
+fn a_file_with_a_context_has_its_own_mistakes() {
+    let cases = format!(
+        "[[case]]\nname = 'x'\n{}context_file = 'x.json'\nexpect = {{ decision = 'allow' }}\n",
+        super::HEAD
+    );
+    let ran = suite(&guarded(&cases).file("hooks.d/tests/x.json", "{\"a\": 1,\n b}"), &[]);
+    ran.exits(2).prints("error: hooks.d/tests/x.json:2:2: is not a JSON object: key must be");
+    let slip = guarded(&cases).file("hooks.d/tests/x.json", "{\"toolNme\": 1}");
+    suite(&slip, &[]).exits(2).prints("guard.toml:4:16: `tool.pre` has no key `toolNme`");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
     let sandbox = guarded("[[case]\n").file("hooks.d/tests/b.toml", "x = 1\n");
     std::fs::write(sandbox.at("hooks.d/tests/c.toml"), b"#\na \xff\xfe").unwrap();

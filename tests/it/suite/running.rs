@@ -236,3 +236,43 @@ fn pipes_in_the_folder_of_a_case_are_not_waited_for() {
     ran.exits(2).prints("+ cannot be read: it is not a file");
     ran.prints("step 1: cannot write the file `p`: it is not a file");
 }
+
+#[test]
+fn a_case_that_asks_nobody_proves_nothing() {
+    let one = |name: &str, event: &str, expect: &str| {
+        format!(
+            "[[case]]\nname = '{name}'\nevent = '{event}'\nexpect = {{ decision = 'allow'{expect} }}\n\n"
+        )
+    };
+    let cases = one("nobody", "session.end", "")
+        + &one("meant", "session.end", ", asked = []")
+        + &one("disabled", "session.start", "")
+        + &case("asked", "x", "decision = 'allow'");
+    let sandbox =
+        guarded(&cases).hook_for("session.start", "off.sh", "# hookrun: enabled=false\n:");
+    let ran = suite(&sandbox, &[]);
+    ran.exits(0).prints("as expected: 4 cases");
+    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: bind one; if none is to be asked, expect `asked = []`");
+    ran.says("`disabled` proves nothing: no hook of `session.start` can run, not even `off.sh`");
+    assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
+}
+
+#[test]
+fn files_with_cases_that_are_passed_over_are_told() {
+    let one = case("x", "bad", "decision = 'block'");
+    let sandbox = guarded(&one)
+        .file("hooks.d/tests/sub/deep/a.toml", &one)
+        .file("hooks.d/tests/b.tml", &one)
+        .file("hooks.d/tests/c.TOML", &one)
+        .file("hooks.d/tests/sub/data.toml", "a = 1")
+        .file("hooks.d/tests/notes.txt", &one);
+    let ran = suite(&sandbox, &[]);
+    ran.exits(0).prints("as expected: 1 case");
+    ran.says("note: hooks.d/tests/sub/deep/a.toml lies in a folder of its own; it is passed over");
+    ran.says("note: hooks.d/tests/b.tml does not end in .toml; it is passed over");
+    ran.says("note: hooks.d/tests/c.TOML does not end in .toml; it is passed over");
+    assert_eq!(ran.stderr.matches("note:").count(), 3, "{ran:?}");
+
+    let none = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/b.tml", &one);
+    suite(&none, &[]).exits(2).says("there are no files of cases").says("does not end in .toml");
+}

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
 use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::hook::LayerKind;
+use hookrun::spelling;
 
+use super::stage;
 use crate::args::SourceArgs;
 use crate::exit::{Failure, Result};
 
@@ -18,7 +20,15 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     /// It lies in a folder that may hold other things than cases: one without any is passed over.
     pub(super) is_guess: bool,
+    /// Why it is told of and not played, though it has cases in it.
+    pub(super) misplaced: Option<&'static str>,
 }
+
+/// How many files are looked at for cases where none belong.
+const MOST_LOOKED_AT: usize = 1000;
+
+/// How deep such files are looked for.
+const DEEPEST: usize = 4;
 
 /// The files of cases below `paths`; of those that `source` names, or of the project, if there are
 /// none.
@@ -45,13 +55,19 @@ pub(super) fn find(
         seen.push(one.path.clone());
         is_new
     });
-    if found.is_empty() {
+    if found.iter().all(|one| one.misplaced.is_some()) {
+        let near = found.first().map(near).unwrap_or_default();
         let help = format!(
-            "cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` beside {MANIFEST}; `hookrun man hookrun-suite` describes them"
+            "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` beside {MANIFEST}; `hookrun man hookrun-suite` describes them"
         );
         return Err(Failure::with_help("there are no files of cases", help));
     }
     Ok(found)
+}
+
+/// A file that has cases and is none of theirs, for a message.
+fn near(misplaced: &Found) -> String {
+    format!("`{}` {}; ", misplaced.path.display(), misplaced.misplaced.unwrap_or_default())
 }
 
 /// The folder of the project's hooks.
@@ -71,7 +87,7 @@ fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
         )
     })?;
     if meta.is_file() {
-        return Ok(vec![Found { path: path.to_path_buf(), is_guess: false }]);
+        return Ok(vec![Found { path: path.to_path_buf(), is_guess: false, misplaced: None }]);
     }
     if !meta.is_dir() {
         let help = "name a file of cases, or a folder with some";
@@ -81,8 +97,9 @@ fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
     if path.file_name() == Some(OsStr::new(SUITES)) {
         found.extend(files(path, false)?);
     }
-    if found.is_empty() {
-        let help = format!("cases are files `{SUITES}/*.toml` in a folder of hooks");
+    if found.iter().all(|one| one.misplaced.is_some()) {
+        let near = found.first().map(near).unwrap_or_default();
+        let help = format!("{near}cases are files `{SUITES}/*.toml` in a folder of hooks");
         return Err(Failure::with_help(format!("there are no files of cases in `{shown}`"), help));
     }
     Ok(found)
@@ -123,7 +140,44 @@ fn files(folder: &Path, is_guess: bool) -> Result<Vec<Found>> {
         }
     }
     paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-    Ok(paths.into_iter().map(|path| Found { path, is_guess }).collect())
+    let played = paths.into_iter().map(|path| Found { path, is_guess, misplaced: None });
+    Ok(played.chain(misplaced(folder)).collect())
+}
+
+/// Files with cases that are not played, as they lie or are called otherwise: whoever wrote them
+/// believes that they are.
+fn misplaced(folder: &Path) -> Vec<Found> {
+    let mut left = MOST_LOOKED_AT;
+    let mut found = Vec::new();
+    look_for_misplaced(folder, 0, &mut left, &mut found);
+    found.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
+    found
+}
+
+fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<Found>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let Ok(kind) = entry.file_type() else { continue };
+        if name.as_bytes().starts_with(b".") || *left == 0 {
+            continue;
+        }
+        *left -= 1;
+        if kind.is_dir() && depth < DEEPEST {
+            look_for_misplaced(&path, depth + 1, left, found);
+        }
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let why = match (ending, depth) {
+            ("toml", 0) => continue,
+            ("toml", _) => "lies in a folder of its own",
+            (other, _) if spelling::nearest(other, ["toml"]).is_some() => "does not end in .toml",
+            _ => continue,
+        };
+        let text = if kind.is_file() { stage::read(&path).ok() } else { None };
+        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+        if text.is_some_and(|text| text.contains("[[case]]")) {
+            found.push(Found { path, is_guess: true, misplaced: Some(why) });
+        }
+    }
 }
 
 /// The folder with the hooks that the cases in `file` test, if they name none themselves: the one

@@ -1,6 +1,7 @@
 //! Reads files of cases and the hooks that they test, and checks that both fit together.
 
-use std::io::ErrorKind;
+mod sources;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,11 +10,12 @@ use hookrun::dialect::{self, folders};
 use hookrun::hook::Hook;
 use hookrun::registry::Registry;
 use hookrun::report::problems::Check;
-use hookrun::scenario::{self, Case, Content, Input, Never, Placed, Step, Suite};
+use hookrun::scenario::{self, Case, Never, Placed, Step, Suite};
 use hookrun::spelling;
 
 use super::found::{self, Found};
 use super::stage;
+
 use crate::args::SourceArgs;
 use crate::asked::Asked;
 use crate::exit::Failure;
@@ -57,14 +59,18 @@ pub(super) struct Loaded {
     pub(super) never: Vec<(PathBuf, Never)>,
     /// Files with mistakes in them.
     pub(super) checks: Vec<Check>,
-    /// Files that hold something else.
-    pub(super) passed_over: Vec<PathBuf>,
+    /// Files that are not played, each with the reason.
+    pub(super) passed_over: Vec<(PathBuf, &'static str)>,
 }
 
 /// Reads `files` and the hooks that they test.
 pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> Loaded {
     let mut loader = Loader { source, env, loaded: Loaded::default() };
     for file in files {
+        if let Some(why) = file.misplaced {
+            loader.loaded.passed_over.push((file.path.clone(), why));
+            continue;
+        }
         let text = match read(&file.path) {
             Ok(text) => text,
             Err(problem) => {
@@ -73,7 +79,8 @@ pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> L
             }
         };
         if file.is_guess && !scenario::has_cases(&text) {
-            loader.loaded.passed_over.push(file.path.clone());
+            let why = "has no [[case]]";
+            loader.loaded.passed_over.push((file.path.clone(), why));
             continue;
         }
         let (suite, problems) = scenario::read(&text, &file.path);
@@ -223,6 +230,7 @@ impl Loader<'_> {
                 self.fault(file, at, failure);
             }
         }
+        self.check_context(file, step, (&events, config));
         let is_picked = |hook: &&Hook| {
             step.hooks.is_empty() || step.hooks.iter().any(|name| name.value == hook.name)
         };
@@ -233,35 +241,6 @@ impl Loader<'_> {
             events,
             bench: Arc::clone(&bench),
         })
-    }
-
-    /// Files that a case copies or sends must be there.
-    fn check_sources(&mut self, file: &Path, case: &Case) {
-        let folder = file.parent().unwrap_or(file);
-        let all_laid = case.files.iter().chain(case.steps.iter().flat_map(|step| &step.files));
-        let mut sources: Vec<(PathBuf, Position)> = Vec::new();
-        for laid in all_laid {
-            if let Content::Copy(path) = &laid.content {
-                sources.push((path.clone(), laid.path.at));
-            }
-        }
-        for step in &case.steps {
-            if let Input::File(path) = &step.input {
-                sources.push((path.value.clone(), path.at));
-            }
-        }
-        for (path, at) in sources {
-            let cause = match folder.join(&path).metadata() {
-                Ok(meta) if meta.is_file() => continue,
-                Ok(_) => format!("`{}` is not a file", path.display()),
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    format!("there is no file `{}`", path.display())
-                }
-                Err(error) => format!("cannot look at `{}`: {error}", path.display()),
-            };
-            let help = "its path is relative to the file of cases";
-            self.fault(file, at, Failure::with_help(cause, help));
-        }
     }
 }
 

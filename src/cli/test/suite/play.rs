@@ -192,7 +192,8 @@ impl Company<'_> {
 fn bytes(input: &Input, folders: &Folders) -> io::Result<Vec<u8>> {
     match input {
         Input::Nothing => Ok(b"{}".to_vec()),
-        Input::Context(value) => Ok(folders.fill_value(value).to_string().into_bytes()),
+        Input::Context(value) => Ok(folders.fill_value(&value.value).to_string().into_bytes()),
+        Input::Json(text) => Ok(folders.fill(&text.value).into_bytes()),
         Input::Text(text) => Ok(folders.fill(text).into_bytes()),
         Input::File(path) => {
             let bytes = stage::read(&folders.suite.join(&path.value))?;

@@ -222,7 +222,7 @@ fn sources(trial: &Trial) -> Vec<PathBuf> {
     });
     let inputs = steps.iter().filter_map(|step| match &step.input {
         Input::File(path) => Some(&path.value),
-        Input::Nothing | Input::Context(_) | Input::Text(_) => None,
+        Input::Nothing | Input::Context(_) | Input::Json(_) | Input::Text(_) => None,
     });
     copies.chain(inputs).map(|path| folder.join(path)).collect()
 }

@@ -1,0 +1,89 @@
+//! Checks what a case sends and copies, before anything is run.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use hookrun::config::{Config, Position};
+use hookrun::dialect;
+use hookrun::scenario::{Case, Content, Input, Keys, Step};
+use serde_json::{Map, Value};
+
+use super::{Loader, problem};
+use crate::exit::Failure;
+use crate::test::suite::stage;
+
+impl Loader<'_> {
+    /// Files that a case copies or sends must be there.
+    pub(super) fn check_sources(&mut self, file: &Path, case: &Case) {
+        let folder = file.parent().unwrap_or(file);
+        let all_laid = case.files.iter().chain(case.steps.iter().flat_map(|step| &step.files));
+        let mut sources: Vec<(PathBuf, Position)> = Vec::new();
+        for laid in all_laid {
+            if let Content::Copy(path) = &laid.content {
+                sources.push((path.clone(), laid.path.at));
+            }
+        }
+        for step in &case.steps {
+            if let Input::File(path) = &step.input {
+                sources.push((path.value.clone(), path.at));
+            }
+        }
+        for (path, at) in sources {
+            let cause = match folder.join(&path).metadata() {
+                Ok(meta) if meta.is_file() => continue,
+                Ok(_) => format!("`{}` is not a file", path.display()),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    format!("there is no file `{}`", path.display())
+                }
+                Err(error) => format!("cannot look at `{}`: {error}", path.display()),
+            };
+            let help = "its path is relative to the file of cases";
+            self.fault(file, at, Failure::with_help(cause, help));
+        }
+    }
+
+    /// A context must be one, and its keys those of the event, or clearly others.
+    pub(super) fn check_context(
+        &mut self,
+        file: &Path,
+        step: &Step,
+        (events, config): (&[String], &Config),
+    ) {
+        let (context, at) = match &step.input {
+            Input::Nothing | Input::Text(_) => return,
+            Input::Context(value) => (value.value.as_object().cloned(), value.at),
+            Input::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
+            Input::File(path) => {
+                let source = file.parent().unwrap_or(file).join(&path.value);
+                // One that cannot be read is told where it is named.
+                let Ok(bytes) = stage::read(&source) else { return };
+                (self.context_in(&source, &bytes), path.at)
+            }
+        };
+        let Some(context) = context else { return };
+        let bindings = dialect::find(&step.host.value);
+        let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
+        let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
+        let keys = Keys::of(specs, &bindings.unwrap_or_default());
+        for (key, meant) in keys.slips(&context) {
+            let cause = format!("`{}` has no key `{key}`", step.event.value);
+            let help = format!("did you mean `{meant}`? What is to be sent so goes into `stdin`");
+            self.fault(file, at, Failure::with_help(cause, help));
+        }
+    }
+
+    /// The context in a file; a mistake of that file where there is none.
+    fn context_in(&mut self, source: &Path, bytes: &[u8]) -> Option<Map<String, Value>> {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        match serde_json::from_slice(text) {
+            Ok(context) => Some(context),
+            Err(error) => {
+                let at = Position { line: error.line().max(1), column: error.column().max(1) };
+                let cause = format!("is not a JSON object: {error}");
+                let cure = "correct it; what is to be sent as it is goes into `stdin`".to_string();
+                self.problem(problem(source, Some(at), cause, Some(cure)));
+                None
+            }
+        }
+    }
+}
