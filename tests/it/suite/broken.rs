@@ -265,6 +265,41 @@ fn options_for_one_event_are_refused_beside_a_suite() {
     for option in [["--expect", "allow"], ["--budget", "1s"], ["--host", "claude"]] {
         suite(&some, &option).exits(2).says("cannot be used with");
     }
+    suite(&some, &["--shell"]).exits(2).says("cannot be used with");
+    suite(&some, &["--discover"]).exits(2).says("--hooks");
+    for wrong in ["abc", "101", "-1", ""] {
+        let ran = suite(&some, &[&format!("--coverage-min={wrong}")]);
+        ran.exits(2).says("write a number from 0 to 100");
+    }
     let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
     one.exits(2).says("one event is no list of cases");
+}
+
+#[test]
+fn options_for_a_suite_are_refused_without_one() {
+    let some = guarded(&case("x", "bad", "decision = 'block'"));
+    let options: [&[&str]; 8] = [
+        &["--fail-fast"],
+        &["--watch"],
+        &["--coverage"],
+        &["--coverage-min", "4"],
+        &["--mutate"],
+        &["--event", "tool.pre"],
+        &["--filter", "x"],
+        &["--jobs", "2"],
+    ];
+    let modes: [&[&str]; 4] = [
+        &["tool.pre"],
+        &["PreToolUse", "--host", "claude"],
+        &["tool.pre", "--command", "true", "--expect", "allow"],
+        &["--conformance", "."],
+    ];
+    for mode in modes {
+        // These are for vectors as well.
+        let of_suites = if mode[0] == "--conformance" { &options[..6] } else { &options[..] };
+        for option in of_suites {
+            let all: Vec<&str> = [&["test"], mode, option].concat();
+            some.hookrun(&all, b"{}").exits(2).says("--suite");
+        }
+    }
 }
