@@ -185,13 +185,9 @@ impl Judge<'_> {
 
     fn time(&mut self, within: &Placed<Duration>, took: Duration) {
         if took > within.value {
-            let found = format!("{:.0} ms", took.as_secs_f64() * 1e3);
-            self.miss(
-                "within",
-                within.at,
-                format!("at most {}", duration_text(within.value)),
-                found,
-            );
+            let found = rounded_up(took);
+            let wanted = format!("at most {}", duration_text(within.value));
+            self.miss("within", within.at, wanted, found);
         }
     }
 
@@ -272,10 +268,29 @@ fn with_end(text: &str) -> String {
     }
 }
 
+/// A time in whole microseconds, rounded up, as one that is longer than a limit must not look as if it
+/// were not.
+fn rounded_up(took: Duration) -> String {
+    let micros = took.as_nanos().div_ceil(1000);
+    duration_text(Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() { NOTHING.to_string() } else { names.join(", ") }
 }
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_over_the_limit_looks_longer() {
+        assert_eq!(rounded_up(Duration::from_nanos(1_304_567)), "1ms 305us");
+        assert_eq!(rounded_up(Duration::from_nanos(1_000_001)), "1ms 1us");
+        assert_eq!(rounded_up(Duration::from_secs(61)), "1m 1s");
+    }
 }
