@@ -46,7 +46,7 @@ fn new(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     sandbox.hookrun(&all, b"")
 }
 
-/// A hook for every event, in one language: they are in order, and decide their cases.
+/// A hook for every event, in one language: they are in order, and their cases show all that they do.
 fn every_event_gets_one(language: &str) {
     let sandbox = Sandbox::new().file("hookrun.toml", OWN);
     let (_, ending, shebang) = LANGUAGES.iter().find(|(name, ..)| *name == language).unwrap();
@@ -62,7 +62,10 @@ fn every_event_gets_one(language: &str) {
     let count = names.count() + 1;
     let ran = sandbox.hookrun(&["validate"], b"");
     ran.exits(0).prints(&format!(" {count} hooks, 0 errors, 0 warnings"));
-    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
+    let mut all = vec!["test", "--suite", "--coverage-min", "100"];
+    // The cases are the same in every language.
+    all.extend((language == "sh").then_some("--mutate"));
+    sandbox.hookrun(&all, b"").exits(0).prints("covered 100.0 %");
 }
 
 #[test]

@@ -94,6 +94,11 @@ expect = { decision = "block", reason = "^a force push is refused" }
 name = "another push is allowed"
 context = { toolName = "bash", toolInput = { command = "git push origin work" } }
 expect = { decision = "allow" }
+
+[[case]]
+name = "this hook is not asked about another tool"
+context = { toolName = "read", toolInput = { path = "notes about git push --force" } }
+expect = { decision = "allow", asked = [] }
 "#,
 };
 
@@ -288,26 +293,28 @@ const WATCH: Sort = Sort {
     directive: "timeout=30s",
     about: "how long this hook may run; nobody waits for it.",
     bodies: Bodies {
-        sh: r#"# A folder of this hook's own, which stays.
-echo "$HOOKRUN_EVENT" >>"${HOOKRUN_STATE_DIR:?}/seen.log"
+        sh: r#"# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+echo "$HOOKRUN_EVENT" >>"${HOOKRUN_SEEN_LOG:-${HOOKRUN_STATE_DIR:?}/seen.log}"
 "#,
-        bash: r#"# A folder of this hook's own, which stays.
-echo "$HOOKRUN_EVENT" >>"${HOOKRUN_STATE_DIR:?}/seen.log"
+        bash: r#"# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+echo "$HOOKRUN_EVENT" >>"${HOOKRUN_SEEN_LOG:-${HOOKRUN_STATE_DIR:?}/seen.log}"
 "#,
         python: r#"import json
 import os
 import sys
 
 event = json.load(sys.stdin)
-# A folder of this hook's own, which stays.
-with open(os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a") as log:
+# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+seen = os.environ.get("HOOKRUN_SEEN_LOG")
+with open(seen or os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a") as log:
     print(json.dumps(event), file=log)
 "#,
     },
     cases: r#"
 [[case]]
 name = "it notes what it is told"
-expect = { decision = "allow" }
+env = { HOOKRUN_SEEN_LOG = "{case.folder}/seen.log" }
+expect = { decision = "allow", files = { "seen.log" = '@EVENT@' } }
 "#,
 };
 
