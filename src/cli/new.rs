@@ -13,11 +13,12 @@ use hookrun::config::{Choice, Config, Environment, Scope, commands};
 use hookrun::event::EventSpec;
 use hookrun::event::catalog::{self, command};
 use hookrun::hook::LayerKind;
-use hookrun::report::Paths;
+use hookrun::report::{Paths, plain};
 
 use crate::args::NewArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::find_event;
+use crate::streams;
 use templates::{LANGUAGES, Language};
 
 /// A file that is to be written.
@@ -92,7 +93,16 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
         return Err(Failure::with_help(cause, "use letters, digits, `-`, `_` and `.`"));
     }
     let line = last::newest(args.file.as_ref(), env)?;
-    let (text, doubt) = last::case_of(&line, name)?;
+    let last::Draft { text, doubt, secret } = last::case_of(&line, name)?;
+    if let Some(place) = secret {
+        let secret = format!("a secret was replaced in `{place}` when it was kept");
+        if !args.dry_run {
+            let cause = format!("of the last event no case can be made: {secret}");
+            let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
+            return Err(Failure::with_help(cause, help));
+        }
+        streams::stderr(&format!("warning: {}\n", plain(&secret)));
+    }
     let path = hooks.join(SUITES).join(format!("{name}.toml"));
     let plays = format!("`hookrun test --suite{}` plays it", named(args));
     let hints = doubt.into_iter().chain([plays]).collect();

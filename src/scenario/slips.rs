@@ -73,7 +73,7 @@ mod tests {
 
     fn slips(bindings: &[Binding], context: Value) -> Vec<(String, String)> {
         let spec = catalog::find("tool.pre").unwrap();
-        Keys::of([spec.as_ref()], bindings).slips(context.as_object().unwrap())
+        Keys::of([spec], bindings).slips(context.as_object().unwrap())
     }
 
     #[test]

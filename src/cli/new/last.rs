@@ -1,22 +1,36 @@
 //! A case out of what was decided last, as the decision log or a recording has it.
 //!
-//! What a case must say of an event is its context; what is only true where it was decided (its
-//! working directory, the host's own payload) is left out.
+//! What a case must say of an event is its context, in the words of the host that sent it; what is
+//! only true where it was decided (its working directory) is left out.
+
+mod words;
 
 use std::path::PathBuf;
 
-use hookrun::audit::Log;
 use hookrun::audit::read::Backwards;
 use hookrun::audit::record::Record;
+use hookrun::audit::{Log, redact};
 use hookrun::config::Environment;
-use hookrun::event::{Action, Context};
 use hookrun::report::json::{HookReport, RunReport};
+use hookrun::scenario::TOKENS;
 use serde_json::{Map, Value};
+use words::Words;
 
 use crate::exit::{Failure, Result};
 
-/// Keys of a context that a case has no use for: its own name, and what lies on this machine only.
-const LEFT_OUT: &[&str] = &["event", "raw", "cwd", "transcriptPath"];
+/// The longest reply of a host that a case expects word by word.
+const LONGEST_REPLY_BYTES: usize = 2000;
+
+/// The parts of a record that a case is made of.
+const NEEDED: &[&str] = &[
+    "context.",
+    "run.reason",
+    "run.output",
+    "run.additionalContext",
+    "run.update",
+    "run.questions",
+    "run.notices",
+];
 
 /// The newest line of `file`, or of the decision log.
 pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8>> {
@@ -25,7 +39,10 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
         (None, Some(folder)) => Log::in_folder(folder).files(),
         (None, None) => Vec::new(),
     };
-    let cannot = |error| Failure::new(format!("cannot read {error}"));
+    let cannot = |error| {
+        let help = "name a file that `hookrun run --record FILE` has written";
+        Failure::with_help(format!("cannot read {error}"), help)
+    };
     for file in &files {
         let mut lines = Backwards::open(file).map_err(cannot)?;
         if let Some((_, line)) = lines.line_before().map_err(cannot)? {
@@ -36,9 +53,22 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
     Err(Failure::with_help("no decision is kept", help))
 }
 
-/// The file of cases with the decision in `line`, and a doubt about it if there is one.
-pub(super) fn case_of(line: &[u8], name: &str) -> Result<(String, Option<String>)> {
-    let bad = |error| Failure::new(format!("the last decision cannot be read: {error}"));
+/// A case out of a decision.
+pub(super) struct Draft {
+    /// The file of cases.
+    pub(super) text: String,
+    /// Why it may not come out as it did.
+    pub(super) doubt: Option<String>,
+    /// Where a secret was replaced when it was kept: what was decided is not what stands there.
+    pub(super) secret: Option<String>,
+}
+
+/// The file of cases with the decision in `line`.
+pub(super) fn case_of(line: &[u8], name: &str) -> Result<Draft> {
+    let bad = |error| {
+        let help = "`hookrun why` shows what is kept; name another file with --file";
+        Failure::with_help(format!("the last decision cannot be read: {error}"), help)
+    };
     let record = Record::parse(line).map_err(bad)?;
     let report = record.report().map_err(bad)?;
     let Some(context) = record.context().filter(|_| !is_own_failure(&report)) else {
@@ -46,28 +76,79 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<(String, Option<String>
         let cause = format!("of the last event no case can be made: {reason}");
         return Err(Failure::with_help(cause, "`hookrun why` explains it"));
     };
-    if let Some(cut) = record.truncated.iter().find(|path| path.starts_with("context.")) {
+    let is_needed = |path: &&String| NEEDED.iter().any(|part| path.starts_with(part));
+    if let Some(cut) = record.truncated.iter().find(is_needed) {
         let cause = format!("of the last event no case can be made: `{cut}` was not kept whole");
         let help = "decide it with `hookrun run --record FILE`, which keeps everything, and name FILE with --file";
         return Err(Failure::with_help(cause, help));
     }
+    let words = Words::of(&record, context)?;
     let mut text = format!(
         "# Decided on {}; `hookrun test --suite` plays it.\n\n[[case]]\nname = {}\nevent = {}\n",
         record.time,
         string(name),
-        string(&record.event)
+        string(&words.event)
     );
-    let context = kept_of(context)?;
-    if !context.is_empty() {
-        let json = format!("{:#}", Value::Object(context));
+    text.extend(words.host.map(|host| format!("host = {}\n", string(host))));
+    let mut secret = marked_in(&words.context);
+    if !words.context.is_empty() {
+        let key = if words.has_slip { "stdin" } else { "context" };
+        let json = unfilled(&format!("{:#}", Value::Object(words.context)));
         let quoted = if json.contains("'''") { string(&json) } else { format!("'''\n{json}'''") };
-        text.push_str(&format!("context = {quoted}\n"));
+        text.push_str(&format!("{key} = {quoted}\n"));
     }
     text.push_str("\n[case.expect]\n");
-    for (key, value) in expectations(&report) {
+    let mut keys = expectations(&report)?;
+    if words.host.is_some() {
+        keys.extend(reply_of(&record, &report).map(|reply| ("reply", reply)));
+    }
+    for (key, value) in keys {
+        secret = secret.or_else(|| redact::is_marked(&value).then(|| format!("expect.{key}")));
         text.push_str(&format!("{key} = {value}\n"));
     }
-    Ok((text, doubt(&report)))
+    Ok(Draft { text, doubt: doubt(&report), secret })
+}
+
+/// Where a context has a mark in the place of a secret.
+fn marked_in(context: &Map<String, Value>) -> Option<String> {
+    fn find(value: &Value, path: &str) -> Option<String> {
+        match value {
+            Value::String(text) => redact::is_marked(text).then(|| path.to_string()),
+            Value::Array(list) => list.iter().find_map(|one| find(one, path)),
+            Value::Object(entries) => {
+                entries.iter().find_map(|(key, one)| find(one, &format!("{path}.{key}")))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+    context.iter().find_map(|(key, value)| find(value, &format!("context.{key}")))
+}
+
+/// A text of JSON in which nothing stands for a folder of the case.
+fn unfilled(json: &str) -> String {
+    TOKENS.iter().fold(json.to_string(), |json, token| {
+        let start = token.name.split_inclusive('.').next().unwrap_or(token.name);
+        json.replace(start, &start.replacen('{', "\\u007b", 1))
+    })
+}
+
+/// What the host got, where a suite gives it the same: nobody answers a question there, and what was
+/// decided before is decided anew.
+fn reply_of(record: &Record<'_>, report: &RunReport) -> Option<String> {
+    let is_answered = report.cause.as_deref() == Some("person") || was_asked(report);
+    if is_answered && report.decision != "ask" || report.decided_earlier_for.is_some() {
+        return None;
+    }
+    let reply = &report.reply;
+    let is_whole = !record.truncated.iter().any(|path| path.starts_with("run.reply"));
+    let is_elsewhere = record.cwd.as_ref().is_some_and(|cwd| reply.stdout.contains(cwd.as_str()));
+    let status = format!("status = {}", reply.status);
+    let stdout = string(&format!("^{}$", regex::escape(&reply.stdout)));
+    let is_short = reply.stdout.len() <= LONGEST_REPLY_BYTES;
+    if is_whole && !is_elsewhere && is_short && !reply.stdout.is_empty() {
+        return Some(format!("{{ {status}, stdout = {stdout} }}"));
+    }
+    Some(format!("{{ {status} }}"))
 }
 
 /// Whether hookrun refused, and no hook: for a broken configuration, a bad event.
@@ -75,41 +156,45 @@ fn is_own_failure(report: &RunReport) -> bool {
     report.decided_by.is_none() && report.cause.as_deref() == Some("failure")
 }
 
-/// What a case keeps of a context.
-fn kept_of(context: &str) -> Result<Map<String, Value>> {
-    let bad = |problem: String| Failure::new(format!("the last event cannot be read: {problem}"));
-    let read = Context::parse(context).map_err(|error| bad(error.to_string()))?;
-    let mut kept: Map<String, Value> =
-        serde_json::from_str(context).map_err(|error| bad(error.to_string()))?;
-    kept.retain(|key, _| !LEFT_OUT.contains(&key.as_str()));
-    // An action is made again from the tool, or from what changes, unless the host sent another.
-    let made = [Action::derive(&read), Action::of_changes(&read)];
-    let is_made =
-        |action: &Value| made.iter().flatten().flatten().any(|made| made.to_json() == *action);
-    if kept.get("action").is_some_and(is_made) {
-        kept.remove("action");
-    }
-    Ok(kept)
+/// Whether a hook has asked, and that decided something: an answer has become of it since.
+fn was_asked(report: &RunReport) -> bool {
+    report.hooks.iter().any(has_asked) && !report.notices.iter().any(|one| one.kind == "question")
+}
+
+fn has_asked(hook: &HookReport) -> bool {
+    let verdict = hook.trace.as_ref().and_then(|trace| trace.verdict.as_ref());
+    verdict.is_some_and(|verdict| verdict.decision == "ask")
+}
+
+/// The questions of all hooks that asked, as one text.
+fn questions(report: &RunReport) -> Option<String> {
+    let asking = report.hooks.iter().filter(|hook| has_asked(hook));
+    let question = |hook: &HookReport| {
+        let put = report.questions.iter().find(|one| one.hook == hook.name);
+        let said = || hook.trace.as_ref()?.verdict.as_ref()?.reason.clone();
+        put.map(|one| one.question.clone()).or_else(said)
+    };
+    let all: Option<Vec<String>> = asking.map(question).collect();
+    Some(all?.join("\n")).filter(|text| !text.is_empty())
 }
 
 /// The keys of `expect` with their values, as TOML.
-fn expectations(report: &RunReport) -> Vec<(&'static str, String)> {
+fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     let pattern = |text: &str| string(&format!("^{}$", regex::escape(text.trim_end())));
     let names = |names: Vec<&str>| {
         format!("[{}]", names.into_iter().map(string).collect::<Vec<_>>().join(", "))
     };
     // Nobody answers in a suite: there a question stays one.
-    let is_question = report.cause.as_deref() == Some("person") || report.decision == "ask";
+    let is_person = report.cause.as_deref() == Some("person");
+    let is_question =
+        is_person || report.decision == "ask" || report.decision == "allow" && was_asked(report);
     let decision = if is_question { "ask" } else { &report.decision };
     let mut keys = vec![("decision", string(decision))];
     if is_question {
+        keys.extend(questions(report).map(|text| ("reason", pattern(&text))));
         // Of the verdicts, as a question that nobody answered is a refusal afterwards.
-        let asked = |hook: &&HookReport| {
-            let verdict = hook.trace.as_ref().and_then(|trace| trace.verdict.as_ref());
-            verdict.is_some_and(|verdict| verdict.decision == "ask")
-        };
-        let asking = report.hooks.iter().filter(asked).map(|hook| hook.name.as_str());
-        keys.push(("by", names(asking.collect())));
+        let asking = report.hooks.iter().filter(|hook| has_asked(hook));
+        keys.push(("by", names(asking.map(|hook| hook.name.as_str()).collect())));
     } else if let Some(reason) = &report.reason {
         keys.push(("reason", pattern(reason)));
         keys.extend(report.decided_by.as_ref().map(|hook| ("by", string(hook))));
@@ -129,9 +214,17 @@ fn expectations(report: &RunReport) -> Vec<(&'static str, String)> {
         report.notices.iter().find(|notice| notice.kind == "refusal" || notice.kind == "question");
     keys.extend(said.map(|notice| ("notice", string(&regex::escape(&notice.text)))));
     if !report.update.is_empty() {
-        keys.push(("rewrites", string(&Value::from(report.update.clone()).to_string())));
+        let update = Value::from(report.update.clone()).to_string();
+        if let Some(token) = TOKENS.iter().find(|token| update.contains(token.name)) {
+            let cause = format!(
+                "of the last event no case can be made: `{}` was written into it, which stands for a folder in a case",
+                token.name
+            );
+            return Err(Failure::with_help(cause, "write the case by hand, about another text"));
+        }
+        keys.push(("rewrites", string(&update)));
     }
-    keys
+    Ok(keys)
 }
 
 /// Why the case may not come out as it did.

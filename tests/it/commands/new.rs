@@ -215,7 +215,8 @@ fn as_json(value: &DeValue<'_>) -> Value {
             .iter()
             .map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())))
             .collect(),
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+        DeValue::Integer(number) => number.as_str().parse::<i64>().unwrap().into(),
+        DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
             panic!("a case has no {value:?}")
         }
     }
@@ -262,7 +263,10 @@ fn a_question_stays_one() {
     let sandbox = Sandbox::new().hook("careful", r#"echo '{"ask": "really?"}'"#);
     sandbox.run("tool.pre").exits(2);
     let case = case_of(&sandbox, &[]);
-    assert_eq!(case["expect"], json!({ "decision": "ask", "by": ["careful"] }));
+    assert_eq!(
+        case["expect"],
+        json!({ "decision": "ask", "by": ["careful"], "reason": "^really\\?$" })
+    );
     sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 
@@ -308,4 +312,80 @@ fn what_no_case_can_be_made_of_is_told() {
     let ran = new(&sandbox, &["seen", "--from-last"]);
     ran.exits(2).says("of the last event no case can be made");
     sandbox.has_no_file("hooks.d/tests");
+}
+
+#[test]
+fn a_case_asks_in_the_words_of_the_host_and_holds_its_reply() {
+    let hook = r#"[ "$HOOKRUN_HOST" = claude ] || exit 0
+case $HOOKRUN_ACTION_COMMAND in ask*) echo '{"ask": "really?"}' ;; no*) echo "not so" >&2; exit 1 ;; esac"#;
+    for (command, decision, reply) in [
+        ("no", "block", json!({ "status": 2, "stdout": null })),
+        (
+            "ask {case.folder} {suite.x}",
+            "ask",
+            json!({ "status": 0, "stdout": "permissionDecision" }),
+        ),
+        ("yes", "allow", json!({ "status": 0, "stdout": null })),
+    ] {
+        let sandbox = Sandbox::new().hook("guard", hook);
+        let sent = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": sandbox.at(""),
+            "transcript_path": "/x", "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        let ran = sandbox.hookrun(&["run", "--host", "claude"], sent.to_string().as_bytes());
+        let case = case_of(&sandbox, &[]);
+        assert_eq!((&case["event"], &case["host"]), (&json!("PreToolUse"), &json!("claude")));
+        let kept: Value = serde_json::from_str(case["context"].as_str().unwrap()).unwrap();
+        let wanted = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s-1",
+            "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        assert_eq!(kept, wanted);
+        let expect = &case["expect"];
+        assert_eq!(
+            (&expect["decision"], ran.status),
+            (&json!(decision), reply["status"].as_i64().unwrap() as i32)
+        );
+        assert_eq!(expect["reply"]["status"], reply["status"], "{expect}");
+        if let Some(word) = reply["stdout"].as_str() {
+            assert!(expect["reply"]["stdout"].as_str().unwrap().contains(word), "{expect}");
+        }
+        sandbox.hookrun(&["test", "--suite"], b"").exits(0);
+    }
+}
+
+#[test]
+fn no_case_is_made_of_what_stands_in_the_place_of_a_secret() {
+    let sandbox = Sandbox::new().hook("guard", "exit 0");
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let context =
+        json!({ "toolName": "bash", "toolInput": { "command": format!("login {token}") } });
+    sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).exits(0);
+    let ran = new(&sandbox, &["seen", "--from-last"]);
+    ran.exits(2).says("a secret was replaced in `context.toolInput.command` when it was kept");
+    ran.says("`--dry-run` prints it as it is");
+    sandbox.has_no_file("hooks.d/tests");
+    let ran = new(&sandbox, &["seen", "--from-last", "--dry-run"]);
+    ran.exits(0).prints("login [redacted:").says("warning: a secret was replaced");
+}
+
+#[test]
+fn a_slip_and_a_word_that_stands_for_a_folder_are_sent_as_they_came() {
+    let sandbox =
+        Sandbox::new().hook("guard", "grep -q '{case.folder}' || { echo no >&2; exit 1; }");
+    let context =
+        r#"{"toolName": "bash", "toolInput": {"command": "ls {case.folder}"}, "toolUseIdd": 1}"#;
+    sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(0);
+    let case = case_of(&sandbox, &[]);
+    assert_eq!(case["context"], Value::Null);
+    assert!(case["stdin"].as_str().unwrap().contains("toolUseIdd"), "{case}");
+    sandbox.hookrun(&["test", "--suite"], b"").exits(0);
+}
+
+#[test]
+fn a_recording_that_is_not_there_is_told_with_what_to_name() {
+    let ran = new(&Sandbox::new(), &["seen", "--from-last", "--file", "nope"]);
+    ran.exits(2)
+        .says("cannot read")
+        .says("help: name a file that `hookrun run --record FILE` has written");
 }

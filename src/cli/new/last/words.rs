@@ -1,0 +1,79 @@
+//! An event that was decided, in the words of the host that sent it: a hook that looks at the host,
+//! or is written for another, is asked as it was.
+
+use std::sync::Arc;
+
+use hookrun::audit::record::Record;
+use hookrun::dialect::{self, Binding};
+use hookrun::event::{Action, Context, Event, catalog};
+use hookrun::scenario::Keys;
+use serde_json::{Map, Value};
+
+use crate::exit::{Failure, Result};
+
+/// Keys of a context that a case has no use for: its own name, and the event as it came.
+const OURS: &[&str] = &["event", "raw"];
+
+/// Keys whose values are only true on the machine where it was decided, as any host spells them.
+const LOCAL: &[&str] = &["cwd", "transcriptpath"];
+
+/// What a case says of an event.
+pub(super) struct Words {
+    /// The host; `None` for what was asked natively.
+    pub(super) host: Option<&'static str>,
+    pub(super) event: String,
+    pub(super) context: Map<String, Value>,
+    /// One of its keys looks like a slip, which a case may not have in its context.
+    pub(super) has_slip: bool,
+}
+
+impl Words {
+    pub(super) fn of(record: &Record<'_>, context: &str) -> Result<Words> {
+        let bad =
+            |problem: String| Failure::new(format!("the last event cannot be read: {problem}"));
+        let read = Context::parse(context).map_err(|error| bad(error.to_string()))?;
+        let spec = catalog::find(&record.event);
+        let binding = binding_of(record, &read);
+        let is_local = |key: &str| LOCAL.contains(&key.replace('_', "").to_lowercase().as_str());
+        let (host, event, mut kept) = match binding {
+            Some(binding) => {
+                let event = Event::new(Arc::new(binding.spec()), record.host.clone(), read.clone())
+                    .map_err(|error| bad(error.to_string()))?;
+                let theirs = binding.encode(&event).to_json();
+                let name = binding.row.name.to_string();
+                (Some(binding.dialect.name), name, parsed(&theirs).map_err(bad)?)
+            }
+            None => {
+                let mut ours = parsed(context.as_bytes()).map_err(bad)?;
+                ours.retain(|key, _| !OURS.contains(&key.as_str()));
+                (None, record.event.clone(), ours)
+            }
+        };
+        kept.retain(|key, _| !is_local(key));
+        // An action is made again from the tool, or from what changes, unless the host sent another.
+        let made = [Action::derive(&read), Action::of_changes(&read)];
+        let is_made =
+            |action: &Value| made.iter().flatten().flatten().any(|made| made.to_json() == *action);
+        if kept.get("action").is_some_and(is_made) {
+            kept.remove("action");
+        }
+        let bindings: Vec<Binding> = binding.into_iter().collect();
+        let keys = spec.map(|spec| Keys::of([spec], &bindings));
+        let has_slip = keys.is_some_and(|keys| !keys.slips(&kept).is_empty());
+        Ok(Words { host, event, context: kept, has_slip })
+    }
+}
+
+/// The row of the host's event that it was, by the name that the host has sent.
+fn binding_of(record: &Record<'_>, context: &Context) -> Option<Binding> {
+    let dialect = dialect::find(&record.host)?;
+    let raw = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
+    let sent = raw.as_ref().and_then(|raw| raw.string(dialect.names_event_by));
+    let named = sent.map(|name| dialect.called(&name)).unwrap_or_default();
+    let is_it = |binding: &Binding| binding.row.event == record.event;
+    named.into_iter().chain(dialect.called(&record.event)).find(is_it)
+}
+
+fn parsed(json: &[u8]) -> std::result::Result<Map<String, Value>, String> {
+    serde_json::from_slice(json).map_err(|error| error.to_string())
+}
