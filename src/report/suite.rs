@@ -32,6 +32,8 @@ pub struct Whole<'w> {
     pub took: Duration,
     /// What they say about the hooks as a whole.
     pub further: Further<'w>,
+    /// hookrun was told to stop before all were played.
+    pub is_stopped: bool,
 }
 
 /// A format: its name, and the function that writes it.
@@ -211,7 +213,15 @@ fn tap(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> 
             writeln!(out, "  # {line}")?;
         }
     }
-    writeln!(out, "# {}", totals(whole))
+    if let Some(line) = whole.further.covered() {
+        writeln!(out, "# {line}")?;
+    }
+    writeln!(out, "# {}", totals(whole))?;
+    if whole.is_stopped {
+        // Cases that were not run are no failures, and a harness would call it a success.
+        writeln!(out, "Bail out! hookrun was told to stop")?;
+    }
+    Ok(())
 }
 
 /// Workflow commands of GitHub Actions, which become annotations on the diff, at the line of the
@@ -243,6 +253,9 @@ fn github(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<(
         let properties =
             [("file", check.file.clone()), ("line", check.line.to_string()), ("title", title)];
         annotation("error", &properties, problem, out)?;
+    }
+    if let Some(line) = whole.further.covered() {
+        writeln!(out, "{line}")?;
     }
     writeln!(out, "{}", totals(whole))
 }

@@ -14,6 +14,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use hookrun::config::{Environment, Problem, Severity};
+use hookrun::dialect::DIALECTS;
+use hookrun::event::catalog;
 use hookrun::exec::{Abort, Grounds, OwnProgram};
 use hookrun::registry::Registry;
 use hookrun::report::{Paths, plain, problems, suite as report};
@@ -76,6 +78,9 @@ fn round(
     if !loaded.checks.is_empty() {
         return Err(broken(loaded, args, &paths, out)?);
     }
+    if let Some(failure) = unknown_event(loaded, args) {
+        return Err(failure);
+    }
     if trials.is_empty() {
         return Err(no_cases(loaded, args));
     }
@@ -106,7 +111,8 @@ fn round(
     if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
         exit = Exit::CouldNot;
     }
-    let whole = report::Whole { played: &played, took, further };
+    let whole =
+        report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
     report::find(args.format.name())(&whole, &paths, out)?;
     if let Some(left) = theatre.close() {
         streams::stderr(&format!("warning: {left}\n"));
@@ -172,13 +178,39 @@ fn chosen<'t>(trials: &'t [Trial], args: &TestArgs) -> Vec<&'t Trial> {
 
 fn is_of_event(trial: &Trial, events: &[String]) -> bool {
     let is_called = |name: &String| {
+        let meant = meant_by(name);
         let steps = trial.case.steps.iter().zip(&trial.asks);
         steps.into_iter().any(|(step, asks)| {
             step.event.value.eq_ignore_ascii_case(name)
                 || asks.events.iter().any(|event| event.eq_ignore_ascii_case(name))
+                || asks.events.iter().any(|event| meant.contains(&event.as_str()))
         })
     };
     events.is_empty() || events.iter().any(is_called)
+}
+
+/// The canonical names of what an event may be called: by us, or by any host.
+fn meant_by(name: &str) -> Vec<&'static str> {
+    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let own = catalog::find(name).map(|spec| spec.name.as_ref());
+    of_hosts.map(|binding| binding.row.event).chain(own).collect()
+}
+
+/// A name after `--event` that no event has, and so no case: with another name beside it, nobody
+/// would miss its cases.
+fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<Failure> {
+    let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
+    let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
+    let is_known = |name: &str| {
+        own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !meant_by(name).is_empty()
+    };
+    let name = args.suite.events.iter().find(|name| !is_known(name))?;
+    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.events.iter().map(|row| row.name));
+    let help = match spelling::nearest(name, own.into_iter().chain(of_hosts)) {
+        Some(nearest) => format!("did you mean `--event {nearest}`?"),
+        None => "`hookrun events` lists them".to_string(),
+    };
+    Some(Failure::with_help(format!("unknown event `{name}`"), help))
 }
 
 fn may_ask(trial: &Trial, hooks: &[String]) -> bool {

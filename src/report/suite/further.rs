@@ -91,6 +91,12 @@ impl Covered {
         self.least.is_none_or(|least| self.coverage.reaches(least)) && self.untrue.is_empty()
     }
 
+    /// How much it is, on one line.
+    fn line(&self) -> String {
+        let (shown, all) = self.coverage.counts();
+        format!("covered {}: {shown} of {}", self.percent(), counted(all, "point"))
+    }
+
     fn percent(&self) -> String {
         let permille = self.coverage.permille();
         format!("{}.{} %", permille / 10, permille % 10)
@@ -116,11 +122,16 @@ impl Further<'_> {
 
     /// What is not as it was asked for, in a few words.
     pub(super) fn complaint(&self) -> Option<&'static str> {
-        let is_short = self.coverage.is_some_and(|covered| !covered.is_enough());
+        let coverage = self.coverage.filter(|covered| !covered.is_enough());
+        let is_short =
+            |covered: &Covered| covered.least.is_some_and(|least| !covered.coverage.reaches(least));
         match self.mutation {
             Some(mutated) if mutated.trouble.is_some() => Some("mutants could not be tried"),
             Some(mutated) if !mutated.is_good() => Some("mutants have survived"),
-            Some(_) | None => is_short.then_some("not enough is covered"),
+            Some(_) | None => coverage.map(|covered| match is_short(covered) {
+                true => "not enough is covered",
+                false => "a `[[never]]` is untrue",
+            }),
         }
     }
 
@@ -135,6 +146,13 @@ impl Further<'_> {
                 let file = plain(&paths.show(&gap.who.file));
                 let (name, line) = (plain(&what), gap.line);
                 checks.push(Check { suite: COVERAGE, name, file, line, problem: Some(problem) });
+            }
+            if let (Some(least), Some(first)) = (covered.least, covered.coverage.parts.first())
+                && !is_short
+            {
+                let name = format!("{}; at least {least} %", covered.line());
+                let file = plain(&paths.show(&first.who.file));
+                checks.push(Check { suite: COVERAGE, name, file, line: 1, problem: None });
             }
             for excuse in &covered.untrue {
                 let (name, line) = ("`[[never]]` is so".to_string(), excuse.at.line);
@@ -153,6 +171,11 @@ impl Further<'_> {
             checks.push(Check { suite: MUTATION, name, file, line, problem });
         }
         checks
+    }
+
+    /// How much is covered, for formats whose lines are the cases.
+    pub(super) fn covered(&self) -> Option<String> {
+        self.coverage.map(Covered::line)
     }
 
     /// Adds it to the document for programs.
@@ -253,7 +276,6 @@ const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
 fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let (shown, all) = covered.coverage.counts();
     let style = if covered.gaps.is_empty() && covered.is_enough() {
         GOOD
     } else if covered.is_enough() {
@@ -265,12 +287,9 @@ fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result
         Some(least) if !covered.coverage.reaches(least) => format!("; it must be {least} %"),
         Some(_) | None => String::new(),
     };
-    writeln!(
-        out,
-        "{style}covered{style:#} {}: {shown} of {}{least}",
-        covered.percent(),
-        counted(all, "point")
-    )?;
+    let line = covered.line();
+    let line = line.strip_prefix("covered").unwrap_or(&line);
+    writeln!(out, "{style}covered{style:#}{line}{least}")?;
     let row = |event: &str, hook: &str, points: &str, missing: &str| {
         let (event, hook) = (cell(event, EVENT_COLUMNS), cell(hook, HOOK_COLUMNS));
         format!("{event} {hook} {points:>6}  {missing}").trim_end().to_string()

@@ -24,7 +24,12 @@ const AROUND: usize = 2;
 pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for (file, cases) in whole.files() {
         let of_file: Vec<Played> = cases.into_iter().cloned().collect();
-        let own = Whole { played: &of_file, took: whole.took, further: Further::default() };
+        let own = Whole {
+            played: &of_file,
+            took: whole.took,
+            further: Further::default(),
+            is_stopped: whole.is_stopped,
+        };
         let (style, word) = word(&own);
         let file = plain(&paths.show(file));
         writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(&own))?;

@@ -138,6 +138,24 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
 }
 
 #[test]
+fn enough_coverage_is_told_in_every_format() {
+    let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
+    let name = "covered 75.0 %: 3 of 4 points; at least 70 %";
+    for (format, parts) in [
+        ("tap", ["1..2\n", &format!("ok 2 - hooks.d/tool.pre/10-guard.sh: {name}\n")]),
+        ("junit", ["<testsuite name=\"policy coverage\" tests=\"1\"", name]),
+        ("github", ["covered 75.0 %: 3 of 4 points\n", "1 case\n"]),
+    ] {
+        let ran = suite(&sandbox, &["--coverage-min", "70", "--format", format]);
+        parts.iter().fold(ran.exits(0), |ran, part| ran.prints(part));
+    }
+    for (format, line) in [("tap", "\n# covered 75.0 %: 3 of 4 points\n"), ("github", "covered 75")]
+    {
+        suite(&sandbox, &["--coverage", "--format", format]).exits(0).prints(line);
+    }
+}
+
+#[test]
 fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
     let ran =
         suite(&guarded(&case("it", "bad", "decision = 'allow'")), &["--coverage", "--mutate"]);
@@ -156,6 +174,7 @@ fn what_a_hook_never_does_is_excused_with_its_reason() {
     let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
     ran.exits(1).prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
     ran.prints("why      a case shows `refused` of 10-guard.sh (tool.pre)");
+    ran.prints("\na `[[never]]` is untrue: 2 cases");
 
     let other = never.replace("10-guard.sh", "gone.sh");
     let ran = suite(&guarded(&(other + &both())), &["--coverage"]);

@@ -193,11 +193,14 @@ fn a_signal_ends_what_prepares_a_case() {
         let one =
             format!("{}\nsetup = '{setup}'\n", case("x", "bad", "decision = 'block'").trim_end());
         fs::write(sandbox.at("hooks.d/tests/guard.toml"), one).unwrap();
-        let running = Running::start(&sandbox, &["test", "--suite"]).feed(b"");
+        let running = Running::start(&sandbox, &["test", "--suite", "--format", "tap"]);
+        let running = running.feed(b"");
         wait_for_text(&sandbox, "started");
         end(running.pid(), signal);
         // `ended` holds that no process is left.
-        running.ended().ran.exits(status);
+        let ran = running.ended().ran;
+        ran.exits(status).prints("1..1\nok 1 - hooks.d/tests/guard.toml: x # SKIP not run\n");
+        ran.prints("\nBail out! hookrun was told to stop\n");
     }
 }
 
@@ -275,4 +278,21 @@ fn files_with_cases_that_are_passed_over_are_told() {
 
     let none = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/b.tml", &one);
     suite(&none, &[]).exits(2).says("there are no files of cases").says("does not end in .toml");
+}
+
+#[test]
+fn an_event_is_chosen_by_any_of_its_names() {
+    let sandbox = guarded(&case("x", "bad", "decision = 'block'"));
+    for name in ["tool.pre", "TOOL.PRE", "PreToolUse", "BeforeTool"] {
+        suite(&sandbox, &["--event", name]).exits(0).prints("as expected: 1 case");
+    }
+    suite(&sandbox, &["--event", "session.end"]).exits(2).says("none of the 1 cases is chosen");
+    for (name, help) in [
+        ("tol.pre", "did you mean `--event tool.pre`?"),
+        ("PreTolUse", "did you mean `--event PreToolUse`?"),
+        ("zzz", "`hookrun events` lists them"),
+    ] {
+        let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
+        ran.exits(2).says(&format!("unknown event `{name}`")).says(help);
+    }
 }

@@ -56,8 +56,7 @@ pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &Te
 
 /// Whether an event is called that, by its own name or by a host's.
 fn is_called(name: &str, event: &str) -> bool {
-    let is_alias = || hookrun::event::catalog::find(name).is_some_and(|spec| spec.name == event);
-    name.eq_ignore_ascii_case(event) || is_alias()
+    name.eq_ignore_ascii_case(event) || super::meant_by(name).contains(&event)
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
