@@ -137,6 +137,12 @@ impl Reader<'_> {
         let Some(table) = self.filled_table(row, value) else { return };
         for (key, value) in in_order(table) {
             let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };
+            if path.value.is_empty() {
+                // It would be the folder itself, which is always there.
+                let fault = Fault::new("the file has no name", "write its path");
+                self.fault(fault, key.span().start);
+                continue;
+            }
             let left = match (value.get_ref().as_str(), value.get_ref().as_bool()) {
                 (_, Some(true)) => Some(Left::There),
                 (_, Some(false)) => Some(Left::Gone),

@@ -130,6 +130,8 @@ with = [{ x = { text = "x", times = -1 } }]
         "F:25:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
+    let nameless = case("x", "x", "decision = 'allow', files = { '' = true }");
+    assert_eq!(told(&nameless), ["F:5:45: the file has no name [write its path"]);
     let range = case("x", "x", "decision = 'allow', reply = { status = 300 }");
     assert_eq!(told(&range), ["F:5:51: `status` cannot be 300 [write a number from 0 to 255"]);
 }

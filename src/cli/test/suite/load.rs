@@ -74,7 +74,7 @@ pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> L
         let text = match read(&file.path) {
             Ok(text) => text,
             Err(problem) => {
-                loader.problem(problem);
+                loader.problem(*problem);
                 continue;
             }
         };
@@ -94,10 +94,10 @@ pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> L
 }
 
 /// The text of a file, or why there is none.
-fn read(file: &Path) -> Result<String, Problem> {
+fn read(file: &Path) -> Result<String, Box<Problem>> {
     let bytes = stage::read(file).map_err(|error| {
         let cure = Some("make it a file of TOML that can be read".to_string());
-        problem(file, None, format!("cannot be read: {error}"), cure)
+        Box::new(problem(file, None, format!("cannot be read: {error}"), cure))
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -105,7 +105,7 @@ fn read(file: &Path) -> Result<String, Problem> {
         let line = good.matches('\n').count() + 1;
         let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         let (at, cure) = (Position { line, column }, "save it as UTF-8".to_string());
-        problem(file, Some(at), "is not UTF-8".to_string(), Some(cure))
+        Box::new(problem(file, Some(at), "is not UTF-8".to_string(), Some(cure)))
     })
 }
 
