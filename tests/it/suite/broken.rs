@@ -131,7 +131,7 @@ with = [{ x = { text = "x", times = -1 } }]
     ];
     assert_eq!(told(cases), wanted);
     let nameless = case("x", "x", "decision = 'allow', files = { '' = true }");
-    assert_eq!(told(&nameless), ["F:5:45: the file has no name [write its path"]);
+    assert_eq!(told(&nameless), ["F:5:42: the file has no name [write its path"]);
     let range = case("x", "x", "decision = 'allow', reply = { status = 300 }");
     assert_eq!(told(&range), ["F:5:51: `status` cannot be 300 [write a number from 0 to 255"]);
 }
@@ -201,6 +201,11 @@ event = "PreToolUse"
 host = "claude"
 context = '{"hook_event_name":"PreToolUse","tool_nme":"Bash","tool_input":{},"effort":1}'
 expect = { decision = "allow" }
+[[case]]
+name = "a slip is refused"
+event = "tool.pre"
+context = { toolNam = "bash" }
+expect = { decision = "block" }
 [[case]]
 name = "whatever it is"
 event = "tool.pre"

@@ -42,7 +42,8 @@ impl Loader<'_> {
         }
     }
 
-    /// A context must be one, and its keys those of the event, or clearly others.
+    /// A context must be one. Where it is to be allowed its keys must be those of the event, or clearly
+    /// others: that a slip is refused is worth a case, that it is allowed proves nothing.
     pub(super) fn check_context(
         &mut self,
         file: &Path,
@@ -60,7 +61,8 @@ impl Loader<'_> {
                 (self.context_in(&source, &bytes), path.at)
             }
         };
-        let Some(context) = context else { return };
+        let is_open = step.expect.decision.value == "allow";
+        let Some(context) = context.filter(|_| is_open) else { return };
         let bindings = dialect::find(&step.host.value);
         let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
         let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
