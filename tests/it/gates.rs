@@ -24,7 +24,11 @@ fn the_gates_are_in_order() {
 
 #[test]
 fn the_gates_decide_as_their_suites_say() {
-    decide_as_their_suites_say(&gates().join("hooks.d"));
+    let hooks = gates().join("hooks.d");
+    let files = names(&hooks.join("tests")).into_iter().filter(|name| name.ends_with(".toml"));
+    // One after another: together they take too long to tell from a hang where much else runs.
+    let suites: Vec<PathBuf> = files.map(|file| hooks.join("tests").join(file)).collect();
+    decide_as_their_suites_say(&hooks, &suites);
 }
 
 #[test]

@@ -29,22 +29,28 @@ fn event(folder: &str, file: &str) -> String {
 
 #[test]
 fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
-    decide_as_their_suites_say(&hooks());
+    decide_as_their_suites_say(&hooks(), &[hooks()]);
 }
 
-/// Holds that the hooks in a folder decide as the suites in it say, and that each has a case.
+/// Plays suites, which are all as expected; their cases.
 #[track_caller]
-pub(crate) fn decide_as_their_suites_say(hooks: &Path) {
-    let arguments = ["test", "--suite", hooks.to_str().unwrap(), "--format", "json"];
+fn played(suites: &Path) -> Vec<Value> {
+    let arguments = ["test", "--suite", suites.to_str().unwrap(), "--format", "json"];
     // `ended` holds that no process is left.
     let ran = Running::start(&Sandbox::new(), &arguments).feed(b"").ended().ran;
-    let report: Value =
+    let mut report: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    let cases = report["cases"].as_array().unwrap();
+    let Value::Array(cases) = report["cases"].take() else { panic!("{ran:?}") };
     let bad: Vec<&Value> = cases.iter().filter(|case| case["result"] != "expected").collect();
     assert!(bad.is_empty(), "{} of {}: {bad:#?}", bad.len(), cases.len());
     assert_eq!(ran.status, 0, "{ran:?}");
+    cases
+}
 
+/// Holds that the hooks in a folder decide as these suites say, and that each has a case.
+#[track_caller]
+pub(crate) fn decide_as_their_suites_say(hooks: &Path, suites: &[PathBuf]) {
+    let cases: Vec<Value> = suites.iter().flat_map(|suites| played(suites)).collect();
     let steps = || cases.iter().flat_map(|case| case["steps"].as_array().unwrap());
     let asked = |step: &Value| {
         let event = step["event"].as_str().unwrap().to_string();
