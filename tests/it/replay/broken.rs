@@ -173,7 +173,8 @@ fn a_pipe_that_nobody_reads_is_not_waited_for() {
     let sandbox = recorded(GUARD, &["ls"]);
     let script = "mkfifo pipe && exec \"$0\" replay events.jsonl --write pipe";
     sandbox.hookrun_by_shell(script, b"").exits(2).says("it is a pipe, and nobody reads it");
-    let script = "cat pipe & \"$0\" replay events.jsonl --write pipe --format tap; wait";
+    // The shell holds both ends of the pipe, so that nobody waits for anybody.
+    let script = "exec 3<> pipe; \"$0\" replay events.jsonl --write pipe && head -n 1 <&3";
     sandbox.hookrun_by_shell(script, b"").exits(0).prints("{\"hookrun\":1,");
 }
 
