@@ -357,9 +357,17 @@ def is_here(cwd):
 
 
 def shown(path):
-    """A path as seen from the project's root, where annotations are looked for."""
-    root, whole = os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR", ".")), os.path.realpath(path)
-    return os.path.relpath(whole, root) if whole.startswith(os.path.join(root, "")) else path
+    """A path as annotations have it: from the root of its git work tree, else of the job or the project."""
+    folder = os.path.realpath(os.path.dirname(path))
+    whole, roots = os.path.join(folder, os.path.basename(path)), []
+    ceilings = filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep))
+    ceilings = {"/", *map(os.path.realpath, ceilings)}
+    while folder not in ceilings and not roots:
+        roots += [folder] * os.path.exists(os.path.join(folder, ".git"))
+        folder = os.path.dirname(folder)
+    roots += map(os.path.realpath, filter(None, map(os.environ.get, ["GITHUB_WORKSPACE", "HOOKRUN_PROJECT_DIR"])))
+    inside = [root for root in roots if whole.startswith(os.path.join(root, ""))]
+    return os.path.relpath(whole, inside[0]) if inside else path
 
 
 def judge_lock(now, before):
