@@ -4,7 +4,7 @@
 //! unit for everything that starts a program.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -39,18 +39,8 @@ fn hooks(count: usize, parallel: bool) -> Vec<Hook> {
 }
 
 fn surroundings() -> Surroundings {
-    let cwd = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Surroundings {
-        cwd: cwd.into(),
-        project: cwd.into(),
-        search: None,
-        home: None,
-        inherited: Vec::new(),
-        variables: None,
-        state: std::env::temp_dir().join("hookrun-bench-state"),
-        depth: 0,
-        run_id: "bench".into(),
-    }
+    let cwd = env!("CARGO_MANIFEST_DIR");
+    Surroundings::new(cwd, std::env::temp_dir().join("hookrun-bench-state"), "bench")
 }
 
 fn event(context: &str) -> Event {

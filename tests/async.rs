@@ -27,15 +27,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
     let surroundings = Surroundings {
-        cwd: folder.into(),
-        project: folder.into(),
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        home: None,
-        state: folder.join("state"),
-        inherited: Vec::new(),
-        variables: None,
-        depth: 0,
-        run_id: "async".into(),
+        ..Surroundings::new(folder, folder.join("state"), "async")
     };
     Runner::new(Registry::new(hooks), surroundings)
 }

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::PathBuf;
-
 use hookrun::chain::Surroundings;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
@@ -13,17 +11,7 @@ use hookrun::registry::Registry;
 use hookrun::runner::Runner;
 
 fn surroundings() -> Surroundings {
-    Surroundings {
-        cwd: PathBuf::from("/"),
-        project: PathBuf::from("/"),
-        search: None,
-        home: None,
-        state: PathBuf::from("/nonexistent"),
-        inherited: Vec::new(),
-        variables: None,
-        depth: 0,
-        run_id: "idle".into(),
-    }
+    Surroundings::new("/", "/nonexistent", "idle")
 }
 
 fn event(name: &str) -> Event {

@@ -44,17 +44,11 @@ impl Site {
     pub(crate) fn build() -> Result<Site, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let program = std::env::current_exe()?;
-        let surroundings = Surroundings {
-            cwd: folder.path().into(),
-            project: folder.path().into(),
-            search: None,
-            home: None,
-            inherited: Vec::new(),
-            variables: None,
-            state: folder.path().join("state"),
-            depth: 0,
-            run_id: format!("soak-{}-{}", std::process::id(), folder.path().display()),
-        };
+        let surroundings = Surroundings::new(
+            folder.path(),
+            folder.path().join("state"),
+            format!("soak-{}-{}", std::process::id(), folder.path().display()),
+        );
         fs::create_dir(&surroundings.state)?;
         let catalog = Catalog::default();
         let detached = Event::new(catalog.find(DETACHED)?, "native", Context::parse("{}")?)?;

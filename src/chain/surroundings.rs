@@ -87,6 +87,29 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Those of a project whose root is also hookrun's own working directory: hooks keep state
+    /// below `state`, and their processes carry the mark `run_id`, which must be different for
+    /// every runner. There is no `PATH` and no home folder, nothing is inherited of another run,
+    /// and hooks get hookrun's own environment.
+    pub fn new(
+        project: impl Into<PathBuf>,
+        state: impl Into<PathBuf>,
+        run_id: impl Into<String>,
+    ) -> Surroundings {
+        let project = project.into();
+        Surroundings {
+            cwd: project.clone(),
+            project,
+            search: None,
+            home: None,
+            state: state.into(),
+            inherited: Vec::new(),
+            depth: 0,
+            variables: None,
+            run_id: run_id.into(),
+        }
+    }
+
     /// What relative paths of this event are relative to.
     pub fn place(&self, event: &Event) -> Place {
         let named = event.context().string("cwd").unwrap_or_default();

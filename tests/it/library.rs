@@ -27,15 +27,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn surroundings(folder: &Path) -> Surroundings {
     Surroundings {
-        cwd: folder.into(),
-        project: folder.into(),
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        home: None,
-        state: folder.join("state"),
-        inherited: Vec::new(),
-        variables: None,
-        depth: 0,
-        run_id: "library".into(),
+        ..Surroundings::new(folder, folder.join("state"), "library")
     }
 }
 
