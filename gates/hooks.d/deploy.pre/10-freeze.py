@@ -46,15 +46,14 @@ def is_same(folder):
 
 
 def is_here(cwd):
-    """Whether this is the event's `cwd`, as seen from where hookrun was asked or from the project's
-    root. If there is no such folder, hookrun starts a hook where it was asked."""
+    """Whether we are in the event's `cwd`: hookrun starts a hook elsewhere if there is no such folder."""
     if os.path.isdir(cwd):
         return True  # There is one even from here, so hookrun has found it.
-    asked = f"/proc/{os.getppid()}/cwd"
-    if is_same(asked):
-        return False
-    bases = [asked, os.environ.get("PWD", ""), os.environ.get("HOOKRUN_PROJECT_DIR", "")]
-    return any(is_same(os.path.join(base, cwd)) for base in bases)
+    # It is seen from where hookrun is: the folder of our parent, or what the shell called its own.
+    starts = [f"/proc/{os.getppid()}/cwd", os.environ.get("PWD", "")]
+    if not any(map(is_same, starts)):
+        starts.append(os.environ.get("HOOKRUN_PROJECT_DIR", ""))
+    return any(is_same(os.path.join(start, cwd)) for start in starts)
 
 
 def is_there(file):
