@@ -137,8 +137,8 @@ fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else { return };
     if let Err(error) = Log::in_folder(folder).check() {
         let cause = format!("decisions are not kept: {}", error.problem);
-        let cure = "make it a folder that is yours alone (`chmod 700`), or set HOOKRUN_DECISIONS \
-                    to another, or to `off`";
+        let cure = "make room there, or make it a folder that is yours alone (`chmod 700`), or set \
+                    HOOKRUN_DECISIONS to another, or to `off`";
         findings.add(&error.file, warning(cause, cure));
     }
 }
