@@ -198,14 +198,33 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, meta.len()))
 }
 
+/// How long a line that is cut off is looked at again before it counts as left so.
+const LOOKS_MS: [u64; 6] = [0, 1, 2, 4, 8, 16];
+
+/// Whether a file of this size ends in a line break. A line that somebody else is just writing
+/// looks cut off for a moment, as files grow page by page.
+fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
+    let mut size = size;
+    for pause in LOOKS_MS {
+        if pause > 0 {
+            std::thread::sleep(std::time::Duration::from_millis(pause));
+        }
+        let mut last = [b'\n'];
+        if size > 0 {
+            file.read_exact_at(&mut last, size - 1)?;
+        }
+        if last == *b"\n" {
+            return Ok(true);
+        }
+        size = file.metadata()?.len();
+    }
+    Ok(false)
+}
+
 /// Writes a line at the end of a file of this size.
 fn write(file: &mut File, size: u64, line: &str) -> io::Result<()> {
-    let mut last = [b'\n'];
-    if size > 0 {
-        file.read_exact_at(&mut last, size - 1)?;
-    }
     // What somebody was writing when he was killed, or when the disk was full.
-    let mended = (last != *b"\n").then(|| format!("\n{line}"));
+    let mended = (!is_at_line_end(file, size)?).then(|| format!("\n{line}"));
     let line = mended.as_deref().unwrap_or(line);
     // Beyond this limit the system does not fail, it kills.
     let limit = getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX);
