@@ -51,7 +51,7 @@ fn event(context: &str) -> Event {
 
 /// Measures the whole way from an event to its outcome.
 fn handle(bencher: Bencher<'_, '_>, hooks: Vec<Hook>) {
-    let runner = Runner::new(Registry::new(hooks), surroundings());
+    let runner = Runner::new(Registry::new(hooks).expect("canonical events"), surroundings());
     let event = event(EVENT);
     let settled = runner.handle(&event).outcome.settled;
     assert!(matches!(settled, Settled::Allowed), "a bench of failures measures nothing");
@@ -134,7 +134,7 @@ fn plan_of_1000_hooks_with_matchers(bencher: Bencher<'_, '_>) {
         let matcher = matcher(number).expect("these patterns are valid");
         hook(&number.to_string(), matcher, false)
     });
-    let registry = Registry::new(hooks);
+    let registry = Registry::new(hooks).expect("canonical events");
     let event = event(EVENT);
     let place = surroundings().place(&event);
     bencher

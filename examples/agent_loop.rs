@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use hookrun::config::Environment;
+use hookrun::event::catalog::UnknownEvent;
 use hookrun::event::{BuildError, Event};
 use hookrun::hook::Hook;
 use hookrun::outcome::Verdict;
@@ -23,18 +24,19 @@ enum Turn {
     Says(&'static str),
 }
 
-/// Stands for a model: it asks for production, is refused, and does something else.
+/// Stands for a model: it asks for production and for a mail, is blocked, and does something else.
 fn model(turn: u64) -> Result<Turn, &'static str> {
     match turn {
         0 => Ok(Turn::Calls("read", json!({ "path": "/srv/prod/users.csv" }))),
-        1 => Ok(Turn::Calls("read", json!({ "path": "notes.txt" }))),
-        2 => Ok(Turn::Says("The notes say hello.")),
+        1 => Ok(Turn::Calls("send", json!({ "to": "everybody" }))),
+        2 => Ok(Turn::Calls("read", json!({ "path": "notes.txt" }))),
+        3 => Ok(Turn::Says("The notes say hello.")),
         _ => Err("nobody is there"),
     }
 }
 
 /// The hooks of this program. Those of a person would come from `Config::load`.
-fn hooks() -> Registry {
+fn hooks() -> Result<Registry, UnknownEvent> {
     let registry = Registry::default();
     registry.register(Hook::function("no-prod", "tool.pre", |event| {
         let paths = event.action().map(|action| action.paths.as_slice()).unwrap_or_default();
@@ -42,11 +44,17 @@ fn hooks() -> Registry {
             Some(path) => Verdict::block(format!("{path} is production")),
             None => Verdict::allow(),
         }
-    }));
+    }))?;
+    registry.register(Hook::function("mail", "tool.pre", |event| {
+        match event.context().string("toolName").as_deref() {
+            Some("send") => Verdict::ask("send this mail?"),
+            _ => Verdict::allow(),
+        }
+    }))?;
     registry.register(Hook::function("branch", "session.start", |_| {
         Verdict::allow().with_context("The branch is main.")
-    }));
-    registry
+    }))?;
+    Ok(registry)
 }
 
 struct Agent<'o> {
@@ -57,13 +65,14 @@ struct Agent<'o> {
 }
 
 impl Agent<'_> {
-    /// Asks the hooks of an event; the reason of a refusal. Without hooks this costs nothing.
+    /// Runs the hooks of an event; why it is blocked, if it is. Without hooks this costs nothing.
+    ///
+    /// Nobody can answer questions here, so `permit` makes a block of them.
     fn asks(&mut self, event: &Event) -> io::Result<Option<String>> {
-        let run = self.runner.handle(event);
-        let reason = run.outcome.refusal().map(|refusal| refusal.reason.clone());
-        let verdict = if reason.is_some() { "refused" } else { "allowed" };
+        let blocked = self.runner.handle(event).permit().err().map(|blocked| blocked.reason);
+        let verdict = if blocked.is_some() { "blocked" } else { "allowed" };
         writeln!(self.out, "{:<13} {verdict}", event.spec().name)?;
-        Ok(reason)
+        Ok(blocked)
     }
 
     /// One request: the hooks may say something to the model, which is then drained.
@@ -137,8 +146,8 @@ fn error(message: &str) -> Result<Event, BuildError> {
 /// Two sessions: one that completes, and one whose model fails.
 pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
     let reminders = Reminders::default();
-    let runner = Runner::embedded(hooks(), &Environment::capture()).reminders(reminders.clone());
-    for first in [0, 3] {
+    let runner = Runner::embedded(hooks()?, &Environment::capture()).reminders(reminders.clone());
+    for first in [0, 4] {
         let messages = vec!["Read the notes.".to_string()];
         let (runner, reminders) = (runner.clone(), reminders.clone());
         Agent { runner, reminders, messages, out }.session(first)?;

@@ -50,8 +50,8 @@ fn call(
         }
     };
     let run = runner.handle(&Event::tool_pre(&call.tool, call.input.clone()).build()?);
-    if let Some(refusal) = run.outcome.refusal() {
-        writeln!(out, "refused: {}", refusal.reason)?;
+    if let Err(blocked) = run.permit() {
+        writeln!(out, "blocked: {}", blocked.reason)?;
         return Ok(());
     }
     let path = call.input["path"].as_str().unwrap_or_default();
@@ -70,7 +70,7 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>>
             None => Verdict::allow(),
         }
     });
-    let runner = Runner::embedded(Registry::new([guard]), &Environment::capture());
+    let runner = Runner::embedded(Registry::new([guard])?, &Environment::capture());
     let host = (&interceptors(), &runner);
     call(host, "read", json!({ "path": "notes.txt" }), out)?;
     call(host, "read", json!({ "path": "../else/notes.txt" }), out)?;

@@ -14,9 +14,9 @@
 //! let runner = Runner::from_config(Config::load(&Choice::default(), &env, Scope::All), &env);
 //!
 //! let event = Event::tool_pre("bash", json!({ "command": "rm -rf /" })).session("s-1").build()?;
-//! let run = runner.handle(&event);
-//! if let Some(refusal) = run.outcome.refusal() {
-//!     eprintln!("refused: {}", refusal.reason);
+//! match runner.handle(&event).permit() {
+//!     Ok(allowed) => println!("go on with {:?}", allowed.event.action()),
+//!     Err(blocked) => eprintln!("blocked: {}", blocked.reason),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -260,7 +260,8 @@ pub struct Question {
 }
 
 /// Why the event does not happen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{reason}")]
 pub struct Refusal {
     /// The hook that refused; `None` when hookrun itself did (a broken configuration, a
     /// budget that is used up).
@@ -382,7 +383,8 @@ impl Outcome {
             && self.notices.is_empty()
     }
 
-    /// The refusal, if there is one.
+    /// The refusal, if there is one. `None` is no permission: a person may have to be asked. Before
+    /// an action, ask [`Run::permit`](crate::run::Run::permit).
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.settled {
             Settled::Refused(refusal) => Some(refusal),

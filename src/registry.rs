@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::event::catalog::{Catalog, UnknownEvent};
 use crate::hook::Hook;
 
 /// The hooks of one event, in plan order.
@@ -16,12 +17,26 @@ pub type Bound = Arc<[Arc<Hook>]>;
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     by_event: Arc<RwLock<HashMap<String, Bound>>>,
+    /// The events that there are.
+    catalog: Arc<Catalog>,
 }
 
 impl Registry {
-    /// A registry of `hooks`. For one event they run by priority, then by layer (system first),
-    /// then in the order given.
-    pub fn new(hooks: impl IntoIterator<Item = Hook>) -> Registry {
+    /// A registry of `hooks` for the events of the built-in table. For one event they run by
+    /// priority, then by layer (system first), then in the order given.
+    ///
+    /// # Errors
+    /// When a hook names an event that does not exist: it would never run.
+    pub fn new(hooks: impl IntoIterator<Item = Hook>) -> Result<Registry, UnknownEvent> {
+        let catalog = Catalog::default();
+        let named = hooks.into_iter().map(|hook| canonical(hook, &catalog));
+        let named = named.collect::<Result<Vec<Hook>, UnknownEvent>>()?;
+        Ok(Registry::loaded(named, catalog))
+    }
+
+    /// A registry of hooks that were loaded together with `catalog`, as those of a
+    /// [`Config`](crate::config::Config) are: each names its event as the catalog does.
+    pub fn loaded(hooks: impl IntoIterator<Item = Hook>, catalog: Catalog) -> Registry {
         let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
         for hook in hooks {
             by_event.entry(hook.event.clone()).or_default().push(Arc::new(hook));
@@ -30,17 +45,31 @@ impl Registry {
             hooks.sort_by_key(|hook| place(hook));
             (event, Bound::from(hooks))
         });
-        Registry { by_event: Arc::new(RwLock::new(ordered.collect())) }
+        let by_event = Arc::new(RwLock::new(ordered.collect()));
+        Registry { by_event, catalog: Arc::new(catalog) }
+    }
+
+    /// A registry of its own, in which every hook is what `change` makes of it.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(&Hook) -> Hook) -> Registry {
+        let hooks: Vec<Hook> = self.hooks().iter().map(|hook| change(hook)).collect();
+        Registry::loaded(hooks, Catalog::clone(&self.catalog))
     }
 
     /// Adds a hook. It runs after those of the same event, priority and layer that are there.
-    pub fn register(&self, hook: Hook) {
+    /// A host's name for an event (`PreToolUse`) is as good as ours.
+    ///
+    /// # Errors
+    /// When it names an event that does not exist: it would never run.
+    pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
+        let hook = canonical(hook, &self.catalog)?;
         let mut by_event = self.write();
         let mut hooks = by_event.get(&hook.event).map_or_else(Vec::new, |bound| bound.to_vec());
         let at = hooks.partition_point(|known| place(known) <= place(&hook));
         let event = hook.event.clone();
         hooks.insert(at, Arc::new(hook));
         by_event.insert(event, hooks.into());
+        Ok(())
     }
 
     /// Takes out every hook of this name, and says how many there were.
@@ -93,6 +122,12 @@ impl Registry {
     }
 }
 
+/// The hook with its event as the catalog names it.
+fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
+    hook.event = catalog.find(&hook.event)?.name.clone().into_owned();
+    Ok(hook)
+}
+
 /// Where a hook stands among those of its event.
 fn place(hook: &Hook) -> impl Ord + use<> {
     (hook.priority, hook.source.layer)
@@ -101,6 +136,8 @@ fn place(hook: &Hook) -> impl Ord + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::EventSpec;
+    use crate::event::catalog::find;
     use crate::hook::Handler;
 
     fn hook(name: &str, priority: i64) -> Hook {
@@ -113,11 +150,11 @@ mod tests {
 
     #[test]
     fn hooks_come_and_go_and_equal_ones_keep_their_order() {
-        let registry = Registry::new([hook("b", 100), hook("late", 200)]);
+        let registry = Registry::new([hook("b", 100), hook("late", 200)]).unwrap();
         let shared = registry.clone();
-        shared.register(hook("a", 100));
-        shared.register(hook("first", 1));
-        shared.register(hook("b", 100));
+        shared.register(hook("a", 100)).unwrap();
+        shared.register(hook("first", 1)).unwrap();
+        shared.register(hook("b", 100)).unwrap();
         assert_eq!(names(&registry), ["first", "b", "a", "b", "late"]);
 
         let before = registry.bound("tool.pre");
@@ -130,5 +167,30 @@ mod tests {
             registry.remove(name);
         }
         assert!(!registry.has("tool.pre") && registry.hooks().is_empty());
+    }
+
+    #[test]
+    fn a_hook_for_an_event_that_does_not_exist_is_an_error_and_a_hosts_name_is_ours() {
+        let hook = |event: &str| Hook::new("x", event, Handler::Shell("true".into()));
+        let own = EventSpec { name: "deploy.pre".into(), ..find("tool.pre").unwrap().clone() };
+        let registry = Registry::loaded([], Catalog::with(vec![own]));
+        for (name, meant) in [
+            ("tool.pre", "tool.pre"),
+            ("PreToolUse", "tool.pre"),
+            ("Tool.Pre", "tool.pre"),
+            ("Deploy.Pre", "deploy.pre"),
+        ] {
+            registry.register(hook(name)).unwrap();
+            assert_eq!(registry.bound(meant).last().unwrap().event, meant, "{name}");
+        }
+        assert_eq!((registry.bound("tool.pre").len(), registry.hooks().len()), (3, 4));
+        for slip in ["tool.per", "PreToolUs", "", "deploy"] {
+            let refused = registry.register(hook(slip)).unwrap_err();
+            assert_eq!(refused.name, slip);
+            assert_eq!(Registry::new([hook(slip)]).unwrap_err().name, slip);
+        }
+        assert_eq!(Registry::new([hook("tool.per")]).unwrap_err().nearest.unwrap(), "tool.pre");
+        assert!(Registry::new([hook("deploy.pre")]).is_err(), "nobody declared it here");
+        assert_eq!(registry.hooks().len(), 4);
     }
 }

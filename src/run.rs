@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::event::{Event, OnFailure};
 use crate::hook::{Hook, Mismatch, Source, duration_text};
-use crate::outcome::Outcome;
-use crate::outcome::{Verdict, merge::Heard};
+use crate::outcome::merge::Heard;
+use crate::outcome::{Outcome, Refusal, Verdict};
 
 /// Everything about one decided event.
 #[derive(Debug, Clone)]
@@ -25,6 +25,33 @@ pub struct Run {
     /// Who has decided it before, where this is the outcome of another run of the same call: the
     /// host and its name for the event.
     pub earlier: Option<String>,
+}
+
+impl Run {
+    /// Whether the action may happen: the one question to ask before doing it.
+    ///
+    /// A question to a person that nobody has answered is a block here; a host that can ask
+    /// people looks at [`Outcome::settled`] first and gives the answer to [`Outcome::answered`].
+    ///
+    /// # Errors
+    /// Why it may not happen.
+    #[must_use = "an action that nobody permitted must not happen"]
+    pub fn permit(self) -> Result<Allowed, Refusal> {
+        let outcome = self.outcome.answered(false, "nobody answered");
+        match outcome.refusal() {
+            Some(refusal) => Err(refusal.clone()),
+            None => Ok(Allowed { event: self.event, outcome }),
+        }
+    }
+}
+
+/// An action that may happen: no hook blocks it, and no question is open.
+#[derive(Debug, Clone)]
+pub struct Allowed {
+    /// The event as the hooks rewrote it: do this, not what was asked for first.
+    pub event: Event,
+    /// What the hooks said: output, context for the model, findings.
+    pub outcome: Outcome,
 }
 
 /// What became of one hook.

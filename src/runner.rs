@@ -61,7 +61,8 @@ impl Runner {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         let mistakes = config.problems.into_iter().filter(is_error).collect();
         let surroundings = surroundings(env, config.project);
-        let runner = Runner::new(Registry::new(config.hooks), surroundings).broken(broken);
+        let registry = Registry::loaded(config.hooks, config.catalog);
+        let runner = Runner::new(registry, surroundings).broken(broken);
         Runner { mistakes, ..runner }
     }
 
@@ -124,7 +125,7 @@ impl Runner {
     /// # let folder = folder.path().join("log");
     /// let log = Log::in_folder(&folder);
     /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
-    /// let runner = Runner::embedded(Registry::new([no]), &Environment::capture())
+    /// let runner = Runner::embedded(Registry::new([no])?, &Environment::capture())
     ///     .log(Journal::new(log.clone(), Redactor::default()));
     /// runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
     /// assert!(std::fs::read_to_string(&log.files()[0])?.contains("not today"));
@@ -154,7 +155,7 @@ impl Runner {
     ///     std::thread::sleep(std::time::Duration::from_secs(2));
     /// });
     /// let abort = Abort::new()?;
-    /// let runner = Runner::embedded(Registry::new([slow]), &Environment::capture())
+    /// let runner = Runner::embedded(Registry::new([slow])?, &Environment::capture())
     ///     .abort(abort.clone());
     /// let user = std::thread::spawn(move || {
     ///     // The user has pressed Escape.
@@ -162,7 +163,7 @@ impl Runner {
     ///     abort.raise();
     /// });
     /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
-    /// assert!(run.outcome.refusal().is_some_and(|refusal| refusal.reason.contains("stop")));
+    /// assert!(run.permit().is_err_and(|refusal| refusal.reason.contains("stop")));
     /// # user.join().ok();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -30,7 +30,7 @@ fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
         ..Surroundings::new(folder, folder.join("state"), "async")
     };
-    Runner::new(Registry::new(hooks), surroundings)
+    Runner::new(Registry::new(hooks).unwrap(), surroundings)
 }
 
 fn folder() -> (TempDir, PathBuf) {

@@ -22,7 +22,7 @@ fn event(name: &str) -> Event {
 
 #[test]
 fn an_event_without_hooks_allocates_nothing() {
-    let registry = Registry::new([Hook::function("end", "session.end", |_| ())]);
+    let registry = Registry::new([Hook::function("end", "session.end", |_| ())]).unwrap();
     let abort = Abort::new().unwrap();
     let runner = Runner::new(registry.clone(), surroundings()).abort(abort.clone());
     for name in ["tool.pre", "tool.post", "message.sent"] {
@@ -35,7 +35,7 @@ fn an_event_without_hooks_allocates_nothing() {
     }
 
     // It is the missing hook that makes it free, and an abort refuses all the same.
-    registry.register(Hook::function("guard", "tool.pre", |_| ()));
+    registry.register(Hook::function("guard", "tool.pre", |_| ())).unwrap();
     let bound = event("tool.pre");
     let counted = allocation_counter::measure(|| drop(runner.handle(&bound)));
     assert!(counted.count_total > 0);

@@ -101,7 +101,11 @@ impl Site {
 
     /// A runner that ends what leaves a group, as a program does that exists to run hooks.
     fn runner(&self, hooks: impl Iterator<Item = Hook>) -> Runner {
-        Runner::new(Registry::new(hooks), self.surroundings.clone()).grounds(Grounds::take())
+        Runner::new(
+            Registry::new(hooks).expect("the events of the soak are canonical"),
+            self.surroundings.clone(),
+        )
+        .grounds(Grounds::take())
     }
 
     /// A runner for the event that nobody waits for: hooks that make `files`, and one that hangs.
@@ -118,7 +122,10 @@ impl Site {
             let words = ["mark".to_string(), file.to_string_lossy().into_owned()];
             hooks.push(hook(hooks.len(), LONG, &words));
         }
-        Runner::new(Registry::new(hooks), self.surroundings.clone())
+        Runner::new(
+            Registry::new(hooks).expect("the events of the soak are canonical"),
+            self.surroundings.clone(),
+        )
     }
 }
 

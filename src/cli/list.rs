@@ -36,7 +36,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     for problem in &config.problems {
         streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
-    let registry = Registry::new(config.hooks.clone());
+    let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
         TextFormat::Human => human(&config, &registry, &paths, out)?,
         TextFormat::Json => {

@@ -27,7 +27,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
     let config = config.for_host(dialect::find(&args.dialect));
     let paths = Paths::from(&env.cwd);
-    let hooks = Registry::new(config.hooks.clone()).hooks();
+    let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();
     let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
     if found.is_empty() {
         let names = hooks.iter().map(|hook| hook.name.as_str());

@@ -21,10 +21,14 @@ session.start allowed
 model.pre     allowed
   to the model: <system-reminder> Additional context from hook \"branch\":  The branch is main. </system-reminder>
 model.post    allowed
-tool.pre      refused
+tool.pre      blocked
   the tool gives: Permission denied by hook: /srv/prod/users.csv is production. Do not retry; the host environment has rejected this action. Surface the block to the user with the hook's reason verbatim.
 model.pre     allowed
   to the model: <system-reminder> Hook \"no-prod\" blocked the action: /srv/prod/users.csv is production. Adjust your approach; do not retry the exact same call. </system-reminder>
+model.post    allowed
+tool.pre      blocked
+  the tool gives: Permission denied by hook: send this mail? (nobody answered). Do not retry; the host environment has rejected this action. Surface the block to the user with the hook's reason verbatim.
+model.pre     allowed
 model.post    allowed
 tool.pre      allowed
 tool.post     allowed
@@ -50,7 +54,7 @@ session.end   allowed
 fn interceptors_change_calls_before_hooks_judge_them() {
     let expected = "\
 read {\"path\":\"notes.txt\"}: \"/tenants/acme/notes.txt says [removed]\"
-read {\"path\":\"../else/notes.txt\"}: refused: /tenants/acme/../else/notes.txt leads outside
+read {\"path\":\"../else/notes.txt\"}: blocked: /tenants/acme/../else/notes.txt leads outside
 read {}: vetoed by tenant: no path
 fetch {\"url\":\"https://example.org\"}: vetoed by no-network: there is no network here
 ";

@@ -621,32 +621,40 @@ fn library() -> String {
 
 #[test]
 fn the_example_of_the_library_decides() {
-    let sandbox = Sandbox::new().hook("10-no.sh", "echo no shell here >&2; exit 1");
+    let sandbox = Sandbox::new()
+        .hook("10-ask.sh", "case $HOOKRUN_ACTION_COMMAND in ls) echo '{\"ask\":\"list?\"}';; esac")
+        .hook(
+            "20-no.sh",
+            "[ \"$HOOKRUN_ACTION_COMMAND\" != rm ] || { echo no shell here >&2; exit 1; }",
+        );
     let state_home = Some(sandbox.at("state"));
     let env =
         hookrun::config::Environment { state_home, ..hookrun::config::Environment::capture() };
-    let runner = example::runner(sandbox.path(), &env);
-    let refusal = |command: &str| example::refusal(&runner, command).unwrap();
-    assert_eq!(refusal("rm -rf /").as_deref(), Some("no shell here"));
-    runner.registry().remove("10-no.sh");
-    assert_eq!(refusal("deploy prod").as_deref(), Some("production is off limits"));
-    assert_eq!(refusal("deploy test"), None);
+    let runner = example::runner(sandbox.path(), &env).unwrap();
+    let blocked = |command: &str| example::permit(&runner, command).unwrap_err().to_string();
+    assert_eq!(blocked("rm"), "no shell here");
+    assert_eq!(blocked("ls"), "list? (nobody answered)");
+    assert_eq!(blocked("deploy prod"), "production is off limits");
+    assert_eq!(example::permit(&runner, "deploy test").unwrap().event.host(), "native");
 }
 
 mod example {
     // The example begins.
+    use std::error::Error;
     use std::path::Path;
 
     use hookrun::config::{Choice, Config, Environment, Scope};
-    use hookrun::event::{BuildError, Event};
+    use hookrun::event::Event;
+    use hookrun::event::catalog::UnknownEvent;
     use hookrun::hook::Hook;
     use hookrun::outcome::Verdict;
+    use hookrun::run::Allowed;
     use hookrun::runner::Runner;
     use serde_json::json;
 
     /// Once: the hooks in `folder`, and one that is a function of this program.
     /// `env` is mostly `Environment::capture()`.
-    pub(super) fn runner(folder: &Path, env: &Environment) -> Runner {
+    pub(super) fn runner(folder: &Path, env: &Environment) -> Result<Runner, UnknownEvent> {
         let choice = Choice { explicit: vec![folder.into()], ..Choice::default() };
         let runner = Runner::from_config(Config::load(&choice, env, Scope::All), env);
         runner.registry().register(Hook::function("no-prod", "tool.pre", |event| {
@@ -656,16 +664,16 @@ mod example {
                 }
                 _ => Verdict::allow(),
             }
-        }));
-        runner
+        }))?;
+        Ok(runner)
     }
 
-    /// For each event: why `command` is refused; `None` if it is not.
-    pub(super) fn refusal(runner: &Runner, command: &str) -> Result<Option<String>, BuildError> {
+    /// For each command: what may run, as the hooks rewrote it; the error says why nothing may.
+    /// A question that nobody answers is a block.
+    pub(super) fn permit(runner: &Runner, command: &str) -> Result<Allowed, Box<dyn Error>> {
         let event =
             Event::tool_pre("bash", json!({ "command": command })).session("s-1").build()?;
-        let run = runner.handle(&event);
-        Ok(run.outcome.refusal().map(|refusal| refusal.reason.clone()))
+        Ok(runner.handle(&event).permit()?)
     }
     // The example ends.
 }

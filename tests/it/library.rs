@@ -33,7 +33,7 @@ fn surroundings(folder: &Path) -> Surroundings {
 }
 
 fn runner(sandbox: &Sandbox, hooks: impl IntoIterator<Item = Hook>) -> Runner {
-    Runner::new(Registry::new(hooks), surroundings(sandbox.path()))
+    Runner::new(Registry::new(hooks).unwrap(), surroundings(sandbox.path()))
 }
 
 fn event(name: &str, context: &Value) -> Event {
@@ -276,8 +276,8 @@ fn a_runner_is_shared_and_its_hooks_change_while_it_decides() {
         counted.fetch_add(1, Ordering::Relaxed);
     });
     meets.limits.timeout = Some(LONG);
-    runner.registry().register(meets);
-    runner.registry().register(shell("command", "exit 0"));
+    runner.registry().register(meets).unwrap();
+    runner.registry().register(shell("command", "exit 0")).unwrap();
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| assert!(runner.handle(&call("ls")).outcome.is_allowed()));
@@ -285,7 +285,8 @@ fn a_runner_is_shared_and_its_hooks_change_while_it_decides() {
     });
     assert_eq!(count.load(Ordering::Relaxed), 3);
     assert_eq!(runner.registry().remove("meets"), 1);
-    runner.registry().register(Hook::function("no", "tool.pre", |_| Verdict::block("no")));
+    let no = Hook::function("no", "tool.pre", |_| Verdict::block("no"));
+    runner.registry().register(no).unwrap();
     assert_eq!(reason(&runner.clone().handle(&call("ls"))), "no");
     assert_eq!(count.load(Ordering::Relaxed), 3);
 }
@@ -295,12 +296,13 @@ fn a_function_may_ask_the_runner_itself() {
     let sandbox = Sandbox::new();
     let runner = runner(&sandbox, [shell("command", "echo no >&2; exit 1")]);
     let inner = runner.clone();
-    runner.registry().register(Hook::function("asks", "prompt.submit", move |_| {
-        match inner.handle(&call("ls")).outcome.refusal() {
-            Some(refusal) => Verdict::block(refusal.reason.clone()),
-            None => Verdict::allow(),
+    let asks = Hook::function("asks", "prompt.submit", move |_| {
+        match inner.handle(&call("ls")).permit() {
+            Err(blocked) => Verdict::block(blocked.reason),
+            Ok(_) => Verdict::allow(),
         }
-    }));
+    });
+    runner.registry().register(asks).unwrap();
     let run = runner.handle(&event("prompt.submit", &json!({ "prompt": "hi" })));
     assert_eq!(reason(&run), "no");
 }
@@ -364,4 +366,30 @@ fn a_function_sees_the_session_and_two_decisions_at_once_start_processes_of_thei
         decisions.map(|decision| decision.join().unwrap())
     });
     assert_eq!(said, ["a", "b"].map(|name| (name.to_string(), name.to_string())));
+}
+
+#[test]
+fn only_what_no_hook_blocks_and_no_question_holds_up_is_permitted() {
+    let sandbox = Sandbox::new();
+    let asks = |_: &Event| Verdict::ask("really?");
+    let rewrites = |_: &Event| {
+        Verdict::allow().with_update("toolInput", json!({ "command": "ls -l" })).with_output("hi")
+    };
+    let one = |hook: Hook| runner(&sandbox, [hook]).handle(&call("ls")).permit();
+
+    let allowed = one(Hook { rewrite: true, ..Hook::function("r", "tool.pre", rewrites) }).unwrap();
+    assert_eq!(allowed.event.action().unwrap().command.as_deref(), Some("ls -l"));
+    assert_eq!(allowed.outcome.output().as_deref(), Some("hi"));
+    let unanswered = one(Hook::function("a", "tool.pre", asks)).unwrap_err();
+    assert_eq!(unanswered.to_string(), "really? (nobody answered)");
+    assert_eq!(unanswered.hook.as_deref(), Some("a"));
+    let blocked = one(Hook::function("b", "tool.pre", |_| Verdict::block("no"))).unwrap_err();
+    assert_eq!(blocked.to_string(), "no");
+    let panics = one(Hook::function("p", "tool.pre", |_| -> Verdict { panic!("oh") })).unwrap_err();
+    assert!(panics.reason.contains("oh"), "{panics}");
+
+    // A host that can ask people gives the answer first.
+    let mut run = runner(&sandbox, [Hook::function("a", "tool.pre", asks)]).handle(&call("ls"));
+    run.outcome = run.outcome.answered(true, "");
+    assert!(run.permit().is_ok());
 }

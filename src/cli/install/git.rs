@@ -209,7 +209,7 @@ fn find_hooks(source: &SourceArgs, env: &Environment, place: &Place) -> Result<R
         Some(complaint) => Err(Failure::new(complaint)),
         None => {
             let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
-            Ok(Registry::new(config.hooks.into_iter().filter(runs)))
+            Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
         }
     }
 }

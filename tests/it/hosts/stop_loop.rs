@@ -258,7 +258,7 @@ fn the_counts_of_a_session_are_not_lost_where_many_stop_at_once() {
 fn in_library(state: &Path) -> Runner {
     let never = Hook::function("never", "agent.stop", |_| Verdict::block("not yet"));
     let env = Environment { state_home: Some(state.to_path_buf()), ..Environment::capture() };
-    Runner::embedded(Registry::new([never]), &env)
+    Runner::embedded(Registry::new([never]).unwrap(), &env)
 }
 
 fn stop_of(session: &str) -> Event {

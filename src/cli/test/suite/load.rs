@@ -235,7 +235,7 @@ impl Loader<'_> {
             step.hooks.is_empty() || step.hooks.iter().any(|name| name.value == hook.name)
         };
         let picked = bound.into_iter().filter(is_picked).cloned();
-        let registry = Registry::new(picked);
+        let registry = Registry::loaded(picked, config.catalog.clone());
         (self.loaded.checks.len() == before).then(|| Asks {
             registry,
             events,

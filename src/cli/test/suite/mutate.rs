@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use hookrun::hook::Hook;
-use hookrun::registry::Registry;
 use hookrun::report::suite::Mutated;
 use hookrun::run::{Fate, Trace};
 use hookrun::scenario::coverage::{Who, can_run};
@@ -106,10 +105,7 @@ fn changed(trial: &Trial, who: &Who, row: &'static MutantRow) -> Trial {
     let replace = |hook: &Hook| {
         if Who::of(hook) == *who { row.in_place_of(hook) } else { hook.clone() }
     };
-    let change = |asks: &Asks| {
-        let hooks: Vec<Hook> = asks.registry.hooks().iter().map(|hook| replace(hook)).collect();
-        Asks { registry: Registry::new(hooks), ..asks.clone() }
-    };
+    let change = |asks: &Asks| Asks { registry: asks.registry.map(replace), ..asks.clone() };
     Trial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
 }
 
