@@ -1,11 +1,12 @@
 //! `hookrun list`: what is configured, from which file, in what order, and what will not run.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect;
-use hookrun::event::EventSpec;
+use hookrun::dialect::{self, Dialect};
+use hookrun::event::{EventSpec, OnFailure, Schedule};
 use hookrun::hook::{Hook, Limits, Sandbox};
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{ListArgs, TextFormat};
 use crate::asked::Asked;
 use crate::exit::{Exit, Result};
+use crate::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
 use crate::run::choice;
 use crate::streams;
 
@@ -24,10 +26,11 @@ const DIM: Style = Style::new().dimmed();
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
+    let dialect = dialect::find(&args.dialect);
     let asked = args.event.as_deref().map(|name| Asked::new(name, &args.dialect));
     let config = match &asked {
         Some(asked) => asked.load(&choice, env),
-        None => Config::load(&choice, env, Scope::All).for_host(dialect::find(&args.dialect)),
+        None => Config::load(&choice, env, Scope::All).for_host(dialect),
     };
     if let Some(asked) = &asked {
         asked.check(&config)?;
@@ -38,48 +41,83 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
-        TextFormat::Human => human(&config, &registry, &paths, out)?,
+        TextFormat::Human => {
+            if registry.hooks().is_empty() {
+                nothing_found(&config, &paths, out)?;
+            }
+            for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
+                bound_to(spec, dialect, &registry, &paths, out)?;
+            }
+        }
         TextFormat::Json => {
-            let hooks: Vec<Value> =
-                registry.hooks().iter().map(|hook| hook_json(hook, &paths)).collect();
+            let json =
+                |hook: &Arc<Hook>| hook_json(hook, &rules_of(hook, &config, dialect), &paths);
+            let hooks: Vec<Value> = registry.hooks().iter().map(json).collect();
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
     Ok(if config.has_errors() { Exit::No } else { Exit::Yes })
 }
 
-fn human(config: &Config, registry: &Registry, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    if registry.hooks().is_empty() {
-        writeln!(out, "No hooks found.")?;
-        for layer in &config.layers {
-            writeln!(
-                out,
-                "  looked into {} ({} layer)",
-                paths.show(&layer.folder),
-                layer.kind.name()
-            )?;
-        }
+/// Where hooks were looked for, and how to begin.
+fn nothing_found(config: &Config, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "No hooks found.")?;
+    for layer in &config.layers {
+        writeln!(out, "  looked into {} ({} layer)", paths.show(&layer.folder), layer.kind.name())?;
+    }
+    writeln!(
+        out,
+        "An executable file in hooks.d/EVENT/ is a hook; `hookrun man hookrun-hook` tells more."
+    )?;
+    Ok(())
+}
+
+/// The hooks of an event, with the rules that it has in the host: once for each of the host's
+/// events that is bound to it.
+fn bound_to(
+    spec: &EventSpec,
+    dialect: Option<&'static Dialect>,
+    registry: &Registry,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let bound = registry.bound(&spec.name);
+    let mut rules = host_rules(dialect, spec);
+    rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
+    if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
+        let host = dialect.name;
+        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}({host} has no such event){DIM:#}", spec.name)?;
+        steps(&Plan::in_order(&bound, spec), spec, paths, out)?;
+    }
+    for rules in rules {
+        let host_name = match dialect {
+            Some(dialect) => format!("{} {}: ", dialect.name, rules.name),
+            None => String::new(),
+        };
         writeln!(
             out,
-            "An executable file in hooks.d/EVENT/ is a hook; `hookrun man hookrun-hook` tells more."
+            "{BOLD}{}{BOLD:#}  {} {DIM}({host_name}{}, {}){DIM:#}",
+            spec.name,
+            spec.summary,
+            shown(&rules.spec).0,
+            rules.spec.schedule.name()
         )?;
-    }
-    for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
-        event(spec, registry, paths, out)?;
+        steps(&Plan::in_order(&bound, &rules.spec), &rules.spec, paths, out)?;
     }
     Ok(())
 }
 
-fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    let may = if spec.blocks { "can be refused" } else { "cannot be refused" };
-    writeln!(
-        out,
-        "{BOLD}{}{BOLD:#}  {} {DIM}({may}, {}){DIM:#}",
-        spec.name,
-        spec.summary,
-        spec.schedule.name()
-    )?;
-    let plan = Plan::in_order(&registry.bound(&spec.name), spec);
+/// What `list` shows of an event's rules.
+fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
+    let gate = match (spec.blocks, spec.on_failure) {
+        (true, OnFailure::Block) => "can be blocked, a failing hook blocks",
+        (true, OnFailure::Allow) => "can be blocked, a failing hook allows",
+        (false, _) => "cannot be blocked",
+    };
+    (gate, spec.schedule)
+}
+
+fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let widest =
         plan.hooks().map(|planned| plain(&planned.hook.name).chars().count()).max().unwrap_or(0);
     for (number, step) in (1..).zip(&plan.steps) {
@@ -95,6 +133,10 @@ fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Wri
                 hook.priority,
                 plain(&hook.matcher.to_string())
             )?;
+            let failure = FailureRule::of(hook, spec).on_failure;
+            if spec.blocks && failure != spec.on_failure {
+                write!(out, "  (its failure {}s)", failure.name())?;
+            }
             let idle = hook.idle.as_ref().map(|why| format!("  (idle: {})", plain(why)));
             let why =
                 if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
@@ -107,7 +149,8 @@ fn event(spec: &EventSpec, registry: &Registry, paths: &Paths, out: &mut dyn Wri
 }
 
 /// A hook with all its settings, for programs.
-pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
+pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
+    let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
     json!({
         "name": hook.name,
         "event": hook.event,
@@ -116,9 +159,8 @@ pub(crate) fn hook_json(hook: &Hook, paths: &Paths) -> Value {
         "line": hook.source.line,
         "wants": hook.matcher.to_string(),
         "priority": hook.priority,
-        "timeoutMs": u64::try_from(hook.usual_timeout().as_millis()).unwrap_or(u64::MAX),
         "parallel": hook.parallel,
-        "onFailure": hook.on_failure.map(hookrun::event::OnFailure::name),
+        "rules": rules,
         "background": hook.background.name(),
         "limits": limits_json(&hook.limits),
         "sandbox": hook.sandbox.as_ref().map(sandbox_json),

@@ -19,6 +19,7 @@ mod man;
 mod new;
 mod quick;
 mod replay;
+mod rules;
 mod run;
 mod schema;
 mod send;

@@ -7,7 +7,7 @@ use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
 use hookrun::dialect;
 use hookrun::exec::command;
-use hookrun::hook::{Handler, Hook, duration_text};
+use hookrun::hook::{Handler, Hook};
 use hookrun::registry::Registry;
 use hookrun::report::{Paths, plain, problems};
 use hookrun::spelling;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{ShowArgs, TextFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::list::hook_json;
+use crate::rules::{HostRules, failure_text, rules_of, timeout_text};
 use crate::run::choice;
 use crate::streams;
 
@@ -25,7 +26,8 @@ const DIM: Style = Style::new().dimmed();
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
-    let config = config.for_host(dialect::find(&args.dialect));
+    let dialect = dialect::find(&args.dialect);
+    let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
     let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();
     let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
@@ -43,19 +45,22 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     match args.format {
         TextFormat::Human => {
             for hook in found {
-                human(hook, &config, env, &paths, out)?;
+                human(hook, &rules_of(hook, &config, dialect), env, &paths, out)?;
             }
         }
         TextFormat::Json => {
-            let hooks: Vec<Value> = found.iter().map(|hook| json_of(hook, env, &paths)).collect();
+            let json = |hook: &&Arc<Hook>| {
+                json_of(hook_json(hook, &rules_of(hook, &config, dialect), &paths), hook, env)
+            };
+            let hooks: Vec<Value> = found.iter().map(json).collect();
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
     Ok(Exit::Yes)
 }
 
-fn json_of(hook: &Hook, env: &Environment, paths: &Paths) -> Value {
-    let mut value = hook_json(hook, paths);
+/// The hook for programs, with the program that it would start.
+fn json_of(mut value: Value, hook: &Hook, env: &Environment) -> Value {
     match command::resolve(&hook.handler, env.search.as_deref()) {
         Ok(program) => value["program"] = program.path.display().to_string().into(),
         Err(error) => value["problem"] = error.to_string().into(),
@@ -65,22 +70,12 @@ fn json_of(hook: &Hook, env: &Environment, paths: &Paths) -> Value {
 
 fn human(
     hook: &Hook,
-    config: &Config,
+    rules: &[HostRules],
     env: &Environment,
     paths: &Paths,
     out: &mut dyn Write,
 ) -> Result<()> {
     let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let on_failure = match hook.on_failure {
-        Some(own) => own.name().to_string(),
-        None => {
-            let spec = config.catalog.find(&hook.event);
-            spec.map_or_else(
-                |_| String::new(),
-                |spec| format!("{} (the event's)", spec.on_failure.name()),
-            )
-        }
-    };
     let runs = match &hook.handler {
         Handler::File(file) => paths.show(file),
         Handler::Words { words, .. } => shell_words::join(words),
@@ -106,10 +101,10 @@ fn human(
         ("runs", runs),
         ("program", program),
         ("wants", hook.matcher.to_string()),
-        ("timeout", duration_text(hook.usual_timeout())),
+        ("timeout", timeout_text(hook, rules)),
         ("priority", hook.priority.to_string()),
         ("parallel", hook.parallel.to_string()),
-        ("on_failure", on_failure),
+        ("on_failure", failure_text(hook, rules)),
         ("background", hook.background.name().to_string()),
         ("limits", or_none(limits)),
         ("sandbox", or_none(sandbox)),

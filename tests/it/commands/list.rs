@@ -23,11 +23,11 @@ fn hooks_are_listed_in_the_order_in_which_they_run() {
     assert_eq!(
         ran.stdout,
         "\
-turn.start  a turn begins (cannot be refused, parallel)
+turn.start  a turn begins (cannot be blocked, parallel)
    1  mark.sh   100  every event
       hooks.d/turn.start/mark.sh (project layer)
 
-tool.pre  a tool is about to run (can be refused, sequential)
+tool.pre  a tool is about to run (can be blocked, a failing hook blocks, sequential)
    1  early          -5  every event
       hookrun.toml:2 (project layer)
    2  10-guard.sh   100  tool bash, command /rm .*-rf/
@@ -60,7 +60,11 @@ fn programs_get_json() {
         json!({ "version": 1, "hooks": [{
             "name": "mark.sh", "event": "turn.start", "layer": "project",
             "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every event",
-            "priority": 100, "timeoutMs": 5000, "parallel": false, "onFailure": null,
+            "priority": 100, "parallel": false,
+            "rules": [{
+                "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
+                "timeoutMs": 5000, "schedule": "parallel",
+            }],
             "background": "kill", "limits": {}, "sandbox": null, "containment": "auto",
             "rewrite": false, "dialect": "native", "enabled": true, "idle": null,
             "description": null,

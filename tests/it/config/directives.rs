@@ -27,9 +27,11 @@ fn without_directives_a_hook_has_the_defaults() {
             "line": null,
             "wants": "every event",
             "priority": 100,
-            "timeoutMs": 5000,
             "parallel": false,
-            "onFailure": null,
+            "rules": [{
+                "event": "tool.pre", "blocks": true, "onFailure": "block", "onFailureFrom": "event",
+                "timeoutMs": 5000, "schedule": "sequential",
+            }],
             "background": "kill",
             "limits": {},
             "sandbox": null,
@@ -58,8 +60,12 @@ fn every_key_can_stand_in_a_directive() {
          #hookrun: tool='bash|write' path=src/** command=\"rm .*-rf\" where.toolInput.url=^https",
     );
     let wanted = json!({
-        "timeoutMs": 90000, "priority": -5, "parallel": true, "rewrite": true,
-        "onFailure": "allow", "background": "detach", "dialect": "native", "enabled": false,
+        "priority": -5, "parallel": true, "rewrite": true,
+        "rules": [{
+                "event": "tool.pre", "blocks": true, "onFailure": "allow", "onFailureFrom": "hook",
+                "timeoutMs": 90000, "schedule": "sequential",
+            }],
+        "background": "detach", "dialect": "native", "enabled": false,
         "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",
         "containment": "group",
         "limits": {

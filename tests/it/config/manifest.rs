@@ -53,7 +53,11 @@ enabled = false
             "name": "policy-check", "event": event, "layer": "project",
             "file": "hookrun.toml", "line": 2,
             "wants": r"toolInput.url /^https://\w+/",
-            "priority": -3, "timeoutMs": 10000, "parallel": true, "onFailure": "allow",
+            "priority": -3, "parallel": true,
+            "rules": [{
+                "event": event, "blocks": true, "onFailure": "allow", "onFailureFrom": "hook",
+                "timeoutMs": 10000, "schedule": "sequential",
+            }],
             "limits": {
                 "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64, "processes": 8,
                 "outputBytes": 10 << 10,

@@ -179,7 +179,7 @@ fn a_time_is_in_the_unit_of_its_host() {
     for (settings, hooks, millis) in times {
         let sandbox = Sandbox::new().file(settings, &json!({ "hooks": hooks }).to_string());
         let list = sandbox.json(&["list", "--format", "json", "--settings", settings]);
-        assert_eq!(list["hooks"][0]["timeoutMs"], millis, "{settings}: {hooks}");
+        assert_eq!(list["hooks"][0]["rules"][0]["timeoutMs"], millis, "{settings}: {hooks}");
     }
 }
 

@@ -199,7 +199,9 @@ fn a_tool_call_may_take_as_long_as_a_person_does() {
     let timeouts = sandbox.json(&["list", "--format", "json"])["hooks"].clone();
     let of = |event: &str| {
         let all = timeouts.as_array().unwrap().iter();
-        all.filter(|hook| hook["event"] == event).map(|hook| hook["timeoutMs"].as_u64()).next()
+        all.filter(|hook| hook["event"] == event)
+            .map(|hook| hook["rules"][0]["timeoutMs"].as_u64())
+            .next()
     };
     assert_eq!(of("tool.pre"), Some(Some(u64::MAX)));
     assert_eq!(of("tool.post"), Some(Some(5000)));

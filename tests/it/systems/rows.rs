@@ -96,6 +96,46 @@ fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
 }
 
 #[test]
+fn list_and_show_print_the_rules_that_apply_in_every_row() {
+    for_each_row(|binding| {
+        let row = binding.row;
+        let sandbox = Sandbox::new().hook_for(row.event, "hook", "exit 0");
+        let list = sandbox.json(&["list", "--dialect", binding.dialect.name, "--format", "json"]);
+        let rules = list["hooks"][0]["rules"].as_array().unwrap();
+        let own = rules.iter().find(|rules| rules["event"] == row.full_name()).unwrap();
+        let blocks_on_failure = row.blocks && row.on_failure == OnFailure::Block;
+        let on_failure = if blocks_on_failure { "block" } else { "allow" };
+        let said = (own["blocks"].as_bool(), own["onFailure"].as_str(), own["schedule"].as_str());
+        assert_eq!(said, (Some(row.blocks), Some(on_failure), Some(row.schedule.name())));
+
+        let text = sandbox.hookrun(&["list", "--dialect", binding.dialect.name], b"").stdout;
+        let gate = if row.blocks { "can be blocked" } else { "cannot be blocked" };
+        assert!(text.contains(gate) && text.contains(row.schedule.name()), "{text}");
+        let show = sandbox.hookrun(&["show", "hook", "--dialect", binding.dialect.name], b"");
+        show.exits(0).prints(on_failure);
+    });
+}
+
+#[test]
+fn what_show_says_of_a_failure_is_what_happens_to_a_hook_of_another_system() {
+    for_each_row(|binding| {
+        let row = binding.row;
+        let spec = catalog::find(row.event).unwrap();
+        if !spec.blocks || row.schedule == Schedule::Detached {
+            return;
+        }
+        let name = binding.dialect.name;
+        let sandbox = Sandbox::new().hook_of(name, row.event, "hook", "kill -SEGV $$");
+        let list = sandbox.json(&["list", "--format", "json"]);
+        let rules = &list["hooks"][0]["rules"][0];
+        assert_eq!(rules["onFailureFrom"], "dialect", "{list}");
+        let ran = sandbox.hookrun(&["run", row.event], spec.sample().as_bytes());
+        let status = if rules["onFailure"] == "block" { 2 } else { 0 };
+        ran.exits(status).says("killed by SIGSEGV");
+    });
+}
+
+#[test]
 fn a_failure_refuses_where_the_row_fails_closed() {
     for_each_row(|binding| {
         let (_sandbox, ran) = decide(binding, "kill -SEGV $$");

@@ -1,0 +1,137 @@
+//! The rules of an event that apply when one host asks, for `list` and `show`.
+//!
+//! A dialect can bind several of its events to one of ours, each with its own rules; what is
+//! printed names the event it holds for, so that nobody reads the catalog's rules for the host's.
+
+use hookrun::config::Config;
+use hookrun::dialect::{Binding, Dialect, DialectEvent};
+use hookrun::event::{EventSpec, OnFailure};
+use hookrun::hook::{Hook, duration_text};
+use serde_json::{Value, json};
+
+/// One event as a host has it.
+#[derive(Debug, Clone)]
+pub(crate) struct HostRules {
+    /// What the host calls it; ours where it speaks our words.
+    pub(crate) name: String,
+    /// The row of the catalog with the host's rules.
+    pub(crate) spec: EventSpec,
+}
+
+/// The rules of `spec` in a host of `dialect`: one set for each of its events that is bound to
+/// it, none where it has no such event. Without a dialect, those of the catalog.
+pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) -> Vec<HostRules> {
+    let Some(dialect) = dialect else {
+        return vec![HostRules { name: spec.name.to_string(), spec: spec.clone() }];
+    };
+    let rows = dialect.events.iter().filter(|row| row.event == spec.name);
+    let rules = |row: &'static DialectEvent| HostRules {
+        name: row.full_name(),
+        spec: Binding { dialect, row }.spec(),
+    };
+    rows.map(rules).collect()
+}
+
+/// The rules of the event of `hook`, as in [`host_rules`].
+pub(crate) fn rules_of(
+    hook: &Hook,
+    config: &Config,
+    dialect: Option<&'static Dialect>,
+) -> Vec<HostRules> {
+    let spec = config.catalog.find(&hook.event);
+    spec.map(|spec| host_rules(dialect, &spec)).unwrap_or_default()
+}
+
+/// What holds for `hook` under these rules, for programs.
+pub(crate) fn rules_json(hook: &Hook, rules: &HostRules) -> Value {
+    let failure = FailureRule::of(hook, &rules.spec);
+    let timeout = hook.timeout(&rules.spec).as_millis();
+    json!({
+        "event": rules.name,
+        "blocks": rules.spec.blocks,
+        "onFailure": failure.on_failure.name(),
+        "onFailureFrom": failure.from.name(),
+        "timeoutMs": u64::try_from(timeout).unwrap_or(u64::MAX),
+        "schedule": rules.spec.schedule.name(),
+    })
+}
+
+/// A value for each set of rules, as one line: the sets are named only where they differ.
+fn joined(rules: &[HostRules], value: impl Fn(&HostRules) -> String) -> String {
+    let values: Vec<String> = rules.iter().map(value).collect();
+    match values.as_slice() {
+        [] => "the host has no such event".to_string(),
+        [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
+        _ => {
+            let named = rules.iter().zip(&values);
+            let named = named.map(|(rules, value)| format!("{}: {value}", rules.name));
+            named.collect::<Vec<String>>().join("; ")
+        }
+    }
+}
+
+/// What a failure of `hook` means, for people.
+pub(crate) fn failure_text(hook: &Hook, rules: &[HostRules]) -> String {
+    joined(rules, |rules| {
+        let failure = FailureRule::of(hook, &rules.spec);
+        format!("{} ({})", failure.on_failure.name(), failure.from.about())
+    })
+}
+
+/// How long `hook` may run, for people.
+pub(crate) fn timeout_text(hook: &Hook, rules: &[HostRules]) -> String {
+    joined(rules, |rules| duration_text(hook.timeout(&rules.spec)))
+}
+
+/// What a failure of a hook means in one host, and who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FailureRule {
+    pub(crate) on_failure: OnFailure,
+    from: RuleSource,
+}
+
+/// Who says what a failure of a hook means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RuleSource {
+    /// Its own settings.
+    Hook,
+    /// The system that it was written for.
+    Dialect(&'static str),
+    /// The event, as the host has it.
+    Event,
+    /// The event, as nothing can block it in this host.
+    Ungated,
+}
+
+impl FailureRule {
+    /// For an event with these rules.
+    pub(crate) fn of(hook: &Hook, spec: &EventSpec) -> FailureRule {
+        let from = match (hook.on_failure, hook.dialect) {
+            _ if !spec.blocks => RuleSource::Ungated,
+            (Some(_), _) => RuleSource::Hook,
+            (None, Some(binding)) => RuleSource::Dialect(binding.dialect.name),
+            (None, None) => RuleSource::Event,
+        };
+        let on_failure = if spec.blocks { hook.on_failure(spec) } else { OnFailure::Allow };
+        FailureRule { on_failure, from }
+    }
+}
+
+impl RuleSource {
+    fn name(self) -> &'static str {
+        match self {
+            RuleSource::Hook => "hook",
+            RuleSource::Dialect(_) => "dialect",
+            RuleSource::Event | RuleSource::Ungated => "event",
+        }
+    }
+
+    fn about(self) -> String {
+        match self {
+            RuleSource::Hook => "its own setting".to_string(),
+            RuleSource::Dialect(name) => format!("the rule of its dialect, {name}"),
+            RuleSource::Event => "the event's".to_string(),
+            RuleSource::Ungated => "nothing can block this event".to_string(),
+        }
+    }
+}
