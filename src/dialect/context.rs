@@ -58,7 +58,10 @@ impl Dialect {
     /// When the key that tells them apart is not there or says something unknown.
     pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
         if let [only] = candidates {
-            return Ok(*only);
+            let another = |(key, value)| context.string(key).is_some_and(|found| found != value);
+            if !only.row.when.is_some_and(another) {
+                return Ok(*only);
+            }
         }
         let is_meant = |binding: &&Binding| match binding.row.when {
             Some((key, value)) => context.string(key).as_deref() == Some(value),

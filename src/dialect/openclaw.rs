@@ -161,11 +161,20 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         DialectEvent { aliases: &["session_start"], ..forgotten("session-start", "session.start") },
         DialectEvent { aliases: &["session_end"], ..forgotten("session-end", "session.end") },
         DialectEvent { aliases: &["before_agent_start"], ..BEFORE_AGENT },
+        // The document has it intercept and filter; the source, which writes it with an
+        // underscore, only tells of it.
         DialectEvent {
-            aliases: &["message_received"],
             stand_ins: MESSAGE_FACTS,
             when: Some(("direction", "received")),
-            ..forgotten("message-received", "message.in")
+            results: Results::Keys(&[
+                key("cancel", Says::Refusal),
+                key("cancelReason", Says::Reason),
+                HANDLED,
+                key("reply", Says::Field("reply")),
+            ]),
+            blocks: true,
+            rewrites: &[rewrite("handled", Merge::Claim), rewrite("reply", Merge::Last)],
+            ..claimed("message-received", "message.in")
         },
         DialectEvent { aliases: &["message_sending"], ..SENDING },
         DialectEvent {
@@ -340,6 +349,11 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         DialectEvent {
             keys: &[("targetSessionKey", "agentId")],
             ..forgotten("subagent_ended", "subagent.end")
+        },
+        DialectEvent {
+            stand_ins: MESSAGE_FACTS,
+            when: Some(("direction", "received")),
+            ..forgotten("message_received", "message.in")
         },
         DialectEvent { stand_ins: MESSAGE_FACTS, ..forgotten("poll_vote_received", "poll.vote") },
         forgotten("channel_pairing_requested", "pairing.request"),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Act, Binding, Key, Reply, Results, Says, form, native};
 use crate::event::Merge;
-use crate::outcome::{Outcome, Question, Settled, joined};
+use crate::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
@@ -22,7 +22,8 @@ impl Binding {
     /// The reply to an outcome. Questions refuse where the host cannot ask them.
     pub fn reply(self, outcome: &Outcome) -> Reply {
         let keys = match self.row.results {
-            Results::Native => return native::encode(outcome),
+            Results::Native if self.row.blocks => return native::encode(outcome),
+            Results::Native => return informational(outcome),
             Results::Form(form) => return form::reply(self, form, outcome),
             Results::Keys(keys) => keys,
             Results::Whole(field) => return whole(field, outcome),
@@ -113,6 +114,28 @@ impl Binding {
         });
         lists.flatten().collect()
     }
+}
+
+/// The reply to an event that a host in our words only tells of. An objection is a structured
+/// result all the same: loom tells the model of it, and goes on. What other hooks said goes with
+/// it, because beside a refusal loom reads nothing but the reason.
+fn informational(outcome: &Outcome) -> Reply {
+    let native = native::encode(outcome);
+    let objects = |notice: &&Notice| match notice.kind {
+        NoticeKind::Refusal | NoticeKind::Failure => true,
+        NoticeKind::Question | NoticeKind::Own => false,
+    };
+    let objections = outcome.notices.iter().filter(objects).map(|notice| notice.text.clone());
+    let mut texts: Vec<String> = objections.collect();
+    if texts.is_empty() {
+        return native;
+    }
+    texts.extend(outcome.output().into_iter().chain(outcome.additional_context()));
+    let reason = native::shortened(&texts.join("\n\n"));
+    let mut result = Map::new();
+    insert(&mut result, "continue", Some(false.into()));
+    insert(&mut result, "reason", Some(reason.into()));
+    Reply { stdout: line(result), ..native }
 }
 
 fn is_first_of(keys: &[Key], key: &Key) -> bool {

@@ -6,7 +6,7 @@ use super::keys::*;
 use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, Row, TRANSFORM, chain, claim, first};
 
 pub(super) const ROWS: &[Row] = &[
-    // Of openclaw's three, `message_received` can only observe; its dialect says so.
+    // Of openclaw's four, `message_received` can only observe; its dialect says so.
     Row {
         name: "message.in",
         summary: "a message for the agent has arrived",

@@ -29,7 +29,7 @@ policy
   timeout     1m 30s
   priority    7
   parallel    true
-  on_failure  {on_failure} (the event's)
+  on_failure  {on_failure}
   background  detach
   limits      none
   sandbox     none
@@ -44,7 +44,8 @@ policy
     ran.exits(0);
     assert_eq!(
         ran.stdout,
-        of_event("tool.pre", "block") + &of_event("turn.start", "allow"),
+        of_event("tool.pre", "block (the event's)")
+            + &of_event("turn.start", "allow (nothing can block this event)"),
         "every event that it is bound to"
     );
 }

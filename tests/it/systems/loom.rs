@@ -178,7 +178,8 @@ fn tool_pre_is_the_gate_and_the_others_are_informational() {
     for event in INFORMATIONAL {
         let sandbox = registered(&[("guard", event, refuse)]);
         let ran = fire(&sandbox, &context(event));
-        ran.allows().says("hook `guard` objects (this event cannot be refused): no");
+        ran.exits(0).says("hook `guard` objects (this event cannot be refused): no");
+        assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n", "{event}");
     }
     fire(&registered(&[("guard", "tool.pre", refuse)]), &context("tool.pre")).blocks("no");
 }
@@ -189,7 +190,8 @@ fn post_hooks_cannot_roll_back() {
         ("note", "tool.post", "echo noted"),
         ("undo", "tool.post", "echo 'take it back' >&2; exit 1"),
     ]);
-    fire(&sandbox, &context("tool.post")).allows_with(json!({ "output": "noted" }));
+    let told = json!({ "continue": false, "reason": "take it back\n\nnoted" });
+    fire(&sandbox, &context("tool.post")).allows_with(told);
     assert_eq!(
         reminders(&sandbox, "tool.post"),
         [

@@ -15,7 +15,7 @@ const HOOKS: &[(&str, &str, bool)] = &[
     ("session-start", "session.start", false),
     ("session-end", "session.end", false),
     ("before-agent-start", "agent.start", true),
-    ("message-received", "message.in", false),
+    ("message-received", "message.in", true),
     ("message-sending", "message.out", true),
     ("message-sent", "message.sent", false),
     ("before-tool-call", "tool.pre", true),
@@ -93,6 +93,43 @@ fn what_is_not_waited_for_is_answered_before_its_hooks_are_done() {
             fs::write(sandbox.at("replied"), "").unwrap();
             assert_eq!(wait_for_text(&sandbox, "done"), "done\n");
         }
+    }
+}
+
+#[test]
+fn a_received_message_is_filtered_or_answered_by_the_documents_name_and_only_told_by_the_sources() {
+    let message = json!({ "sessionKey": "s", "content": "buy now", "channelId": "telegram" });
+    let cancel = json!({ "cancel": true, "cancelReason": "spam" });
+    let answer = json!({ "handled": true, "reply": "no, thank you" });
+    let cases = [
+        (prints(&cancel), 2, cancel),
+        ("echo spam >&2; exit 2".to_string(), 2, json!({ "cancel": true, "cancelReason": "spam" })),
+        (prints(&answer), 0, answer),
+    ];
+    for (body, status, wanted) in cases {
+        let sandbox = Sandbox::new().hook_for("message.in", "filter", &body);
+        let ran = openclaw(&sandbox, "message-received", &message);
+        ran.exits(status);
+        assert_eq!(result(&ran), wanted, "{body}");
+        openclaw(&sandbox, "message_received", &message).allows();
+    }
+    let sandbox = Sandbox::new().hook_for("message.in", "broken", "kill -SEGV $$");
+    openclaw(&sandbox, "message-received", &message).exits(0).says("killed by SIGSEGV");
+}
+
+#[test]
+fn a_message_that_went_the_other_way_is_another_event() {
+    let sandbox = Sandbox::new();
+    let ways = ["received", "sending", "sent"];
+    for event in ["message-received", "message_received", "message-sending", "message-sent"] {
+        for way in ways {
+            let ran = openclaw(&sandbox, event, &json!({ "direction": way }));
+            match event.ends_with(way) {
+                true => ran.allows(),
+                false => ran.exits(2).says(&format!("`{way}` is none that is known")),
+            };
+        }
+        openclaw(&sandbox, event, &json!({})).allows();
     }
 }
 

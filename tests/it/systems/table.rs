@@ -67,7 +67,7 @@ const HELD: &[(&str, &str, &str)] = &[
     ("openclaw", "gateway-stop", "thirteen_hooks_are_known_by_dashes_and_by_underscores"),
     ("openclaw", "session-start", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
     ("openclaw", "session-end", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
-    ("openclaw", "message-received", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
+    ("openclaw", "message-received", "a_received_message_is_filtered_or_answered_by_the_documents_name_and_only_told_by_the_sources"),
     ("openclaw", "message-sent", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
     ("openclaw", "after-tool-call", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
     ("openclaw", "after-compaction", "what_is_not_waited_for_is_answered_before_its_hooks_are_done"),
