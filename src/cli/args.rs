@@ -26,6 +26,8 @@ pub(crate) use suites::SuiteArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
+use crate::sink::Shape;
+
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
 #[derive(Debug, Parser)]
@@ -145,22 +147,23 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
 }
 
 impl Command {
-    /// Whether it writes for people, in colour where that is wanted; everything else is data.
-    pub(crate) fn is_for_people(&self) -> bool {
+    /// What it writes on stdout.
+    pub(crate) fn shape(&self) -> Shape {
         match self {
-            Command::Test(args) => args.format == TestFormat::Human,
-            Command::Why(args) => args.format == TextFormat::Human,
-            Command::Replay(args) => args.format == "human",
-            Command::List(args) => args.format == TextFormat::Human,
-            Command::Show(args) => args.format == TextFormat::Human,
-            Command::Events(args) => args.format == TextFormat::Human,
-            Command::Validate(args) => args.format == "human",
-            Command::Doctor(args) => args.format == "human",
-            Command::New(args) => !args.dry_run,
-            Command::Install(args) => !args.place.dry_run,
-            Command::Uninstall(args) => !args.place.dry_run,
+            Command::Test(args) => Shape::of(args.format.name()),
+            Command::Why(args) => args.format.shape(),
+            Command::Replay(args) => Shape::of(&args.format),
+            Command::List(args) => args.format.shape(),
+            Command::Show(args) => args.format.shape(),
+            Command::Events(args) => args.format.shape(),
+            Command::Validate(args) => Shape::of(&args.format),
+            Command::Doctor(args) => Shape::of(&args.format),
+            Command::New(args) if args.dry_run => Shape::Lines,
+            Command::Install(args) if args.place.dry_run => Shape::Lines,
+            Command::Uninstall(args) if args.place.dry_run => Shape::Lines,
+            Command::New(_) | Command::Install(_) | Command::Uninstall(_) => Shape::People,
+            Command::Schema(_) => Shape::Json,
             Command::Run(_)
-            | Command::Schema(_)
             | Command::Field(_)
             | Command::Ui(_)
             | Command::Send(_)
@@ -169,7 +172,7 @@ impl Command {
             | Command::Man(_)
             | Command::Supervise(_)
             | Command::Keep(_)
-            | Command::Act(_) => false,
+            | Command::Act(_) => Shape::Values,
         }
     }
 }
@@ -344,6 +347,15 @@ pub(crate) enum TextFormat {
     Human,
     /// For programs
     Json,
+}
+
+impl TextFormat {
+    fn shape(self) -> Shape {
+        match self {
+            TextFormat::Human => Shape::People,
+            TextFormat::Json => Shape::Json,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -40,7 +40,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         return Err(Failure::with_help(format!("no hook `{}`", args.name), help));
     }
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
     match args.format {
         TextFormat::Human => {

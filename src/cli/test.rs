@@ -137,7 +137,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         }
     }
     for miss in &misses {
-        streams::stderr(&format!("not as expected: {}\n", plain(miss)));
+        streams::remark(&format!("not as expected: {}\n", plain(miss)));
     }
     Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
 }
@@ -163,7 +163,7 @@ fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
 
 fn show_problems(config: &Config, paths: &Paths) {
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, paths)));
     }
 }
 

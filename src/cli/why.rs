@@ -65,10 +65,10 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     // Else what is shown as the last decision would not be it.
     let log_shown = log.as_ref().filter(|_| args.file.is_empty() && search.found > 0);
     if let Some(Err(error)) = log_shown.map(Log::check) {
-        streams::stderr(&format!("newer decisions are not kept: {error}\n"));
+        streams::remark(&format!("newer decisions are not kept: {error}\n"));
     }
     if search.found == 0 {
-        streams::stderr(&nothing(&search, &files, (log.as_ref(), args), &paths));
+        streams::remark(&nothing(&search, &files, (log.as_ref(), args), &paths));
         return Ok(Exit::No);
     }
     if args.stats {
@@ -213,10 +213,10 @@ impl Search {
     fn tell(&self, paths: &Paths) {
         for ReadError { file, line, problem } in &self.problems {
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            streams::stderr(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
+            streams::remark(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
         }
         if self.unnamed > 0 {
-            streams::stderr(&format!("passed over {} more lines like these\n", self.unnamed));
+            streams::remark(&format!("passed over {} more lines like these\n", self.unnamed));
         }
     }
 }

@@ -35,7 +35,8 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
-    /// `$CI`: whether it is a job of a CI system, where nobody looks at a progress bar.
+    /// `$CI`, `$GITHUB_ACTIONS` or `$TF_BUILD`: whether it is a job of a CI system, whose log
+    /// obeys commands.
     pub is_ci: bool,
     /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
     pub workspace: Option<PathBuf>,
@@ -107,7 +108,9 @@ impl Environment {
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
-            is_ci: text("CI").is_some_and(|ci| ci != "false"),
+            is_ci: ["CI", "GITHUB_ACTIONS", "TF_BUILD"]
+                .into_iter()
+                .any(|name| text(name).is_some_and(|value| value != "false")),
             workspace: folder("GITHUB_WORKSPACE"),
             step_summary: folder("GITHUB_STEP_SUMMARY"),
             is_utf8: is_utf8(),

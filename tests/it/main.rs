@@ -16,6 +16,7 @@ mod examples;
 mod gates;
 mod generated;
 mod git;
+mod harmless;
 mod hosts;
 mod install;
 mod library;

@@ -73,7 +73,7 @@ fn round(
     let paths = paths(args.format.name(), env);
     for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
-        streams::stderr(&format!("note: {shown} {why}; it is passed over\n"));
+        streams::remark(&format!("note: {shown} {why}; it is passed over\n"));
     }
     if !loaded.checks.is_empty() {
         return Err(broken(loaded, args, &paths, out)?);
@@ -85,7 +85,7 @@ fn round(
         return Err(no_cases(loaded, args));
     }
     for problem in trials.iter().filter_map(|trial| doubt(trial)) {
-        streams::stderr(&format!("{}\n", problems::problem_text(&problem, &paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
     }
     let theatre = Theatre::build(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -115,7 +115,7 @@ fn round(
         report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
     report::find(args.format.name())(&whole, &paths, out)?;
     if let Some(left) = theatre.close() {
-        streams::stderr(&format!("warning: {left}\n"));
+        streams::remark(&format!("warning: {left}\n"));
     }
     Ok((exit, played))
 }
