@@ -45,7 +45,7 @@ pub(super) struct Spawn<'a> {
     pub(super) policy: Option<&'a Policy>,
 }
 
-/// A started hook: the leader of a process group, and our ends of its streams.
+/// A started hook: the leader of a session and its group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
     pid: Pid,
@@ -90,7 +90,7 @@ impl Spawn<'_> {
 }
 
 impl Child {
-    /// Starts a hook in a process group of its own, by posix_spawn. What fits into the pipe of
+    /// Starts a hook in a session of its own, by posix_spawn. What fits into the pipe of
     /// its stdin is written before, so that most hooks need no further attention.
     pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;

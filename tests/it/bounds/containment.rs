@@ -79,7 +79,8 @@ fn a_hook_has_a_moment_to_clean_up_at_its_timeout() {
 
 #[test]
 fn a_chain_of_forks_cannot_outrun_it() {
-    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\nsetsid \"$0\" $((n + 1)) & exit 0";
+    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\n\
+                setsid \"$0\" $((n + 1)) >/dev/null & exit 0";
     for containment in strong() {
         asked(&format!("containment={containment}"), body).allows();
     }
@@ -347,7 +348,7 @@ fn a_process_that_has_left_the_group_lives_on_where_that_is_all_there_is() {
     left.iter().for_each(|pid| end(*pid, "KILL"));
     assert_eq!(left.len(), 1, "{left:?}");
     cookie.has_nobody();
-    asked("containment=group", "sleep 600 & exit 0").allows();
+    asked("containment=group", "sleep 600 >/dev/null & exit 0").allows();
     asked("containment=group timeout=300ms", "sleep 600 & sleep 600").blocks_saying("timed out");
 }
 
