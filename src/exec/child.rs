@@ -291,7 +291,8 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg0("hookrun").args(arguments);
+    command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
     // Inside a hook of another hookrun it must not be taken for a stray process of that one.
     command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
@@ -363,7 +364,8 @@ pub fn prepare(
 pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     use std::io::Write;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg0("hookrun").args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // A host that ends our group right after the reply must not end this.
     command.process_group(0);
     let mut child = command.spawn()?;

@@ -56,8 +56,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 
 /// What decides all cases, with every guard that a program of our own can have.
 fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner {
-    let own = env.program.clone();
-    let own = own.map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
     let runner = Runner::embedded(Registry::default(), env);
     runner.program(own).rehearsal().abort(abort.clone()).grounds(grounds)
 }

@@ -390,3 +390,45 @@ fn containments_that_are_none_are_mistakes() {
         }
     }
 }
+
+/// What an earlier hook may do to the file of hookrun.
+const DONE_TO_THE_BINARY: &[&str] =
+    &["rm hookrun", "printf '#!/bin/sh\\nexit 0\\n' >new; chmod +x new; mv new hookrun"];
+
+/// A copy of hookrun in the sandbox.
+fn with_copy(sandbox: Sandbox) -> Sandbox {
+    let (built, own) = (env!("CARGO_BIN_EXE_hookrun"), sandbox.at("hookrun"));
+    let copied = std::fs::hard_link(built, &own);
+    copied.or_else(|_| std::fs::copy(built, &own).map(|_| ())).unwrap();
+    sandbox
+}
+
+#[test]
+fn what_becomes_of_the_binary_does_not_change_what_hookrun_starts() {
+    for done in DONE_TO_THE_BINARY {
+        for way in ways() {
+            let sandbox = with_copy(Sandbox::new())
+                .hook("10-replaces", done)
+                .hook("20-guard", &format!("# hookrun: {way}\necho no >&2; exit 1"));
+            let line = "shift; exec ./hookrun \"$@\"";
+            let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
+            running.feed(b"{}").ended().ran.blocks("no");
+        }
+    }
+}
+
+#[test]
+fn hooks_of_a_detached_event_run_whatever_has_become_of_the_binary() {
+    for done in DONE_TO_THE_BINARY {
+        let sandbox = with_copy(Sandbox::new()).hook_for("message.sent", "hook", "touch ran");
+        // It runs, and gets its event only when the binary is gone.
+        let line = format!(
+            "shift; mkfifo event; ./hookrun \"$@\" <event & exec 3>event\n\
+             until readlink /proc/$!/exe | grep -q hookrun; do sleep 0.01; done\n\
+             sleep 0.3; {done}; echo '{{}}' >&3; exec 3>&-; wait $!"
+        );
+        let running = Running::start_by(&sandbox, &line, &["run", "message.sent"]);
+        running.ended_alone().ran.exits(0);
+        wait_until("the hook has run", || sandbox.at("ran").exists());
+    }
+}
