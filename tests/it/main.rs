@@ -25,6 +25,7 @@ mod nasty;
 mod record;
 mod replay;
 mod run;
+mod secrets;
 mod settings;
 mod shipped;
 mod state;
