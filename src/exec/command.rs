@@ -56,7 +56,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
         }
         Handler::Shell(line) => Ok(Program {
             path: PathBuf::from("/bin/sh"),
-            name: "sh".into(),
+            name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
         Handler::Elsewhere { problem, cure } => {

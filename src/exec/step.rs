@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::call::{Answers, Begun};
@@ -133,6 +134,12 @@ impl<'e> Step<'e> {
                 let happened =
                     watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
                 happened.map(|(what, _)| what).collect()
+            }
+            // A hook has taken away our right to as many descriptors as we have open: we may no
+            // longer wait for them, but use them.
+            Err(Errno::INVAL) => {
+                std::thread::sleep(TICK);
+                watched
             }
             // A signal arrived; or memory is short, and the deadlines are looked at all the same.
             Err(_) => Vec::new(),
