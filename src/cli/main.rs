@@ -27,6 +27,7 @@ mod show;
 mod sink;
 mod state;
 mod streams;
+mod suggest;
 mod terminal;
 mod test;
 mod told;
@@ -87,6 +88,7 @@ fn decide(args: &RunArgs) -> exit::Result {
 /// The whole command line. A mistake in an option is told under the name that was typed.
 fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     Cli::try_parse().map_err(|mut error| {
+        suggest::mend(&mut error);
         let is_typed = |option: &str| {
             let texts = arguments.iter().filter_map(|argument| argument.to_str());
             let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));

@@ -27,6 +27,7 @@ use hookrun::spelling;
 use crate::args::{TestArgs, TestFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::run::start_up;
+use crate::show::meant;
 use crate::streams;
 use crate::told::paths;
 use load::{Asks, Loaded, Trial};
@@ -234,7 +235,7 @@ fn no_cases(loaded: &Loaded, args: &TestArgs) -> Failure {
         .collect();
     let near = args.hook.iter().find_map(|name| {
         let is_known = hooks.contains(name);
-        if is_known { None } else { spelling::nearest(name, hooks.iter().map(String::as_str)) }
+        if is_known { None } else { meant(name, hooks.iter().map(String::as_str)) }
     });
     let help = match near {
         Some(nearest) => format!("did you mean `--hook {nearest}`?"),
