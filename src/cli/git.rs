@@ -15,7 +15,8 @@ use hookrun::event::{Context, Event, EventSpec};
 use hookrun::exec::{Abort, Budget, Pulse, child};
 use hookrun::hook::duration_text;
 use hookrun::outcome::Outcome;
-use hookrun::report::json;
+use hookrun::report::{json, plain};
+use hookrun::run::{Ending, Fate, Run};
 use hookrun::ui::PATIENCE;
 use serde_json::{Map, Value};
 
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         Watchdog::leave_it_to_it();
     }
     let told = Told::of(args.format, &reply, report.as_ref());
-    told.say(env, out)?;
+    told.say(out)?;
     told.is_said(&pulse, env);
     if let Some(kept) = kept {
         kept.keep(&reply, &Places::of(env, args.record.as_deref()));
@@ -139,6 +140,7 @@ impl Asked<'_> {
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
         self.write_message(&run.outcome)?;
         let mut reply = self.hook.reply(&run.outcome, spec.blocks);
+        reply.stderr.insert_str(0, &warnings(&run));
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
@@ -207,6 +209,24 @@ impl Asked<'_> {
             Failure::new(format!("the rewritten message cannot be written to `{file}`: {error}"))
         })
     }
+}
+
+/// What hooks that answered printed on stderr, where nobody blocked: git shows it to the person.
+fn warnings(run: &Run) -> String {
+    let mut text = String::new();
+    if !run.outcome.is_allowed() {
+        return text;
+    }
+    for hook in &run.hooks {
+        let Fate::Ran(trace) = &hook.fate else { continue };
+        if !matches!(trace.ending, Ending::Answered(_)) {
+            continue;
+        }
+        for line in trace.stderr.text().lines().filter(|line| !line.trim().is_empty()) {
+            text.push_str(&format!("{}: {}\n", plain(&hook.hook), plain(line)));
+        }
+    }
+    text
 }
 
 fn read_message(file: &Path) -> Result<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! `hookrun validate`: every problem at once, each with file, line, cause and cure.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -93,7 +94,7 @@ fn tidied(mut check: Check) -> Check {
 }
 
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
-fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
+pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     let at = hook.source.line.map(|line| Position { line, column: 1 });
     let problem = |severity, cause: String, cure: Option<String>| Problem {
         severity,
@@ -115,11 +116,31 @@ fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         Ok(_) => {}
     }
     found.extend(tool_problems(hook));
+    if hook.event == COMMIT && reads_working_tree(hook) {
+        let cause = format!(
+            "`{}` reads files as they are in the working tree; a commit takes what is staged",
+            hook.name
+        );
+        let cure = "read them by `git show \":$path\"`".to_string();
+        found.push(problem(Severity::Note, cause, Some(cure)));
+    }
     found
 }
 
+/// The event of a commit that is about to be made.
+const COMMIT: &str = "commit.pre";
+
+/// Whether a script goes through the paths of an event, and asks git for nothing that is staged.
+fn reads_working_tree(hook: &Hook) -> bool {
+    let Handler::File(file) = &hook.handler else { return false };
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
+    let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
+    loops.iter().any(|word| text.contains(word)) && !staged.iter().any(|word| text.contains(word))
+}
+
 /// The words of a hook's tool matcher that are probably misspelt, and then match nothing.
-pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
+fn tool_problems(hook: &Hook) -> Vec<Problem> {
     let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
     let near = |tool| Some((tool, spelling::nearest(tool, known())?));
     let problem = |(tool, nearest): (&str, &str)| Problem {

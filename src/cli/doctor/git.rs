@@ -1,22 +1,24 @@
 //! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
 
 use hookrun::config::{Config, Environment};
+use hookrun::dialect::git;
 use hookrun::exec::command;
 use hookrun::hook::{Handler, LayerKind};
 
+use super::evidence::Evidence;
 use super::{Findings, error, programs, warning};
 use crate::exit::Result;
 use crate::install::git::look::{Folder, Standing, What};
 use crate::install::program::NAME;
 use crate::install::wanted::{Wanted, quoted};
 
-const AGAIN: &str = "`hookrun install git` writes it anew";
+const AGAIN: &str = "`hookrun install git` puts it right";
 
 /// Looks at the repository around the working directory. One line about it; `None` outside of one.
 pub(super) fn look(
     config: &Config,
     env: &Environment,
-    is_named: bool,
+    (is_named, evidence): (bool, &Evidence),
     findings: &mut Findings,
 ) -> Result<Option<String>> {
     let Some(folder) = Folder::find(env)? else {
@@ -39,7 +41,9 @@ pub(super) fn look(
             folder.path.display(),
             folder.set_in.as_deref().unwrap_or("set")
         );
-        findings.add(&folder.usual, error(cause, folder.again()));
+        // Where the other folder asks, this one is only left over.
+        let finding = if shims.is_empty() { error } else { warning };
+        findings.add(&folder.usual, finding(cause, folder.cure_of_hidden()));
     }
     let names_hooks = |one: &&Standing| matches!(one.what, What::Shim { names_hooks: true, .. });
     // Where the shims name the hooks, those are not the ones that are found here.
@@ -52,16 +56,23 @@ pub(super) fn look(
         }
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
-    findings.check(&folder.path).hooks += shims.len();
+    findings.check(&folder.path);
+    findings.add(&folder.path, evidence.about(Some(git::NAME), "git", &folder.path));
     let noun = if shims.len() == 1 { "hook" } else { "hooks" };
     let place = if folder.is_ours { "all repositories" } else { "this repository" };
-    Ok(Some(format!("git: asks hookrun in {} {noun} of {place}", shims.len())))
+    Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))
 }
 
 impl Standing {
-    /// Whether it is a shim that asks hookrun.
+    /// Whether it asks hookrun: by a shim, by one that its manager runs, or by a line in a hook of
+    /// husky.
     fn asks(&self) -> bool {
-        matches!(self.what, What::Shim { program: Some(_), .. })
+        let is_shim = matches!(self.what, What::Shim { program: Some(_), .. });
+        is_shim || self.is_run_by_manager() || self.asks_by_husky
+    }
+
+    fn is_run_by_manager(&self) -> bool {
+        self.what == What::Foreign && self.aside.iter().any(|(_, runs)| *runs)
     }
 }
 
@@ -73,11 +84,38 @@ impl Folder {
             Some(_) | None => "`hookrun install git`",
         }
     }
+
+    /// How those go that git passes over.
+    fn cure_of_hidden(&self) -> &'static str {
+        match self.set_in.as_deref() {
+            Some("global" | "system") => "`hookrun uninstall git` takes them out",
+            Some(_) | None => "`hookrun install git` moves them",
+        }
+    }
+}
+
+/// Shims that a manager of hooks has put aside.
+fn about_aside(one: &Standing, findings: &mut Findings) {
+    let name = one.hook.name;
+    let is_shim = matches!(one.what, What::Shim { .. });
+    for (file, runs) in &one.aside {
+        let cause = match (runs, is_shim) {
+            (true, true) => format!("`{name}` asks hookrun too: every hook is asked twice"),
+            (true, false) if one.what == What::Foreign => continue,
+            (true | false, _) => "nobody runs this shim any more".to_string(),
+        };
+        findings.add(file, warning(cause, AGAIN));
+    }
+    if one.asks_by_husky && is_shim {
+        let cause = format!("husky's own `{name}` asks hookrun too: every hook is asked twice");
+        findings.add(&one.file, warning(cause, AGAIN));
+    }
 }
 
 /// One hook of git, and what was there before.
 fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Findings) {
     let name = one.hook.name;
+    about_aside(one, findings);
     if let Some((kept, would_run)) = &one.kept {
         if !matches!(one.what, What::Shim { .. }) {
             let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");

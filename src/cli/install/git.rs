@@ -1,27 +1,31 @@
 //! Shims in git's folder of hooks: written, and taken away so that all is as it was before.
 
+mod change;
 pub(crate) mod look;
+mod managers;
 mod shim;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::discover::{DROP_INS, MANIFEST};
 use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect::git::{self, GIT_HOOKS, GitHook, Presence};
+use hookrun::dialect::git::{self, GIT_HOOKS, Presence};
 use hookrun::exec::child;
 use hookrun::hook::Hook;
 use hookrun::registry::Registry;
 
+use super::program;
 use crate::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::run::choice;
-use shim::{Before, KEPT_ENDING, Shim};
+use change::{Act, Change, carry_out, plan_removal, plan_write, say};
+use managers::{husky_folder, husky_line};
+use shim::{Before, Shim};
 
 /// How long git may take for one question about its configuration.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,39 +45,19 @@ struct Place {
     is_ours: bool,
     /// Whether git has to be told of the folder.
     is_new: bool,
-}
-
-/// What is to be done with one hook of git.
-#[derive(Debug)]
-struct Change {
-    hook: &'static GitHook,
-    file: PathBuf,
-    kept: PathBuf,
-    act: Act,
-}
-
-#[derive(Debug)]
-enum Act {
-    /// Write this shim; a hook that is there is kept first.
-    Write { shim: Vec<u8>, keeps: bool },
-    /// Nothing: the shim is there as it should be.
-    Stay,
-    /// Take the shim away; a kept hook is put back.
-    Remove { restores: bool },
-    /// Put back a kept hook whose shim is gone.
-    Restore,
-    /// A hook of somebody else stands beside the one that was kept: neither is touched.
-    Leave,
+    /// The repository's own folder, where git passes over it: what was installed there before
+    /// `core.hooksPath` was set is of no use.
+    passed_over: Option<PathBuf>,
 }
 
 /// `hookrun install git`.
 pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope.settings(), env)?;
+    let place = find_place(args.place.scope.settings(), env, true)?;
     let source = find_source(args, env)?;
     let registry = find_hooks(&source, env, &place)?;
     let (program, options) =
-        (shell_words::quote(&find_program(env)).into_owned(), words(&source, args.git.budget)?);
-    let mut changes = Vec::new();
+        (shell_words::quote(&program::path(env)?).into_owned(), words(&source, args.git.budget)?);
+    let mut changes = passed_over(&place)?;
     for hook in GIT_HOOKS {
         let is_plain = hook.presence == Presence::Plain;
         let asks = registry.has(hook.event) || (is_plain && args.all_events);
@@ -82,8 +66,11 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         let shim = Shim { hook, is_gate, program: &program, options: &options, asks, before };
         // A folder for all repositories must pass on what it has taken the place of.
         let is_needed = asks || (place.is_ours && hook.presence != Presence::Replaces);
-        let change = if is_needed { plan_write(&place, shim) } else { plan_removal(&place, hook) };
-        changes.extend(change?);
+        changes.extend(if is_needed {
+            plan_write(&place, shim)?
+        } else {
+            plan_removal(&place.hooks, hook)?
+        });
     }
     if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
         && !args.all_events
@@ -95,6 +82,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         ));
     }
     carry_out(&changes, args.place.dry_run, out)?;
+    about_husky(&place, &changes, out)?;
     if place.is_new {
         let what = format!("core.hooksPath to {} for all repositories", place.hooks.display());
         say(out, args.place.dry_run, ("set", "set"), &what)?;
@@ -107,10 +95,10 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 
 /// `hookrun uninstall git`.
 pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let place = find_place(args.place.scope.settings(), env)?;
-    let mut changes = Vec::new();
+    let place = find_place(args.place.scope.settings(), env, false)?;
+    let mut changes = passed_over(&place)?;
     for hook in GIT_HOOKS {
-        changes.extend(plan_removal(&place, hook)?);
+        changes.extend(plan_removal(&place.hooks, hook)?);
     }
     carry_out(&changes, args.place.dry_run, out)?;
     if place.is_ours && !place.is_new {
@@ -127,9 +115,9 @@ pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
 }
 
 /// The folder of hooks of a repository, or of all of them.
-fn find_place(scope: SettingsScope, env: &Environment) -> Result<Place> {
+fn find_place(scope: SettingsScope, env: &Environment, is_to_write: bool) -> Result<Place> {
     match scope {
-        SettingsScope::Project => find_repository(env),
+        SettingsScope::Project => find_repository(env, is_to_write),
         SettingsScope::User => {
             let set =
                 ask(&env.cwd, &["config", "--global", "--type=path", "--get", "core.hooksPath"])?;
@@ -137,7 +125,8 @@ fn find_place(scope: SettingsScope, env: &Environment) -> Result<Place> {
             let own = own.ok_or_else(|| Failure::with_help(env.why_no_home(), "set HOME to it"))?;
             let hooks = set.clone().map_or_else(|| own.clone(), |set| env.cwd.join(set));
             let is_ours = hooks == own;
-            Ok(Place { hooks, base: env.cwd.clone(), is_ours, is_new: set.is_none() })
+            let is_new = set.is_none();
+            Ok(Place { hooks, base: env.cwd.clone(), is_ours, is_new, passed_over: None })
         }
     }
 }
@@ -157,20 +146,60 @@ fn find_base(env: &Environment) -> Result<PathBuf> {
     })
 }
 
-fn find_repository(env: &Environment) -> Result<Place> {
+fn find_repository(env: &Environment, is_to_write: bool) -> Result<Place> {
     let base = find_base(env)?;
     let scope = ask(&base, &["config", "--show-scope", "--get", "core.hooksPath"])?;
     let scope = scope.unwrap_or_default().to_string_lossy().into_owned();
     let is_shared = ["global", "system"].iter().any(|shared| scope.starts_with(shared));
-    if is_shared {
+    if is_shared && is_to_write {
         return Err(Failure::with_help(
             "core.hooksPath is set for all repositories, so this one has no hooks of its own",
             "give --scope global; or set core.hooksPath for this repository first",
         ));
     }
-    let hooks = ask(&base, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
-    let hooks = hooks.ok_or_else(|| Failure::new("git does not say where its hooks are"))?;
-    Ok(Place { hooks: base.join(hooks), base, is_ours: false, is_new: false })
+    let path = |words: &[&str]| -> Result<PathBuf> {
+        let path = ask(&base, words)?;
+        path.map(|path| base.join(path))
+            .ok_or_else(|| Failure::new("git does not say where its hooks are"))
+    };
+    let usual = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?.join("hooks");
+    // The folder of all repositories is no business of this one.
+    let hooks = match is_shared {
+        true => usual.clone(),
+        false => path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?,
+    };
+    let passed_over = (usual != hooks).then_some(usual);
+    Ok(Place { hooks, base, is_ours: false, is_new: false, passed_over })
+}
+
+/// What goes from the folder that git passes over.
+fn passed_over(place: &Place) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (folder, hook) in
+        place.passed_over.iter().flat_map(|it| GIT_HOOKS.iter().map(move |hook| (it, hook)))
+    {
+        // A hook that somebody put aside there is not ours to bring back without a shim.
+        let removal = plan_removal(folder, hook)?;
+        changes.extend(removal.into_iter().filter(|it| matches!(it.act, Act::Remove { .. })));
+    }
+    Ok(changes)
+}
+
+/// That husky writes its folder anew, and the line that stays.
+fn about_husky(place: &Place, changes: &[Change], out: &mut dyn Write) -> Result<()> {
+    let is_written = |one: &&Change| matches!(one.act, Act::Write { .. } | Act::Stay);
+    let Some(folder) = husky_folder(&place.hooks) else { return Ok(()) };
+    for change in changes.iter().filter(is_written) {
+        let (name, file) = (change.hook.name, folder.join(change.hook.name));
+        let file = file.display();
+        writeln!(
+            out,
+            "note: husky writes its folder anew at each `npm install`, without this hook; put this \
+             line into {file}: {}",
+            husky_line(name)
+        )?;
+    }
+    Ok(())
 }
 
 /// Where the shims are to look for hooks. Those for all repositories ask hooks of the system and
@@ -214,18 +243,6 @@ fn find_hooks(source: &SourceArgs, env: &Environment, place: &Place) -> Result<R
     }
 }
 
-/// hookrun as it is called: where it is found in PATH, so that a new version is found too, else
-/// its own file.
-fn find_program(env: &Environment) -> String {
-    let own = env.program.as_deref().and_then(|own| own.canonicalize().ok());
-    let search = env.search.clone().unwrap_or_default();
-    let mut candidates = std::env::split_paths(&search).map(|folder| folder.join("hookrun"));
-    let called =
-        candidates.find(|one| one.is_absolute() && one.canonicalize().ok() == own && own.is_some());
-    let program = called.or_else(|| env.program.clone());
-    program.map_or_else(|| "hookrun".to_string(), |path| path.to_string_lossy().into_owned())
-}
-
 /// Where hooks come from and how long they have, as words of a shell; with a space before each.
 fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
     let mut words = String::new();
@@ -243,142 +260,6 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
         words.push_str(&format!(" --budget {}ms", budget.as_millis()));
     }
     Ok(words)
-}
-
-fn paths(place: &Place, hook: &GitHook) -> (PathBuf, PathBuf) {
-    let kept = format!("{}{KEPT_ENDING}", hook.name);
-    (place.hooks.join(hook.name), place.hooks.join(kept))
-}
-
-fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Option<Change>> {
-    let (hook, (file, kept)) = (shim.hook, paths(place, shim.hook));
-    let (there, before) = (read(&file)?, read(&kept)?);
-    let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
-    if is_foreign && before.is_some() && there != before {
-        return Err(Failure::with_help(
-            format!("`{}` is a new hook, and an older one is kept beside it", file.display()),
-            format!("remove the one that is not wanted: it, or `{}`", kept.display()),
-        ));
-    }
-    if is_foreign && place.is_ours {
-        return Err(Failure::with_help(
-            format!("`{}` stands in hookrun's own folder and is not hookrun's", file.display()),
-            "move it away; it would not be run any more",
-        ));
-    }
-    let kept_text = before.as_ref().or(there.as_ref().filter(|_| is_foreign));
-    if let Some(kept) = kept_text.filter(|_| !place.is_ours) {
-        shim.before = shim::how_to_run(kept);
-    }
-    let text = shim.text();
-    let act = if there.as_deref() == Some(&text) && is_executable(&file) {
-        Act::Stay
-    } else {
-        Act::Write { shim: text, keeps: is_foreign }
-    };
-    Ok(Some(Change { hook, file, kept, act }))
-}
-
-fn plan_removal(place: &Place, hook: &'static GitHook) -> Result<Option<Change>> {
-    let (file, kept) = paths(place, hook);
-    let (there, before) = (read(&file)?, read(&kept)?);
-    let act = match (there, before.is_some()) {
-        (Some(bytes), restores) if shim::is_shim(&bytes) => Act::Remove { restores },
-        (Some(_), true) => Act::Leave,
-        (None, true) => Act::Restore,
-        (Some(_) | None, false) => return Ok(None),
-    };
-    Ok(Some(Change { hook, file, kept, act }))
-}
-
-/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
-fn read(file: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(file) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Ok(file.symlink_metadata().is_ok().then(Vec::new))
-        }
-        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
-        Err(error) => Err(Failure::new(format!("cannot read `{}`: {error}", file.display()))),
-    }
-}
-
-fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
-}
-
-fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -> Result<()> {
-    for change in changes {
-        if !is_dry {
-            let done = change.carry_out();
-            done.map_err(|error| {
-                Failure::new(format!("cannot change `{}`: {error}", change.file.display()))
-            })?;
-        }
-        let file = change.file.display();
-        let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));
-        match change.act {
-            Act::Write { keeps: true, .. } => {
-                say(
-                    out,
-                    is_dry,
-                    ("wrote", "write"),
-                    &format!("{file}; the hook that was there is {kept} and runs first"),
-                )?;
-            }
-            Act::Write { keeps: false, .. } => {
-                say(out, is_dry, ("wrote", "write"), &file.to_string())?
-            }
-            Act::Stay => writeln!(out, "{file} is as it should be")?,
-            Act::Remove { restores: true } => {
-                say(
-                    out,
-                    is_dry,
-                    ("removed", "remove"),
-                    &format!("{file}; the hook that was there is back"),
-                )?;
-            }
-            Act::Remove { restores: false } => {
-                say(out, is_dry, ("removed", "remove"), &file.to_string())?
-            }
-            Act::Restore => say(out, is_dry, ("put back", "put back"), &file.to_string())?,
-            Act::Leave => {
-                writeln!(
-                    out,
-                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept beside it"
-                )?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What was done, or would be: the verb in both forms.
-fn say(out: &mut dyn Write, is_dry: bool, (did, would): (&str, &str), what: &str) -> Result<()> {
-    let verb = if is_dry { format!("would {would}") } else { did.to_string() };
-    Ok(writeln!(out, "{verb} {what}")?)
-}
-
-impl Change {
-    fn carry_out(&self) -> std::io::Result<()> {
-        match &self.act {
-            Act::Write { shim, keeps } => {
-                if let Some(folder) = self.file.parent() {
-                    fs::create_dir_all(folder)?;
-                }
-                let new = self.file.with_extension("hookrun-new");
-                fs::write(&new, shim)?;
-                fs::set_permissions(&new, fs::Permissions::from_mode(0o755))?;
-                if *keeps {
-                    fs::rename(&self.file, &self.kept)?;
-                }
-                fs::rename(&new, &self.file)
-            }
-            Act::Remove { restores: true } | Act::Restore => fs::rename(&self.kept, &self.file),
-            Act::Remove { restores: false } => fs::remove_file(&self.file),
-            Act::Stay | Act::Leave => Ok(()),
-        }
-    }
 }
 
 /// What git answers, without the end of the line; `None` if it says no.

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use hookrun::config::Environment;
 use hookrun::dialect::git::{GIT_HOOKS, GitHook};
 
+use super::change::{is_executable, read};
+use super::managers::{asks_by_husky, put_aside};
 use super::shim::{self, KEPT_ENDING};
-use super::{OWN_FOLDER, ask, find_base, is_executable, read};
+use super::{OWN_FOLDER, ask, find_base};
 use crate::exit::Result;
 
 /// The folder of hooks of the repository around the working directory.
@@ -32,6 +34,10 @@ pub(crate) struct Standing {
     pub(crate) what: What,
     /// The hook that was there before, if there is one beside it, and whether git would run it.
     pub(crate) kept: Option<(PathBuf, bool)>,
+    /// Shims that a manager of hooks has put aside, and whether it runs them.
+    pub(crate) aside: Vec<(PathBuf, bool)>,
+    /// Whether a hook of husky that a person wrote asks hookrun.
+    pub(crate) asks_by_husky: bool,
 }
 
 /// What stands in a hook's place.
@@ -106,7 +112,9 @@ fn standing_in(folder: &Path) -> Result<Vec<Standing>> {
         let kept = folder.join(format!("{}{KEPT_ENDING}", hook.name));
         let would_run = kept.metadata().ok().map(|meta| meta.permissions().mode() & 0o111 != 0);
         let kept = would_run.map(|would_run| (kept, would_run));
-        Ok(Standing { hook, file, what, kept })
+        let aside = put_aside(folder, hook)?;
+        let asks_by_husky = asks_by_husky(folder, hook.name);
+        Ok(Standing { hook, file, what, kept, aside, asks_by_husky })
     };
     GIT_HOOKS.iter().map(standing).collect()
 }

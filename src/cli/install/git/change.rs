@@ -1,0 +1,201 @@
+//! What is to be done with the hooks in a folder of git's: planned as a whole, then done.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use hookrun::dialect::git::GitHook;
+
+use super::Place;
+use super::managers::{asks_by_husky, put_aside};
+use super::shim::{self, KEPT_ENDING, Shim};
+use crate::exit::{Failure, Result};
+
+/// What is to be done with one hook of git.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) hook: &'static GitHook,
+    pub(super) file: PathBuf,
+    kept: PathBuf,
+    pub(super) act: Act,
+}
+
+#[derive(Debug)]
+pub(super) enum Act {
+    /// Write this shim; a hook that is there is kept first.
+    Write { shim: Vec<u8>, keeps: bool },
+    /// Nothing: the shim is there as it should be.
+    Stay,
+    /// Take the shim away; a kept hook is put back.
+    Remove { restores: bool },
+    /// Put back a kept hook whose shim is gone.
+    Restore,
+    /// A hook of somebody else stands beside the one that was kept: neither is touched.
+    Leave,
+}
+
+fn paths(folder: &Path, hook: &GitHook) -> (PathBuf, PathBuf) {
+    let kept = format!("{}{KEPT_ENDING}", hook.name);
+    (folder.join(hook.name), folder.join(kept))
+}
+
+pub(super) fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Vec<Change>> {
+    let (hook, (mut file, mut kept)) = (shim.hook, paths(&place.hooks, shim.hook));
+    let mut aside = put_aside(&place.hooks, hook)?;
+    let is_there_foreign = read(&file)?.is_some_and(|bytes| !shim::is_shim(&bytes));
+    // Its manager runs it: another one would ask every hook twice.
+    if let Some(at) = aside.iter().position(|(_, runs)| *runs && is_there_foreign) {
+        file = aside.remove(at).0;
+        kept = PathBuf::from(format!("{}{KEPT_ENDING}", file.display()));
+    }
+    let mut changes = removals(hook, aside);
+    if asks_by_husky(&place.hooks, hook.name) {
+        changes.extend(plan_removal(&place.hooks, hook)?);
+        return Ok(changes);
+    }
+    let (there, before) = (read(&file)?, read(&kept)?);
+    let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
+    if is_foreign && before.is_some() && there != before {
+        return Err(Failure::with_help(
+            format!("`{}` is a new hook, and an older one is kept beside it", file.display()),
+            format!("remove the one that is not wanted: it, or `{}`", kept.display()),
+        ));
+    }
+    if is_foreign && place.is_ours {
+        return Err(Failure::with_help(
+            format!("`{}` stands in hookrun's own folder and is not hookrun's", file.display()),
+            "move it away; it would not be run any more",
+        ));
+    }
+    let kept_text = before.as_ref().or(there.as_ref().filter(|_| is_foreign));
+    if let Some(kept) = kept_text.filter(|_| !place.is_ours) {
+        shim.before = shim::how_to_run(kept);
+    }
+    let text = shim.text();
+    let act = if there.as_deref() == Some(&text) && is_executable(&file) {
+        Act::Stay
+    } else {
+        Act::Write { shim: text, keeps: is_foreign }
+    };
+    changes.push(Change { hook, file, kept, act });
+    Ok(changes)
+}
+
+pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<Change>> {
+    let mut changes = removals(hook, put_aside(folder, hook)?);
+    let (file, kept) = paths(folder, hook);
+    let (there, before) = (read(&file)?, read(&kept)?);
+    let act = match (there, before.is_some()) {
+        (Some(bytes), restores) if shim::is_shim(&bytes) => Act::Remove { restores },
+        (Some(_), true) => Act::Leave,
+        (None, true) => Act::Restore,
+        (Some(_) | None, false) => return Ok(changes),
+    };
+    changes.push(Change { hook, file, kept, act });
+    Ok(changes)
+}
+
+/// Shims that a manager has put aside go.
+fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<Change> {
+    let removal = |(file, _)| {
+        let kept = PathBuf::new();
+        Change { hook, file, kept, act: Act::Remove { restores: false } }
+    };
+    aside.into_iter().map(removal).collect()
+}
+
+/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
+pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(file.symlink_metadata().is_ok().then(Vec::new))
+        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
+        Err(error) => Err(Failure::new(format!("cannot read `{}`: {error}", file.display()))),
+    }
+}
+
+pub(super) fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+}
+
+pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -> Result<()> {
+    for change in changes {
+        if !is_dry {
+            let done = change.carry_out();
+            done.map_err(|error| {
+                Failure::new(format!("cannot change `{}`: {error}", change.file.display()))
+            })?;
+        }
+        let file = change.file.display();
+        let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));
+        match change.act {
+            Act::Write { keeps: true, .. } => {
+                say(
+                    out,
+                    is_dry,
+                    ("wrote", "write"),
+                    &format!("{file}; the hook that was there is {kept} and runs first"),
+                )?;
+            }
+            Act::Write { keeps: false, .. } => {
+                say(out, is_dry, ("wrote", "write"), &file.to_string())?
+            }
+            Act::Stay => writeln!(out, "{file} is as it should be")?,
+            Act::Remove { restores: true } => {
+                say(
+                    out,
+                    is_dry,
+                    ("removed", "remove"),
+                    &format!("{file}; the hook that was there is back"),
+                )?;
+            }
+            Act::Remove { restores: false } => {
+                say(out, is_dry, ("removed", "remove"), &file.to_string())?
+            }
+            Act::Restore => say(out, is_dry, ("put back", "put back"), &file.to_string())?,
+            Act::Leave => {
+                writeln!(
+                    out,
+                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept beside it"
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was done, or would be: the verb in both forms.
+pub(super) fn say(
+    out: &mut dyn Write,
+    is_dry: bool,
+    (did, would): (&str, &str),
+    what: &str,
+) -> Result<()> {
+    let verb = if is_dry { format!("would {would}") } else { did.to_string() };
+    Ok(writeln!(out, "{verb} {what}")?)
+}
+
+impl Change {
+    fn carry_out(&self) -> std::io::Result<()> {
+        match &self.act {
+            Act::Write { shim, keeps } => {
+                if let Some(folder) = self.file.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                let new = self.file.with_extension("hookrun-new");
+                fs::write(&new, shim)?;
+                fs::set_permissions(&new, fs::Permissions::from_mode(0o755))?;
+                if *keeps {
+                    fs::rename(&self.file, &self.kept)?;
+                }
+                fs::rename(&new, &self.file)
+            }
+            Act::Remove { restores: true } | Act::Restore => fs::rename(&self.kept, &self.file),
+            Act::Remove { restores: false } => fs::remove_file(&self.file),
+            Act::Stay | Act::Leave => Ok(()),
+        }
+    }
+}
