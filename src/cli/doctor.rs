@@ -1,11 +1,14 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
+mod evidence;
 mod git;
 mod look;
 mod never;
+mod own;
 mod programs;
+mod switches;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,16 +23,18 @@ use crate::install::hosts::{self, HOSTS, Host, Row};
 use crate::install::path_of;
 use crate::install::wanted::{Wanted, quoted};
 use crate::told::paths;
-use crate::validate::tool_problems;
+use crate::validate::problems_of;
+use evidence::Evidence;
 use look::Installed;
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, Scope::All);
     let mut findings = Findings::default();
-    about_hooks(&config, &mut findings);
+    about_hooks(&config, env, &mut findings);
     about_log(env, &mut findings);
     let wanted = Wanted::by(&config);
+    let evidence = Evidence::of(&config.project, env);
     let mut lines = Vec::new();
     for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
     {
@@ -44,11 +49,14 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             continue;
         }
         about_events(host, &installed, &wanted, &mut findings);
+        switches::look(host, &installed, (&config, env), &mut findings);
+        let (file, recorded) = (&installed[0].path, dialect::find(host.name).map(|it| it.name));
+        findings.add(file, evidence.about(recorded, host.title, file));
         about_doubles(host, &installed, &config, env, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialect::git::NAME);
     if is_git_named || args.host.is_none() {
-        lines.extend(git::look(&config, env, is_git_named, &mut findings)?);
+        lines.extend(git::look(&config, env, (is_git_named, &evidence), &mut findings)?);
     }
     let paths = paths(&args.format, env);
     if args.format == "human" {
@@ -74,23 +82,23 @@ struct Findings {
 struct Finding {
     severity: Severity,
     cause: String,
-    cure: String,
+    cure: Option<String>,
 }
 
 impl Finding {
     fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
         let Finding { severity, cause, cure } = self;
-        let (file, cure) = (file.to_path_buf(), Some(cure));
+        let file = file.to_path_buf();
         Problem { severity, file, at, cause, cure, events: Vec::new() }
     }
 }
 
 fn error(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
-    Finding { severity: Severity::Error, cause: cause.into(), cure: cure.into() }
+    Finding { severity: Severity::Error, cause: cause.into(), cure: Some(cure.into()) }
 }
 
 fn warning(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
-    Finding { severity: Severity::Warning, cause: cause.into(), cure: cure.into() }
+    Finding { severity: Severity::Warning, cause: cause.into(), cure: Some(cure.into()) }
 }
 
 impl Findings {
@@ -115,15 +123,15 @@ impl Findings {
     }
 }
 
-/// Hooks that cannot be read, that never run, and that match nothing.
-fn about_hooks(config: &Config, findings: &mut Findings) {
+/// Hooks that cannot be read or started, that never run, and that match nothing.
+fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
     for hook in &config.hooks {
         findings.check(&hook.source.file).hooks += 1;
         if let Some(why) = hook.idle.as_ref().filter(|_| hook.enabled) {
             let cause = format!("`{}` never runs: {why}", hook.name);
             findings.add(&hook.source.file, warning(cause, "rename or remove one of them"));
         }
-        for problem in tool_problems(hook) {
+        for problem in problems_of(hook, env) {
             findings.put(problem);
         }
     }
@@ -151,25 +159,64 @@ fn look_into(
     findings: &mut Findings,
 ) -> Vec<Installed> {
     let mut all = Vec::new();
-    for scope in SettingsScope::ALL {
-        let Some(path) = path_of(host, scope, &config.project, env) else { continue };
-        let here = look::into(host, scope, &path, env);
-        let beside = look::beside(host, scope, &path, env);
-        for (installed, found) in std::iter::once(here).chain(beside) {
-            for problem in found {
-                findings.put(problem);
-            }
-            let Some(installed) = installed else { continue };
-            findings.check(&installed.path).hooks += installed.events.len();
-            for program in &installed.programs {
-                if let Some(problem) = programs::problem_of(program, host, &config.project, env) {
-                    findings.add(&installed.path, problem);
-                }
-            }
-            all.push(installed);
+    for (installed, found) in files_of(host, config, env) {
+        for problem in found {
+            findings.put(problem);
         }
+        let Some(installed) = installed else { continue };
+        findings.check(&installed.path);
+        for program in &installed.programs {
+            let search = installed.search.as_deref();
+            let at = (config.project.as_path(), env);
+            if let Some(problem) = programs::problem_of(program, host, search, at) {
+                findings.add(&installed.path, problem);
+            }
+        }
+        all.push(installed);
     }
     all
+}
+
+/// What each file of a host says about hookrun, and what is wrong with it.
+fn files_of(
+    host: &'static Host,
+    config: &Config,
+    env: &Environment,
+) -> Vec<(Option<Installed>, Vec<Problem>)> {
+    let mut all = Vec::new();
+    for scope in SettingsScope::ALL {
+        let Some(path) = path_of(host, scope, &config.project, env) else { continue };
+        all.push(look::into(host, scope, &path, env));
+        all.extend(look::beside(host, scope, &path, env));
+    }
+    all
+}
+
+/// Events that a hook wants and a host does not tell, though hookrun is installed into it: for
+/// those who have just written such a hook.
+pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
+    let wanted = Wanted::by(config);
+    let mut lines = Vec::new();
+    for host in HOSTS {
+        let files = files_of(host, config, env).into_iter();
+        let installed: Vec<Installed> = files.filter_map(|(installed, _)| installed).collect();
+        let Some(scope) = installed.first().map(|first| first.scope) else { continue };
+        let missing = wanted.rows(host, false).into_iter();
+        let missing = missing.filter(|row| !is_told(row, &installed)).map(|row| row.event);
+        let events: BTreeSet<&str> = missing.collect();
+        if !events.is_empty() {
+            let events = events.into_iter().collect::<Vec<_>>().join(", ");
+            let scope = scope.unwrap_or(SettingsScope::Project).name();
+            let again = format!("`hookrun install {} --scope {scope}`", host.name);
+            lines.push(format!("{} does not tell {events} yet: run {again}", host.title));
+        }
+    }
+    lines
+}
+
+/// Whether the host tells hookrun this event.
+fn is_told(row: &Row, installed: &[Installed]) -> bool {
+    installed.iter().any(|one| one.events.iter().any(|event| event.is(row)))
 }
 
 /// One line on a host, for people.
@@ -182,7 +229,7 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
         let noun = if events == 1 { "event" } else { "events" };
         format!("{events} {noun} in {}", one.place)
     });
-    format!("{}: asks hookrun for {}", host.title, each.collect::<Vec<_>>().join(", "))
+    format!("{}: installed for {}", host.title, each.collect::<Vec<_>>().join(", "))
 }
 
 /// Events that a hook wants and the host does not tell, and hooks that take longer than it waits.
@@ -193,11 +240,10 @@ fn about_events(
     findings: &mut Findings,
 ) {
     let Some(first) = installed.first() else { return };
-    let asked = |row: &Row| installed.iter().any(|one| one.events.iter().any(|it| it.is(row)));
     for row in &wanted.rows(host, false) {
         let Some(bound) = wanted.bound(row.event) else { continue };
         let names = quoted(&bound.hooks);
-        if !asked(row) {
+        if !is_told(row, installed) {
             let cause = format!("there is no hook for {}: {names} is not asked", row.name);
             let scope = first.scope.unwrap_or(SettingsScope::Project).name();
             let again = format!("`hookrun install {} --scope {scope}`", host.name);

@@ -5,8 +5,11 @@ pub(crate) mod edit;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod hosts;
+pub(crate) mod narrowing;
 pub(crate) mod program;
+mod schema;
 pub(crate) mod shim;
+pub(crate) mod value;
 pub(crate) mod wanted;
 
 use std::io::Write;
@@ -22,7 +25,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::streams;
 use edit::{Document, EditError};
 use files::{Kept, Record, Target};
-use hosts::{Form, Host, Place, Row, Shell};
+use hosts::{Form, Host, Place, Row};
 use program::{NAME, is_own};
 use wanted::{Wanted, quoted};
 
@@ -47,17 +50,19 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let config = Config::load(&Choice::default(), env, Scope::All);
     let site = Site::find(&args.place, &config, env)?;
     for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &site.paths)));
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, &site.paths)));
     }
     let wanted = Wanted::by(&config);
-    let rows = wanted.rows(site.host, args.all_events);
+    // Other projects of the user have other hooks.
+    let is_for_all = args.all_events || site.scope == SettingsScope::User;
+    let rows = wanted.rows(site.host, is_for_all);
     if rows.is_empty() {
         return Err(Failure::with_help(
             format!("no hook wants an event of {}", site.host.title),
             "`hookrun list` shows the hooks; --all-events installs without any",
         ));
     }
-    let program = program::of(site.host, env)?;
+    let program = program::path(env)?;
     let (text, doubts) = site.text_with(&rows, &program)?;
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
@@ -80,13 +85,6 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     for lack in wanted.lacks(site.host).iter().chain(&doubts) {
         writeln!(out, "  note: {lack}")?;
-    }
-    if program != NAME {
-        let path = match site.host.shell {
-            Shell::Plain(_) => "PATH",
-            Shell::Login => "the PATH of a login shell",
-        };
-        writeln!(out, "  note: it calls `{program}`: `{NAME}` in {path} is not this program")?;
     }
     for cannot in site.host.cannot {
         writeln!(out, "  note: {cannot}")?;
@@ -166,6 +164,9 @@ impl<'a> Site<'a> {
             Form::Settings(settings) => {
                 let document = Document::read(old.unwrap_or_default(), settings)
                     .map_err(|error| self.refusal(&error))?;
+                if let Some(error) = document.dropped().first() {
+                    return Err(self.dropped(error));
+                }
                 let plain = document.doubt().map(|error| self.refusal(&error).message);
                 let strays = document.strays();
                 let doubts = plain.into_iter().chain(strays);
@@ -239,6 +240,13 @@ impl<'a> Site<'a> {
         let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
         let message = format!("{}{at}: {}", self.shown(), error.cause);
         Failure::with_help(message, error.cure.clone())
+    }
+
+    /// That the host reads nothing of the file, so that to install into it would be in vain.
+    fn dropped(&self, error: &EditError) -> Failure {
+        let refusal = self.refusal(error);
+        let message = format!("{}: {} reads nothing of the file", refusal.message, self.host.title);
+        Failure { message, ..refusal }
     }
 
     fn shown(&self) -> String {

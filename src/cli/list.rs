@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::args::{ListArgs, TextFormat};
 use crate::asked::Asked;
+use crate::doctor::untold;
 use crate::exit::{Exit, Result};
 use crate::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
 use crate::run::choice;
@@ -37,7 +38,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let paths = Paths::from(&env.cwd);
     for problem in &config.problems {
-        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
+        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
@@ -47,6 +48,9 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             }
             for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
                 bound_to(spec, dialect, &registry, &paths, out)?;
+            }
+            for line in untold(&config, env) {
+                writeln!(out, "note: {line}")?;
             }
         }
         TextFormat::Json => {

@@ -16,6 +16,7 @@ use hookrun::hook::LayerKind;
 use hookrun::report::{Paths, plain};
 
 use crate::args::NewArgs;
+use crate::doctor::untold;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::find_event;
 use crate::streams;
@@ -68,6 +69,11 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     for hint in &plan.hints {
         writeln!(out, "  {hint}")?;
     }
+    if args.hooks.is_none() {
+        for line in untold(&Config::load(&Choice::default(), env, Scope::All), env) {
+            writeln!(out, "  {line}")?;
+        }
+    }
     Ok(Exit::Yes)
 }
 
@@ -101,7 +107,7 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
             let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
             return Err(Failure::with_help(cause, help));
         }
-        streams::remark(&format!("warning: {}\n", plain(&secret)));
+        streams::stderr(&format!("warning: {}\n", plain(&secret)));
     }
     let path = hooks.join(SUITES).join(format!("{name}.toml"));
     let plays = format!("`hookrun test --suite{}` plays it", named(args));

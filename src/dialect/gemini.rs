@@ -53,7 +53,7 @@ static BEFORE_TOOL: Form = Form {
             put: &[("hookSpecificOutput.tool_input", Put::Value)],
             status: 0,
         },
-        CONTEXT,
+        // What it reads of `additionalContext` before a tool reaches nobody: measured.
         SHOW,
     ],
     reads: &[

@@ -1,6 +1,7 @@
 //! `hookrun install` and `uninstall`: what they do to the files of hosts, and what they leave.
 
 mod disk;
+mod guard;
 mod plugin;
 
 use std::fs;
@@ -42,7 +43,7 @@ pub(crate) const HOSTS: &[Host] = &[
         project: ".gemini/settings.json",
         user: "home/.gemini/settings.json",
         gate: "BeforeTool",
-        existing: "// of the team\n{\n  /* colours */ \"theme\": \"dark\", // dark\n  \"hooks\": { // ours\n    \"BeforeTool\": [\n      {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"},]}, // mine\n    ],\n  },\n}\n// end\n",
+        existing: "// of the team\n{\n  /* colours */ \"theme\": \"dark\", // dark\n  \"hooks\": { // ours\n    \"BeforeTool\": [\n      // mine\n      {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}\n    ]\n  }\n}\n// end\n",
     },
     Host {
         name: "cursor",
@@ -232,12 +233,13 @@ fn a_file_of_which_nothing_is_known_loses_only_hookruns_hooks() {
 #[test]
 fn each_host_gets_its_own_switch_and_unit() {
     let own = env!("CARGO_BIN_EXE_hookrun");
+    let guard = " || { s=$?; [ $s = 2 ] || echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
     let wanted = [
-        json!({ "type": "command", "command": format!("{own} run --host claude"), "timeout": 600, "onFailure": "block" }),
-        json!({ "type": "command", "command": format!("{own} run --host codex"), "timeout": 600 }),
-        json!({ "type": "command", "command": format!("{own} run --host gemini --budget 595s"), "timeout": 600_000, "name": "hookrun" }),
-        json!({ "type": "command", "command": format!("{own} run --host cursor --budget 595s"), "timeout": 600, "failClosed": true }),
-        json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse --budget 595s"), "timeoutSec": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host claude{guard}"), "timeout": 600, "onFailure": "block" }),
+        json!({ "type": "command", "command": format!("{own} run --host codex{guard}"), "timeout": 600 }),
+        json!({ "type": "command", "command": format!("{own} run --host gemini --budget 595s{guard}"), "timeout": 600_000, "name": "hookrun" }),
+        json!({ "type": "command", "command": format!("{own} run --host cursor --budget 595s{guard}"), "timeout": 600, "failClosed": true }),
+        json!({ "type": "command", "bash": format!("{own} run --host copilot preToolUse --budget 595s{guard}"), "timeoutSec": 600 }),
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();
@@ -324,10 +326,43 @@ fn hooks_of_another_shape_are_left_alone() {
 }
 
 #[test]
-fn codex_reads_no_comments_so_a_file_with_one_is_refused() {
-    let sandbox = project().file(HOSTS[1].project, "{\n  // mine\n  \"hooks\": {}\n}\n");
-    let ran = install(&sandbox, &HOSTS[1], "project");
-    ran.exits(2).says(".codex/hooks.json:2:3: is not plain JSON");
+fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
+    for (host, text, said) in [
+        (0, "{\n  // mine\n  \"hooks\": {}\n}\n", "settings.json:2:3: is not plain JSON"),
+        (1, "{\n  // mine\n  \"hooks\": {}\n}\n", "hooks.json:2:3: is not plain JSON"),
+        (1, "{\"x\": 1}", "`x` is no key that the file may have"),
+        (0, "{\"model\": 5}", "`model` is `5`, and must be a string"),
+        (2, "{\"a\": [1,]}", "settings.json:1:9: does not parse"),
+    ] {
+        let host = &HOSTS[host];
+        let sandbox = project().file(host.project, text);
+        let ran = install(&sandbox, host, "project");
+        ran.exits(2).says(said).says("reads nothing of the file").says("it was not touched");
+        assert_eq!(sandbox.read(host.project), text);
+        let own = "{ // mine\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"hookrun run --host H\"}]}]}}";
+        let own = own.replace("--host H", &format!("--host {}", host.name));
+        let sandbox = sandbox.file(host.project, &own);
+        uninstall(&sandbox, host, "project").exits(0);
+        assert!(!sandbox.read(host.project).contains("hookrun"), "{}", host.name);
+    }
+}
+
+#[test]
+fn a_hook_of_hookruns_that_was_narrowed_is_written_anew() {
+    for (was, is) in [
+        ("\"hooks\": [\n          {", "\"matcher\": \"Edit\", \"hooks\": [\n          {"),
+        ("\"timeout\"", "\"if\": \"Bash(git *)\", \"timeout\""),
+        ("\"timeout\"", "\"async\": true, \"timeout\""),
+    ] {
+        let sandbox = project();
+        install(&sandbox, &HOSTS[0], "project").exits(0);
+        let whole = sandbox.read_json(HOSTS[0].project);
+        let text = sandbox.read(HOSTS[0].project);
+        assert!(text.contains(was), "{text}");
+        let sandbox = sandbox.file(HOSTS[0].project, &text.replace(was, is));
+        install(&sandbox, &HOSTS[0], "project").exits(0);
+        assert_eq!(sandbox.read_json(HOSTS[0].project), whole, "{is}");
+    }
 }
 
 #[test]
@@ -340,7 +375,10 @@ fn hooks_of_an_older_hookrun_are_put_right_and_others_stay() {
     let sandbox = project().file(HOSTS[0].project, old);
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
-    let own = format!("{} run --host claude", env!("CARGO_BIN_EXE_hookrun"));
+    let own = format!(
+        "{} run --host claude || {{ s=$?; [ $s = 2 ] || echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }}",
+        env!("CARGO_BIN_EXE_hookrun")
+    );
     let commands: Vec<&str> = found.iter().map(|hook| hook["command"].as_str().unwrap()).collect();
     assert_eq!(commands, [own.as_str(), "mine.sh", "hookrun run tool.pre"]);
     assert_eq!(found[0]["timeout"], 600);
@@ -351,44 +389,47 @@ fn hooks_of_an_older_hookrun_are_put_right_and_others_stay() {
 }
 
 #[test]
-fn a_hookrun_in_path_is_called_by_its_name() {
-    let sandbox = project();
-    let folder = sandbox.at("bin");
-    fs::create_dir(&folder).unwrap();
-    symlink(env!("CARGO_BIN_EXE_hookrun"), folder.join("hookrun")).unwrap();
-    let change = |command: &mut std::process::Command| {
-        command.env("PATH", &folder);
-    };
-    sandbox.hookrun_as(change, &["install", "claude"], b"").exits(0);
-    let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
-    assert_eq!(found[0]["command"], "hookrun run --host claude");
-    install(&sandbox, &HOSTS[0], "project").exits(0).prints("in PATH is not this program");
+fn every_host_calls_hookrun_by_its_whole_path_the_one_in_path_first() {
+    for host in HOSTS {
+        let sandbox = project();
+        let folder = sandbox.at("bin");
+        fs::create_dir(&folder).unwrap();
+        symlink(env!("CARGO_BIN_EXE_hookrun"), folder.join("hookrun")).unwrap();
+        let change = |command: &mut std::process::Command| {
+            command.env("PATH", &folder);
+        };
+        sandbox.hookrun_as(change, &["install", host.name], b"").exits(0);
+        let path = folder.join("hookrun").display().to_string();
+        assert!(sandbox.read(host.project).contains(&path), "{}", host.name);
+        install(&sandbox, host, "project").exits(0);
+        assert!(sandbox.read(host.project).contains(env!("CARGO_BIN_EXE_hookrun")));
+    }
 }
 
 #[test]
-fn codex_calls_it_by_its_name_only_where_a_login_shell_finds_it() {
-    let own = env!("CARGO_BIN_EXE_hookrun");
-    for (profile, program) in [("PATH=/usr/bin:/bin", own), ("PATH=$HOME/bin:/bin", "hookrun")] {
-        let sandbox = project();
-        let folder = sandbox.at("home/bin");
-        fs::create_dir(&folder).unwrap();
-        symlink(own, folder.join("hookrun")).unwrap();
-        let path = format!("{}:/usr/bin:/bin", folder.display());
-        let mut sandbox = sandbox.variable("PATH", &path);
-        // Whichever shell the account has.
-        for file in ["home/.profile", "home/.bash_profile", "home/.zprofile"] {
-            sandbox = sandbox.file(file, &format!("{profile}\nexport PATH\n"));
-        }
-        let ran = install(&sandbox, &HOSTS[1], "project");
-        ran.exits(0);
-        assert_eq!(ran.stdout.contains("the PATH of a login shell is not"), program == own);
-        let found = hooks(&sandbox, HOSTS[1].project, "PreToolUse");
-        assert_eq!(found[0]["command"], format!("{program} run --host codex"));
-        // Other hosts start hooks in the environment that they have themselves.
-        install(&sandbox, &HOSTS[0], "project").exits(0);
-        let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
-        assert_eq!(found[0]["command"], "hookrun run --host claude");
+fn for_a_user_hookrun_is_installed_for_every_event() {
+    for host in HOSTS {
+        let sandbox = Sandbox::new();
+        install(&sandbox, host, "user").exits(0).prints("no hook yet");
+        let text = sandbox.read(host.user);
+        sandbox.hookrun(&["install", host.name, "--all-events"], b"").exits(0);
+        assert_eq!(sandbox.read(host.project), text, "{}", host.name);
     }
+}
+
+#[test]
+fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
+    let sandbox = project();
+    install(&sandbox, &HOSTS[0], "project").exits(0);
+    let ran = sandbox.hookrun(&["list"], b"");
+    assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
+    let said =
+        "Claude Code does not tell agent.stop yet: run `hookrun install claude --scope project`\n";
+    sandbox.hookrun(&["new", "done", "--event", "agent.stop"], b"").exits(0).prints(said);
+    sandbox.hookrun(&["list"], b"").exits(0).prints(said);
+    install(&sandbox, &HOSTS[0], "project").exits(0);
+    let ran = sandbox.hookrun(&["list"], b"");
+    assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
 }
 
 #[test]

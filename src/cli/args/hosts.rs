@@ -15,7 +15,8 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event that the host tells, not only for those that a hook wants
+    /// Install for every event that the host tells, not only for those that a hook wants;
+    /// `--scope user` always does
     #[arg(long)]
     pub(crate) all_events: bool,
 

@@ -1,23 +1,19 @@
 //! What one settings file of a host says about hookrun, and what is wrong with it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::{Environment, Problem, Severity};
-use hookrun::dialect::Wait;
-use hookrun::hook::duration_text;
-use serde_json::Value;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-use super::{Finding, error, never, warning};
+use super::{Finding, error, never, own, warning};
 use crate::args::SettingsScope;
 use crate::install::edit::{Document, EditError, Found, HOOKS};
 use crate::install::files::Target;
-use crate::install::hosts::{Beside, Form, Host, Off, Row, Settings};
+use crate::install::hosts::{Beside, Form, Host, Row, Settings};
 use crate::install::program::{call_of, is_own};
-use crate::install::shim;
+use crate::install::{shim, value};
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
@@ -33,6 +29,8 @@ pub(super) struct Installed {
     pub(super) events: Vec<Event>,
     /// What the hooks call, each once.
     pub(super) programs: BTreeSet<String>,
+    /// The PATH that the file sets for what the host starts.
+    pub(super) search: Option<String>,
 }
 
 /// An event that the host tells hookrun.
@@ -73,7 +71,9 @@ pub(super) fn into(
             let events = plugin.events.into_iter();
             let events = events.map(|name| Event { name, limit: None }).collect();
             let (path, programs) = (path.to_path_buf(), BTreeSet::from([plugin.program]));
-            (Some(Installed { place, scope: Some(scope), path, events, programs }), Vec::new())
+            let scope = Some(scope);
+            let installed = Installed { place, scope, path, events, programs, search: None };
+            (Some(installed), Vec::new())
         }
     }
 }
@@ -123,31 +123,13 @@ fn hooks_of_toml(text: &str) -> Result<String, Finding> {
     let document = DeTable::parse(text).map_err(|wrong| {
         error(format!("does not parse: {}", wrong.message()), "correct it; it was not touched")
     })?;
-    let hooks = document.get_ref().get(HOOKS).and_then(|hooks| hooks.get_ref().as_table());
-    let lists = hooks.into_iter().flatten().filter(|(_, value)| value.get_ref().is_array());
-    let lists = lists.map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref())));
-    Ok(serde_json::json!({ HOOKS: Value::Object(lists.collect()) }).to_string())
-}
-
-fn as_json(value: &DeValue<'_>) -> Value {
-    match value {
-        DeValue::String(text) => Value::from(text.as_ref()),
-        DeValue::Integer(number) => {
-            let digits = number.as_str().replace('_', "");
-            i64::from_str_radix(&digits, number.radix()).map_or(Value::Null, Value::from)
-        }
-        DeValue::Float(number) => {
-            number.as_str().replace('_', "").parse::<f64>().map_or(Value::Null, Value::from)
-        }
-        DeValue::Boolean(flag) => Value::from(*flag),
-        DeValue::Datetime(moment) => Value::from(moment.to_string()),
-        DeValue::Array(all) => all.iter().map(|one| as_json(one.get_ref())).collect(),
-        DeValue::Table(table) => {
-            let each = table.iter();
-            let each = each.map(|(key, one)| (key.get_ref().to_string(), as_json(one.get_ref())));
-            Value::Object(each.collect())
-        }
+    let mut whole = value::of_toml(document.get_ref());
+    let mut hooks = whole[HOOKS].take();
+    if let Some(hooks) = hooks.as_object_mut() {
+        hooks.retain(|_, value| value.is_array());
     }
+    let hooks = if hooks.is_object() { hooks } else { serde_json::json!({}) };
+    Ok(serde_json::json!({ HOOKS: hooks }).to_string())
 }
 
 /// A settings file of a host.
@@ -164,7 +146,7 @@ impl Settled<'_> {
         let Settled { host, settings, path, place } = self;
         let problem = |finding: Finding, at| finding.in_file(path, at);
         let unreadable = |wrong: EditError, severity| {
-            let finding = Finding { severity, cause: wrong.cause, cure: wrong.cure };
+            let finding = Finding { severity, cause: wrong.cause, cure: Some(wrong.cure) };
             problem(finding, wrong.at)
         };
         let document = match Document::read(text, settings) {
@@ -173,7 +155,11 @@ impl Settled<'_> {
         };
         let hooks = document.hooks();
         let doubt = document.doubt().map(|wrong| unreadable(wrong, Severity::Warning));
-        let mut problems: Vec<Problem> = doubt.into_iter().collect();
+        let dropped = document.dropped().into_iter().map(|wrong| {
+            let cause = format!("{}: {} reads nothing of the file", wrong.cause, host.title);
+            unreadable(EditError { cause, ..wrong }, Severity::Error)
+        });
+        let mut problems: Vec<Problem> = dropped.chain(doubt).collect();
         problems.extend(document.strays().into_iter().map(|stray| {
             let cause = format!("{stray}; {} may not read the file", host.title);
             problem(warning(cause, "correct it, or take it out"), None)
@@ -187,65 +173,18 @@ impl Settled<'_> {
         if own.is_empty() {
             return (None, problems);
         }
-        if document.is_switched_off() {
-            let cause = "`disableAllHooks` is true: hookrun is not asked";
-            problems.push(problem(error(cause, "remove it"), None));
-        }
-        problems.extend(host.off.and_then(|off| switched_off(path, off)));
         for hook in &own {
-            let found = [open_end(hook, host, settings), too_late(hook, host, settings)];
-            problems.extend(found.into_iter().flatten().map(|finding| problem(finding, None)));
+            let found = own::problems(hook, host, settings);
+            problems.extend(found.into_iter().map(|finding| problem(finding, None)));
         }
         let event =
-            |hook: &&Found| Event { name: hook.event.clone(), limit: limit(hook, settings) };
+            |hook: &&Found| Event { name: hook.event.clone(), limit: own::limit(hook, settings) };
         let program = |hook: &&Found| Some(call_of(hook.command.as_deref()?, host)?.program);
         let programs = own.iter().filter_map(program).collect();
         let events = own.iter().map(event).collect();
-        let path = path.to_path_buf();
-        (Some(Installed { place, scope: None, path, events, programs }), problems)
+        let (path, search) = (path.to_path_buf(), document.search());
+        (Some(Installed { place, scope: None, path, events, programs, search }), problems)
     }
-}
-
-/// That a switch beside the settings is off.
-fn switched_off(settings: &Path, off: Off) -> Option<Problem> {
-    let file = settings.with_file_name(off.file);
-    let text = fs::read_to_string(&file).ok()?;
-    let (document, _) = DeTable::parse_recoverable(&text);
-    let table = document.get_ref().get(off.table)?.get_ref().as_table()?;
-    if table.get(off.key)?.get_ref().as_bool() != Some(false) {
-        return None;
-    }
-    let cause = format!("`{}.{}` is false: hookrun is not asked", off.table, off.key);
-    Some(error(cause, "remove it").in_file(&file, None))
-}
-
-/// How long the host waits for a hook, if it says so.
-fn limit(hook: &Found, settings: Settings) -> Option<Duration> {
-    let written = hook.keys.get(settings.timeout.key)?.as_f64()?;
-    #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
-    let seconds = written / settings.timeout.per_second as f64;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// A hook that the host does not wait for as long as hookrun takes to refuse.
-fn too_late(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
-    let row = host.rows().into_iter().find(|row| row.name == hook.event)?;
-    let usual = row.wait?;
-    let written = limit(hook, settings);
-    let longest = usual.longest.unwrap_or(Duration::MAX);
-    let waits = written.map_or(usual.usual, |written| written.min(longest));
-    let call = call_of(hook.command.as_deref()?, host)?;
-    let budget = call.budget.unwrap_or(Wait::budget(usual.usual));
-    if budget < waits {
-        return None;
-    }
-    let (waits, budget) = (duration_text(waits), duration_text(budget));
-    let event = row.name;
-    let cause =
-        format!("{} waits {waits} for {event}, and hookrun takes up to {budget}", host.title);
-    let finding = if row.is_closed { error } else { warning };
-    let cure = format!("`hookrun install {}` writes times that fit", host.name);
-    Some(finding(format!("{cause}: what it refuses later is allowed"), cure))
 }
 
 /// A time that was hardly meant in the unit of the host.
@@ -263,16 +202,4 @@ fn unit_mistake(hook: &Found, host: &Host, settings: Settings) -> Option<Finding
         return Some(warning(cause, format!("did you mean {}?", written / 1000.0)));
     }
     None
-}
-
-/// A hook for a gate without the host's switch to refuse on failures.
-fn open_end(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
-    let (key, value) = settings.closed?;
-    let row = host.rows().into_iter().find(|row| row.name == hook.event && row.is_closed)?;
-    if hook.keys.get(key) == Some(&value.json()) {
-        return None;
-    }
-    let is = hook.keys.get(key).map_or_else(|| "missing".to_string(), Value::to_string);
-    let cause = format!("`{key}` of {} is {is}: if hookrun fails, it is allowed", row.name);
-    Some(error(cause, format!("`hookrun install {}` sets it", host.name)))
 }

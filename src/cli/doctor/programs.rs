@@ -1,5 +1,6 @@
 //! Whether the program that installed hooks call is there, and is this hookrun.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hookrun::config::Environment;
@@ -10,34 +11,43 @@ use super::{Finding, error, warning};
 use crate::install::hosts::Host;
 use crate::install::program::{PROBE_LIMIT, found_by};
 
-/// What is wrong with `program`, as `host` would call it.
+/// What is wrong with `program`, as `host` would call it, with this PATH where its settings set
+/// one.
 pub(super) fn problem_of(
     program: &str,
     host: &Host,
-    project: &Path,
-    env: &Environment,
+    search: Option<&str>,
+    (project, env): (&Path, &Environment),
 ) -> Option<Finding> {
-    let again = format!("`hookrun install {}` writes it anew", host.name);
-    let found = if program.contains('/') {
+    let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
+    let is_path = program.contains('/');
+    let found = if is_path {
         let words = vec![program.to_string()];
         let handler = Handler::Words { words, base: project.to_path_buf() };
-        command::resolve(&handler, None).map(|found| found.path).map_err(|wrong| wrong.problem)
+        let found = command::resolve(&handler, None).map(|found| found.path);
+        found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
     } else {
-        found_by(host.shell, program)
+        found_by(host.shell, program, search).map_err(|problem| (problem, again.clone()))
     };
     let path = match found {
         Ok(path) => path,
-        Err(problem) => {
-            // The shell of `install` may find it where the host's does not.
-            let help = if program.contains('/') {
-                again
-            } else {
-                "put the folder of hookrun into the PATH that this shell has".to_string()
-            };
-            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), help));
+        Err((problem, cure)) => {
+            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), cure));
         }
     };
-    problem_at(path, &again, project, env)
+    let shown = path.display();
+    if path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0) {
+        let cause = format!("{} does not reach hookrun: `{shown}` is not executable", host.title);
+        return Some(error(cause, format!("run `chmod +x {shown}`, or {again}")));
+    }
+    let by_name = || {
+        let cause = format!(
+            "it calls `{program}` by name: a {} with another PATH does not find it",
+            host.title
+        );
+        (!is_path).then(|| warning(cause, again.clone()))
+    };
+    problem_at(path, &again, project, env).or_else(by_name)
 }
 
 /// What is wrong with the program that is called; `again` mends it.

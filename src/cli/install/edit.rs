@@ -10,6 +10,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::hosts::{Comments, Row, Settings};
+use super::narrowing::narrowed;
+use super::program::GUARD;
 
 /// The key below which hooks stand, in every host.
 pub(crate) const HOOKS: &str = "hooks";
@@ -31,7 +33,10 @@ const RELAXED: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Why a text cannot be edited.
+/// JSON with comments.
+const COMMENTED: ParseOptions = ParseOptions { allow_trailing_commas: false, ..RELAXED };
+
+/// Why a text cannot be edited, or its host does not read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EditError {
     pub(crate) at: Option<Position>,
@@ -69,26 +74,53 @@ impl Document {
     pub(crate) fn read(text: &str, settings: Settings) -> Result<Document, EditError> {
         let bare = unmarked(text);
         let body = if bare.trim().is_empty() { "{}\n" } else { bare };
-        if settings.comments == Comments::Refused {
-            plain_json(body)?;
-        }
         let root = CstRootNode::parse(body, &RELAXED).map_err(unreadable)?;
         let document = Document { root, source: text.to_string(), settings };
         document.check()?;
         Ok(document)
     }
 
+    /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
+    pub(crate) fn dropped(&self) -> Vec<EditError> {
+        if self.source.trim().is_empty() {
+            return Vec::new();
+        }
+        let body = unmarked(&self.source);
+        let plain = match self.settings.comments {
+            Comments::Refused => plain_json(body).err(),
+            Comments::Read => {
+                CstRootNode::parse(body, &COMMENTED).map(drop).map_err(unreadable).err()
+            }
+            Comments::Unknown => None,
+        };
+        let wrong = |cause: String| EditError {
+            at: None,
+            cause,
+            cure: "correct it; it was not touched".to_string(),
+        };
+        let has_mark = body.len() < self.source.len() && !self.settings.takes_mark;
+        let mark = has_mark.then(|| wrong("begins with a byte order mark".to_string()));
+        let value = self.root.to_serde_value().unwrap_or_default();
+        let mistakes = self.settings.schema.map(|schema| schema.mistakes(&value));
+        let mistakes = mistakes.into_iter().flatten().map(wrong);
+        plain.into_iter().chain(mark).chain(mistakes).collect()
+    }
+
     /// What stands in the text that strict JSON has not, if the host may not take that.
     pub(crate) fn doubt(&self) -> Option<EditError> {
-        if self.settings.comments == Comments::Read || self.source.trim().is_empty() {
+        if self.settings.comments != Comments::Unknown || self.source.trim().is_empty() {
             return None;
         }
         plain_json(unmarked(&self.source)).err()
     }
 
-    /// What stands among the hooks and is none, each by its place and what it lacks.
+    /// What stands among the hooks and is none, each by its place and what it lacks, where it is not
+    /// known what the host makes of it.
     pub(crate) fn strays(&self) -> Vec<String> {
         let mut strays = Vec::new();
+        if self.settings.schema.is_some() {
+            return strays;
+        }
         for property in self.hook_table().iter().flat_map(CstObject::properties) {
             let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
             else {
@@ -114,28 +146,27 @@ impl Document {
         strays
     }
 
-    /// Whether the host is told to run no hooks at all.
-    pub(crate) fn is_switched_off(&self) -> bool {
-        let object = self.root.object_value();
-        let switch = object.and_then(|object| object.get("disableAllHooks"));
-        let value = switch.and_then(|property| property.value());
-        value.and_then(|node| node.as_boolean_lit()).is_some_and(|flag| flag.value())
+    /// The PATH that it sets for what the host starts.
+    pub(crate) fn search(&self) -> Option<String> {
+        let env = self.root.object_value()?.object_value("env")?;
+        env.get("PATH")?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
     /// Every hook in the order of the text.
     pub(crate) fn hooks(&self) -> Vec<Found> {
-        self.handlers()
-            .into_iter()
-            .map(|(event, handler)| Found {
-                event,
-                command: self.command(&handler),
-                matcher: self.matcher(&handler),
-                keys: match handler.to_serde_value() {
-                    Some(Value::Object(keys)) => keys,
-                    Some(_) | None => serde_json::Map::new(),
-                },
-            })
-            .collect()
+        self.handlers().into_iter().map(|(event, handler)| self.found(&event, &handler)).collect()
+    }
+
+    fn found(&self, event: &str, handler: &CstObject) -> Found {
+        Found {
+            event: event.to_string(),
+            command: self.command(handler),
+            matcher: self.matcher(handler),
+            keys: match handler.to_serde_value() {
+                Some(Value::Object(keys)) => keys,
+                Some(_) | None => serde_json::Map::new(),
+            },
+        }
     }
 
     /// The text with one hook for each of `rows`, that runs `command`, and no other hook of
@@ -148,7 +179,9 @@ impl Document {
     ) -> String {
         let mut settled: Vec<&str> = Vec::new();
         for (event, handler) in self.own(is_own) {
-            match rows.iter().find(|row| row.name == event && !settled.contains(&row.name)) {
+            let row = rows.iter().find(|row| row.name == event && !settled.contains(&row.name));
+            // One that is asked about some calls only is written anew, in a group of its own.
+            match row.filter(|_| narrowed(&self.found(&event, &handler)).is_empty()) {
                 Some(row) => {
                     settled.push(row.name);
                     correct(&handler, &self.entry(row, command));
@@ -370,6 +403,9 @@ pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String
     if let Some(budget) = row.budget() {
         command.push_str(&format!(" --budget {}", plain_time(budget)));
     }
+    if row.is_guarded {
+        command.push_str(GUARD);
+    }
     let per_second = u128::from(settings.timeout.per_second);
     let wait = row.told().as_millis() * per_second / 1000;
     let wait = u64::try_from(wait).unwrap_or(u64::MAX);
@@ -434,8 +470,7 @@ fn plain_json(text: &str) -> Result<(), EditError> {
     Err(EditError {
         at: Some(Position { line: error.line(), column: error.column() }),
         cause: format!("is not plain JSON: {problem}"),
-        cure: "correct it, and take comments and trailing commas out; it was not touched"
-            .to_string(),
+        cure: "correct it: no comments, no trailing commas; it was not touched".to_string(),
     })
 }
 

@@ -5,15 +5,20 @@
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0.
 
 mod events;
+mod switches;
+mod trust;
 
 use std::time::Duration;
 
 use hookrun::dialect::Wait;
 use serde_json::Value;
 
+use super::schema::{self, Schema};
 use events::{CLAUDE, CODEX, COPILOT, CURSOR, Events, GEMINI, OPENCODE};
 
 pub(crate) use events::Row;
+pub(crate) use switches::Switch;
+pub(crate) use trust::{Asking, Distrust};
 
 /// Every host, in the order of help and reports.
 pub(crate) const HOSTS: &[Host] = &[
@@ -33,14 +38,17 @@ pub(crate) const HOSTS: &[Host] = &[
             label: None,
             closed: Some(("onFailure", Fixed::Word("block"))),
             timeout: Timeout { key: "timeout", per_second: 1 },
-            comments: Comments::Unknown,
+            comments: Comments::Refused,
+            takes_mark: true,
+            schema: Some(schema::CLAUDE),
             names_event: false,
         }),
-        shell: Shell::Plain("sh"),
+        shell: "sh",
         events: CLAUDE,
         cannot: &[],
         must: &["start a new session: hooks are read when one starts"],
-        off: None,
+        switches: switches::CLAUDE,
+        trust: None,
         also_reads: None,
         beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
         matchers: Matchers::Names,
@@ -58,17 +66,25 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeout", per_second: 1 },
             comments: Comments::Refused,
+            takes_mark: false,
+            schema: Some(schema::CODEX),
             names_event: false,
         }),
-        shell: Shell::Login,
+        shell: "bash",
         events: CODEX,
         cannot: &[
             "it cannot ask: what a hook asks is refused",
-            "it has no switch for failures: if hookrun is not found, or killed, the tool runs",
+            "it has no switch for failures: the command that `install` writes blocks where hookrun \
+             is missing or killed, but for `PermissionRequest` and what runs into Codex's timeout",
+            "`write_stdin` into a shell or interpreter that already runs reaches no hook",
             "web search and other hosted tools reach no hook",
         ],
-        must: &["accept the hooks in `/hooks`: until then they are skipped without a word"],
-        off: Some(Off { file: "config.toml", table: "features", key: "hooks" }),
+        must: &[
+            "accept the hooks in `/hooks`, again after every change of their command: until then \
+                they are skipped without a word",
+        ],
+        switches: switches::CODEX,
+        trust: Some(trust::codex),
         also_reads: None,
         beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
         matchers: Matchers::Names,
@@ -86,16 +102,24 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeout", per_second: 1000 },
             comments: Comments::Read,
+            takes_mark: false,
+            schema: None,
             names_event: false,
         }),
-        shell: Shell::Plain("bash"),
+        shell: "bash",
         events: GEMINI,
         cannot: &[
-            "it has no switch for failures: if hookrun is killed, the tool runs",
+            "it has no switch for failures: the command that `install` writes blocks where hookrun \
+             is missing or killed",
             "it waits for a person's answer even where nobody is there (`-p`)",
+            "what a hook says for the model before a tool has no place: it goes to stderr",
         ],
-        must: &["trust the folder, and accept its hooks when it asks"],
-        off: None,
+        must: &[
+            "trust the folder, and accept its hooks when it asks: `--skip-trust` runs without the \
+                hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
+        ],
+        switches: switches::GEMINI,
+        trust: Some(trust::gemini),
         also_reads: None,
         beside: &[],
         matchers: Matchers::PartsOfNames,
@@ -113,13 +137,16 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: Some(("failClosed", Fixed::Flag(true))),
             timeout: Timeout { key: "timeout", per_second: 1 },
             comments: Comments::Unknown,
+            takes_mark: true,
+            schema: None,
             names_event: false,
         }),
-        shell: Shell::Plain("sh"),
+        shell: "sh",
         events: CURSOR,
         cannot: &["it does not enforce a question before a tool: what a hook asks is refused"],
         must: &["trust the workspace"],
-        off: None,
+        switches: &[],
+        trust: None,
         also_reads: Some("claude"),
         beside: &[],
         matchers: Matchers::Otherwise,
@@ -137,16 +164,19 @@ pub(crate) const HOSTS: &[Host] = &[
             closed: None,
             timeout: Timeout { key: "timeoutSec", per_second: 1 },
             comments: Comments::Unknown,
+            takes_mark: true,
+            schema: None,
             names_event: true,
         }),
-        shell: Shell::Plain("bash"),
+        shell: "bash",
         events: COPILOT,
         cannot: &[
             "it has no switch for timeouts: a hookrun that hangs lets the tool run",
             "in the cloud it does not ask: what a hook asks is refused",
         ],
         must: &["trust the folder"],
-        off: None,
+        switches: &[],
+        trust: None,
         also_reads: Some("claude"),
         beside: &[],
         matchers: Matchers::Names,
@@ -157,7 +187,7 @@ pub(crate) const HOSTS: &[Host] = &[
         project: ".opencode/plugins/hookrun.js",
         user: Place::Config("opencode/plugins/hookrun.js"),
         form: Form::Plugin,
-        shell: Shell::Plain("sh"),
+        shell: "sh",
         events: OPENCODE,
         cannot: &[
             "it cannot ask: what a hook asks is refused",
@@ -165,7 +195,8 @@ pub(crate) const HOSTS: &[Host] = &[
             "what a hook says for the model before a tool has no place",
         ],
         must: &["start it again: plugins are read when it starts"],
-        off: None,
+        switches: &[],
+        trust: None,
         also_reads: None,
         beside: &[],
         matchers: Matchers::Otherwise,
@@ -188,16 +219,18 @@ pub(crate) struct Host {
     /// The file of a user.
     pub(crate) user: Place,
     pub(crate) form: Form,
-    /// What looks for the program of a hook's command.
-    pub(crate) shell: Shell,
+    /// The shell that it starts a hook's command with, by `-c` and in its own environment.
+    pub(crate) shell: &'static str,
     /// Where its events stand.
     events: Events,
     /// What it cannot do, for people.
     pub(crate) cannot: &'static [&'static str],
     /// What is left for a person to do, for people.
     pub(crate) must: &'static [&'static str],
-    /// How all of its hooks can be switched off in another file.
-    pub(crate) off: Option<Off>,
+    /// What switches its hooks off.
+    pub(crate) switches: &'static [Switch],
+    /// What a person must have accepted before it asks.
+    pub(crate) trust: Option<fn(&Asking<'_>) -> Vec<Distrust>>,
     /// Another host whose files it reads as well.
     pub(crate) also_reads: Option<&'static str>,
     /// Files of its own beside the one that hookrun is installed into.
@@ -225,16 +258,6 @@ pub(crate) enum Matchers {
     PartsOfNames,
     /// Something else, or there are none.
     Otherwise,
-}
-
-/// A switch in a TOML file that is off.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Off {
-    /// The file, beside the one with the hooks.
-    pub(crate) file: &'static str,
-    pub(crate) table: &'static str,
-    /// The key that is `false`.
-    pub(crate) key: &'static str,
 }
 
 /// Where a user's file lies.
@@ -273,6 +296,10 @@ pub(crate) struct Settings {
     pub(crate) closed: Option<(&'static str, Fixed)>,
     pub(crate) timeout: Timeout,
     pub(crate) comments: Comments,
+    /// Whether it reads a file that begins with a byte order mark, as far as is known.
+    pub(crate) takes_mark: bool,
+    /// What makes the host drop the file as a whole, where that is known.
+    pub(crate) schema: Option<Schema>,
     /// The command has to name the event: the context does not.
     pub(crate) names_event: bool,
 }
@@ -301,22 +328,15 @@ pub(crate) struct Timeout {
     pub(crate) per_second: u64,
 }
 
-/// Whether a host reads JSON with comments and trailing commas.
+/// What a host reads beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comments {
+    /// Comments, but no trailing commas.
     Read,
+    /// Nothing.
     Refused,
     /// Its documents do not say.
     Unknown,
-}
-
-/// What a host starts commands with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shell {
-    /// This shell with `-c`, in the host's own environment.
-    Plain(&'static str),
-    /// The login shell of the account, which reads its profile first.
-    Login,
 }
 
 impl Row {

@@ -4,26 +4,44 @@ import { spawn } from "node:child_process";
 const PROGRAM = "@PROGRAM@";
 const EVENTS = "@EVENTS@";
 
-// Asks hookrun. Whatever goes wrong with asking is a refusal.
+// hookrun is told to decide in less. One that is stopped or hangs does not say so itself.
+const BUDGET = "595s";
+const DEADLINE_MS = 600000;
+
+// Asks hookrun. Whatever goes wrong with asking is a refusal: exit status 0 allows, 2 is its own
+// block, and everything else is no decision.
 function ask(event, context, cwd) {
   return new Promise((resolve) => {
     let stdout = "";
     let stderr = "";
-    const refuse = (error) =>
-      resolve({ refusal: `hookrun cannot be started: ${error.message}`, result: {} });
+    const refuse = (reason) => resolve({ refusal: reason, result: {} });
+    const isGone = (error) => refuse(`hookrun cannot be started: ${error.message}`);
     let child;
     try {
-      child = spawn(PROGRAM, ["run", event], { cwd, stdio: ["pipe", "pipe", "pipe"] });
+      const words = ["run", event, "--budget", BUDGET];
+      child = spawn(PROGRAM, words, { cwd, stdio: ["pipe", "pipe", "pipe"] });
     } catch (error) {
-      refuse(error);
+      isGone(error);
       return;
     }
-    child.on("error", refuse);
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      refuse(`hookrun did not answer within ${DEADLINE_MS / 1000} s`);
+    }, DEADLINE_MS);
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      isGone(error);
+    });
     child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
     child.on("close", (status, signal) => {
+      clearTimeout(timer);
+      if (status !== 0 && status !== 2) {
+        refuse(`hookrun ended with ${signal ?? `status ${status}`} and no decision`);
+        return;
+      }
       let result = {};
-      let refusal = status === 0 ? undefined : stderr.trim() || `hookrun: ${signal ?? status}`;
+      let refusal = status === 0 ? undefined : stderr.trim() || "hookrun gave no reason";
       try {
         if (stdout.trim() !== "") result = JSON.parse(stdout);
       } catch (error) {

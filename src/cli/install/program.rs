@@ -1,14 +1,13 @@
 //! How a host calls this program, and how its command is known again.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookrun::config::Environment;
-use hookrun::exec::{child, command};
-use hookrun::hook::{Handler, parse_duration};
+use hookrun::exec::child;
+use hookrun::hook::parse_duration;
 
-use super::hosts::{Host, Shell};
+use super::hosts::Host;
 use crate::exit::{Failure, Result};
 
 /// What this program is called where PATH finds it.
@@ -17,25 +16,27 @@ pub(crate) const NAME: &str = "hookrun";
 /// How long a shell or a program may take to answer. A profile may be slow.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
-/// How `host` is to call this program: `hookrun` where that finds it, else its whole path. Where the
-/// host starts a login shell, that one must find it as well: its profile may set another PATH.
-pub(super) fn of(host: &Host, env: &Environment) -> Result<String> {
+/// What follows a command where a failure blocks. A shell that cannot find or start hookrun, or
+/// sees it killed, then still says status 2, which every host with such an event takes for a block.
+/// Normal blocks and allows are unchanged.
+pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
+     echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
+
+/// The whole path of this program: where PATH finds it, so that a new version is found too, else
+/// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
+pub(super) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
     let own = own.ok_or_else(|| Failure::new("it is not known where this program lies"))?;
-    let by_name = Handler::Words { words: vec![NAME.to_string()], base: PathBuf::new() };
-    let found = command::resolve(&by_name, env.search.as_deref()).ok();
-    let is_this = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
-    let is_found_by_host = || match host.shell {
-        Shell::Plain(_) => true,
-        Shell::Login => found_by(host.shell, NAME).is_ok_and(|path| is_this(&path)),
-    };
-    if found.is_some_and(|found| is_this(&found.path)) && is_found_by_host() {
-        return Ok(NAME.to_string());
-    }
-    let path = own.to_str().filter(|path| !path.contains(char::is_control));
-    path.map(str::to_string).ok_or_else(|| {
+    let real = own.canonicalize().ok();
+    let search = env.search.clone().unwrap_or_default();
+    let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));
+    let found = candidates
+        .find(|one| one.is_absolute() && real.is_some() && one.canonicalize().ok() == real);
+    let path = found.as_ref().unwrap_or(own);
+    let text = path.to_str().filter(|path| !path.contains(char::is_control));
+    text.map(str::to_string).ok_or_else(|| {
         Failure::with_help(
-            format!("`{}` cannot be written into settings", own.display()),
+            format!("`{}` cannot be written into settings", path.display()),
             "put hookrun into a folder with a plain name",
         )
     })
@@ -52,11 +53,14 @@ pub(crate) struct Call {
     pub(crate) program: String,
     /// Its `--budget`.
     pub(crate) budget: Option<Duration>,
+    /// Whether the guard follows it.
+    pub(crate) is_guarded: bool,
 }
 
 /// What a command for `host` calls; `None` for one that `install` does not write.
 pub(crate) fn call_of(text: &str, host: &Host) -> Option<Call> {
-    let words = shell_words::split(text).ok()?;
+    let bare = text.strip_suffix(GUARD);
+    let words = shell_words::split(bare.unwrap_or(text)).ok()?;
     let [program, run, flag, name, rest @ ..] = words.as_slice() else { return None };
     if run != "run" || flag != "--host" || name != host.name {
         return None;
@@ -69,7 +73,7 @@ pub(crate) fn call_of(text: &str, host: &Host) -> Option<Call> {
         }
         _ => return None,
     };
-    Some(Call { program: program.clone(), budget })
+    Some(Call { program: program.clone(), budget, is_guarded: bare.is_some() })
 }
 
 /// Whether a command is one that `install` writes for `host`.
@@ -80,31 +84,23 @@ pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
     })
 }
 
-/// The program that a host's shell finds.
-pub(crate) fn found_by(shell: Shell, program: &str) -> std::result::Result<PathBuf, String> {
-    let (file, flag) = match shell {
-        Shell::Plain(name) => (PathBuf::from("/bin").join(name), "-c"),
-        Shell::Login => (login_shell(), "-lc"),
-    };
+/// The program that a host's shell finds: in `search`, or in the PATH that this process has.
+pub(crate) fn found_by(
+    shell: &str,
+    program: &str,
+    search: Option<&str>,
+) -> std::result::Result<PathBuf, String> {
+    let file = Path::new("/bin").join(shell);
     let shown = file.display();
     let line = format!("command -v {}", shell_words::quote(program));
-    let output = child::probe(&file, &[flag, &line], PROBE_LIMIT)
+    let line = match search {
+        Some(search) => format!("PATH={}; {line}", shell_words::quote(search)),
+        None => line,
+    };
+    let output = child::probe(&file, &["-c", &line], PROBE_LIMIT)
         .map_err(|error| format!("cannot start `{shown}`: {error}"))?
-        .ok_or_else(|| format!("`{shown} {flag}` took longer than {PROBE_LIMIT:?}"))?;
-    // A profile may print too.
+        .ok_or_else(|| format!("`{shown} -c` took longer than {PROBE_LIMIT:?}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let path = said.lines().rev().find(|line| line.starts_with('/')).map(PathBuf::from);
-    path.ok_or_else(|| format!("`{shown} {flag}` finds no `{program}` in its PATH"))
-}
-
-/// The login shell of the account; `/bin/sh` where that is not known.
-fn login_shell() -> PathBuf {
-    let own = rustix::process::getuid().as_raw().to_string();
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let shell = accounts.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        let is_own = fields.get(2) == Some(&own.as_str());
-        fields.get(6).filter(|shell| is_own && shell.starts_with('/')).copied()
-    });
-    PathBuf::from(shell.unwrap_or("/bin/sh"))
+    path.ok_or_else(|| format!("`{shown} -c` finds no `{program}` in its PATH"))
 }

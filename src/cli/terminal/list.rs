@@ -1,7 +1,6 @@
 //! A list of which one line is chosen.
 
-use hookrun::harmless::plain;
-use hookrun::ui::status::cut;
+use hookrun::ui::status::{cut, plain};
 
 use super::Terminal;
 use super::keys::{Key, Keyboard};

@@ -103,7 +103,7 @@ fn times(host: &Host, event: &str, hook: &Value) -> (Duration, Duration) {
     let (_, given) = hook[command].as_str().unwrap().split_once(" --budget ").unzip();
     let budget = given.map_or_else(
         || binding(host.name, event).budget().unwrap(),
-        |given| parse_duration(given).unwrap(),
+        |given| parse_duration(given.split(' ').next().unwrap()).unwrap(),
     );
     (waits, budget)
 }
@@ -122,6 +122,8 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
         let host = HOSTS.iter().find(|one| one.name == host).unwrap();
         let sandbox = Sandbox::new().hook("hook", "exit 0");
         sandbox.hookrun(&["install", host.name], b"").exits(0);
+        let trusted = format!("{{\"{}\": \"TRUST_FOLDER\"}}", sandbox.path().display());
+        let sandbox = sandbox.file("home/.gemini/trustedFolders.json", &trusted);
         let doctor = ["doctor", host.name];
         sandbox.hookrun(&doctor, b"").exits(0);
         let text = sandbox.read(host.project).replace(old, new);

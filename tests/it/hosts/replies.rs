@@ -156,7 +156,7 @@ fn a_context_reaches_the_model_where_the_host_takes_one() {
         holds(("claude", event, context(), 0, specific(event, text())));
         holds(("codex", event, context(), 0, specific(event, text())));
     }
-    for event in ["BeforeTool", "AfterTool", "BeforeAgent", "SessionStart"] {
+    for event in ["AfterTool", "BeforeAgent", "SessionStart"] {
         holds(("gemini", event, context(), 0, json!({"hookSpecificOutput": text()})));
     }
     for event in ["sessionStart", "postToolUse"] {
@@ -165,6 +165,7 @@ fn a_context_reaches_the_model_where_the_host_takes_one() {
     }
     holds(("cursor", "preToolUse", context(), 0, Value::Null));
     holds(("copilot", "preToolUse", context(), 0, Value::Null));
+    holds(("gemini", "BeforeTool", context(), 0, Value::Null));
 }
 
 #[test]

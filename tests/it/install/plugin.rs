@@ -82,6 +82,31 @@ fn a_hookrun_that_is_gone_refuses_tools() {
 }
 
 #[test]
+fn a_hookrun_that_decides_nothing_refuses_tools_and_says_how_it_ended() {
+    for (body, said) in [
+        ("kill -9 $$", "hookrun ended with SIGKILL and no decision"),
+        ("echo 'thread panicked' >&2; exit 101", "hookrun ended with status 101 and no decision"),
+        ("echo '{}'; exit 1", "hookrun ended with status 1 and no decision"),
+        ("echo no >&2; exit 2", "no"),
+        ("exit 2", "hookrun gave no reason"),
+        ("kill -STOP $$", "hookrun did not answer within 0.5 s"),
+    ] {
+        let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
+        let sandbox = sandbox.script("other/hookrun", &format!("#!/bin/sh\n{body}\n"));
+        let other = sandbox.at("other/hookrun").display().to_string();
+        let text = sandbox.read(PLUGIN).replace(env!("CARGO_BIN_EXE_hookrun"), &other);
+        // Only the one that never answers waits for it.
+        let text = match body.contains("STOP") {
+            true => text.replace("DEADLINE_MS = 600000", "DEADLINE_MS = 500"),
+            false => text,
+        };
+        let sandbox = sandbox.file(PLUGIN, &text);
+        let Some(all) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else { return };
+        assert_eq!(all, format!("thrown: {said}"));
+    }
+}
+
+#[test]
 fn a_prompt_is_refused_or_gets_context() {
     let session = r#"{"sessionID": "s"}"#;
     let prompt = r#"{"parts": [{"type": "text", "text": "hello"}]}"#;

@@ -2,7 +2,7 @@
 //! What they are called, mean and let a hook decide stands in the library alone.
 
 use hookrun::dialect::opencode::{self, PluginEvent};
-use hookrun::dialect::{self, DialectEvent, Wait};
+use hookrun::dialect::{self, DialectEvent, On, Results, Wait};
 use hookrun::event::OnFailure;
 
 /// Where the events of a host stand.
@@ -29,6 +29,9 @@ pub(crate) struct Row {
     pub(crate) refuses: bool,
     /// Whether a failure refuses it.
     pub(crate) is_closed: bool,
+    /// Whether a failure refuses it and the host takes exit status 2 for a refusal, so that the
+    /// shell which starts hookrun can refuse in its place.
+    pub(crate) is_guarded: bool,
     /// How long the host waits for it, as its dialect knows.
     pub(crate) wait: Option<Wait>,
 }
@@ -61,7 +64,7 @@ impl Row {
     fn of_plugin(event: &PluginEvent) -> Row {
         let refuses = event.can_refuse();
         let (name, event) = (event.name, event.event);
-        Row { name, event, refuses, is_closed: refuses, wait: None }
+        Row { name, event, refuses, is_closed: refuses, is_guarded: false, wait: None }
     }
 }
 
@@ -74,15 +77,20 @@ impl Events {
         };
         let dialect = dialect::find(host).map_or(&[][..], |dialect| dialect.events);
         let rows = dialect.iter().filter(|row| !but.contains(&row.name));
-        let row = |row: &DialectEvent| Row {
-            name: row.name,
-            event: row.event,
-            refuses: row.blocks,
-            is_closed: row.blocks && row.on_failure == OnFailure::Block,
-            wait: row.wait,
+        let row = |row: &DialectEvent| {
+            let is_closed = row.blocks && row.on_failure == OnFailure::Block;
+            let (name, event, wait) = (row.name, row.event, row.wait);
+            let is_guarded = is_closed && refuses_by_status(row);
+            Row { name, event, refuses: row.blocks, is_closed, is_guarded, wait }
         };
         rows.map(row).collect()
     }
+}
+
+/// Whether exit status 2 refuses this event, as hookrun itself says it.
+fn refuses_by_status(row: &DialectEvent) -> bool {
+    let Results::Form(form) = row.results else { return false };
+    form.writes.iter().any(|say| say.on == On::Refusal && say.status == 2)
 }
 
 #[cfg(test)]

@@ -1,0 +1,111 @@
+//! When each host last asked here, from the decision log. What is written in a host's files says
+//! only that it should ask; whether it does, nothing but this shows.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use hookrun::audit::Log;
+use hookrun::audit::read::Backwards;
+use hookrun::audit::record::Record;
+use hookrun::config::{Environment, Severity};
+use hookrun::dialect::folders;
+use hookrun::event::Context;
+
+use super::{Finding, warning};
+
+/// Who asked in a project, and when last.
+#[derive(Debug)]
+pub(super) struct Evidence {
+    /// By the name of the host; `None` where decisions are not kept.
+    last: Option<BTreeMap<String, SystemTime>>,
+}
+
+impl Evidence {
+    /// Reads the log from its end.
+    pub(super) fn of(project: &Path, env: &Environment) -> Evidence {
+        let Some(folder) = env.decision_log() else { return Evidence { last: None } };
+        let mut last = BTreeMap::new();
+        for file in Log::in_folder(folder).files() {
+            let Ok(mut lines) = Backwards::open(&file) else { continue };
+            while let Ok(Some((_, line))) = lines.line_before() {
+                let Ok(record) = Record::parse(&line) else { continue };
+                if last.contains_key(&record.host) || !is_here(&record, project) {
+                    continue;
+                }
+                if let Ok(time) = humantime::parse_rfc3339(&record.time) {
+                    last.insert(record.host, time);
+                }
+            }
+        }
+        Evidence { last: Some(last) }
+    }
+
+    /// What it says of a host that hookrun is installed into by this file. `name` is what the log
+    /// calls the host; `None` where it cannot tell it from others.
+    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Finding {
+        let note = |cause: String| Finding { severity: Severity::Note, cause, cure: None };
+        let Some(name) = name else {
+            return note(format!(
+                "{title} asks in hookrun's own words: `hookrun why` shows whether it did, not who"
+            ));
+        };
+        let Some(last) = &self.last else {
+            return note(format!("whether {title} asks is not known: decisions are not kept"));
+        };
+        let try_it = "use it here for a moment, then look again";
+        let Some(time) = last.get(name) else {
+            let cause = format!("installed, not seen yet: {title} has never asked in this project");
+            return warning(cause, try_it);
+        };
+        let ago = ago(SystemTime::now().duration_since(*time).unwrap_or_default());
+        let changed = file.metadata().and_then(|meta| meta.modified());
+        if changed.is_ok_and(|changed| changed > *time) {
+            let cause = format!("{title} last asked here {ago}, before this file was changed");
+            return warning(cause, try_it);
+        }
+        note(format!("{title} last asked here {ago}"))
+    }
+}
+
+/// Whether a decision was asked for in the project.
+fn is_here(record: &Record<'_>, project: &Path) -> bool {
+    if record.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project)) {
+        return true;
+    }
+    let context = record.context().and_then(|text| Context::parse(text).ok());
+    let told = context.map(|context| folders::told(&record.host, &context)).unwrap_or_default();
+    told.first().is_some_and(|folder| folder.starts_with(project))
+}
+
+/// A time that has passed, in its largest unit.
+fn ago(passed: Duration) -> String {
+    let seconds = passed.as_secs();
+    let units = [(86400, "day"), (3600, "hour"), (60, "minute")];
+    let Some((size, unit)) = units.into_iter().find(|(size, _)| seconds >= *size) else {
+        return "just now".to_string();
+    };
+    let count = seconds / size;
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{end} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_its_largest_unit() {
+        for (seconds, said) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (3599, "59 minutes ago"),
+            (7200, "2 hours ago"),
+            (86400, "1 day ago"),
+            (9_000_000, "104 days ago"),
+        ] {
+            assert_eq!(ago(Duration::from_secs(seconds)), said);
+        }
+    }
+}
