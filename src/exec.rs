@@ -64,6 +64,10 @@ pub const GRACE: Duration = Duration::from_millis(200);
 /// the pipe for hours (nextest's rule and number).
 pub const DRAIN: Duration = Duration::from_millis(100);
 
+/// How long the end of an answer is waited for at a gate while a process still holds stdout: what
+/// it says last may refuse.
+pub const HELD: Duration = Duration::from_secs(1);
+
 /// How long a killed process is waited for: one in an uninterruptible sleep never ends.
 pub const GIVE_UP: Duration = Duration::from_secs(1);
 

@@ -185,6 +185,10 @@ impl LayerKind {
     }
 }
 
+/// The file that a process of Linux runs, whatever has become of its name: replaced by an upgrade,
+/// by somebody else, or gone. A process that is just being started has that of its parent.
+pub const OWN_IMAGE: &str = "/proc/self/exe";
+
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handler {

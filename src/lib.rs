@@ -47,6 +47,7 @@ pub mod conformance;
 pub mod dialect;
 pub mod event;
 pub mod exec;
+pub mod harmless;
 pub mod hook;
 pub mod interceptor;
 pub mod outcome;

@@ -13,13 +13,7 @@ pub mod suite;
 
 use std::path::{Path, PathBuf};
 
-/// A text that cannot move the cursor or change colours.
-pub fn plain(text: &str) -> String {
-    let escape = |c: char| -> String {
-        if c == '\t' || !c.is_control() { c.to_string() } else { c.escape_default().to_string() }
-    };
-    text.chars().map(escape).collect()
-}
+pub use crate::harmless::plain;
 
 /// Writes paths as short as a person standing in `cwd` can use them.
 #[derive(Debug, Clone)]

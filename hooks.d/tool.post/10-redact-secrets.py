@@ -5,9 +5,10 @@
 #   prompt.submit   secrets in a prompt are replaced before it is sent
 #   message.out     a message that carries a secret is refused (as 10-refuse-secrets.py)
 #
-# Known forms of keys, passwords in addresses, private key blocks, and what is assigned to a
-# telling name (API_KEY=..., "client_secret": "..."). A short password in a sentence looks like
-# any other word and is not found.
+# Known forms of keys, passwords in addresses, private key blocks, what is assigned to a telling
+# name (API_KEY=..., "client_secret": "..."), and passwords that common programs are given
+# (mysql -p..., curl -u ...). A short password in a sentence looks like any other word and is not
+# found, nor is what is packed or encoded.
 #
 # Tune:
 #   HOOKRUN_REDACT_EXTRA   one more regular expression; its whole match is a secret
@@ -15,39 +16,94 @@
 #
 # hookrun: rewrite priority=10
 
+import functools
 import json
 import os
 import re
 import sys
 
-# What it is, and how it looks. A group called `keep` stays in front of the replacement.
+# generated: secrets
+# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a
+# digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`
+# and `end` stay.
 SECRETS = [
-    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
-    ("AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
-    ("GitLab token", r"\bglpat-[\w-]{20,}"),
-    ("Slack token", r"\bxox[abeoprs]-[\w-]{10,}"),
-    ("Google API key", r"\bAIza[\w-]{35}"),
-    ("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
-    ("Stripe key", r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
-    # A digit tells sk-proj-4f... from sk-learn-compatible-estimators.
-    ("API key", r"\bsk-(?=[\w-]*\d)[\w-]{16,}"),
-    ("authorization header", r"(?i:(?P<keep>\bauthorization\s*:\s*(?:basic|bearer|token)\s+))[^\s\"'\[]{8,}"),
-    ("password in an address", r"(?P<keep>\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?!\[)[^\s/@]+(?=@)"),
-    (
-        "assigned secret",
-        r"(?P<keep>\b[A-Z0-9_]*(?:API_?KEY|ACCESS_?KEY(?:_ID)?|PRIVATE_?KEY|SECRET(?:_?KEY)?|TOKEN|PASSWORD|PASSWD)=)"
-        r"(?![\"']?(?:\$|<|\[|\*))(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)",
-    ),
-    (
-        "assigned secret",
-        r"(?i:(?P<keep>\b(?:aws_secret_access_key|api[_-]?key|(?:access|auth)[_-]?token|client[_-]?secret|password)"
-        r"[\"']\s*:\s*[\"']))(?!\[)[^\s\"']{16,}",
-    ),
+    ("private-key", "a private key block, PEM or PGP", "everywhere", False, ("-----begin ",),
+     r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"),
+    ("aws-key", "an access key id of AWS", "everywhere", False, ("akia", "asia", "abia", "acca",),
+     r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    ("aws-secret", "a secret access key of AWS", "everywhere", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>secret_?access_?key(?:\\*["'])?\s*(?:=>|:=|[:=])\s*(?:\\*["'])?)[A-Z0-9/+]{20,}'''),
+    ("aws-secret", "what `aws configure set` is given", "messages with a digit", False, ("aws",),
+     r'''(?P<keep>\baws\b[^\n|;&]{0,200}?\sconfigure\s+set\s+[\w.-]*(?:key|token|secret|key_id)\s+)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("github-token", "a token of GitHub", "everywhere", False, ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",),
+     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[\w]{20,})"),
+    ("gitlab-token", "a token of GitLab", "everywhere", False, ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glimt-", "glagent-", "glsoat-", "glft-", "gloas-", "glffct-",),
+     r"\bgl(?:pat|dt|rt|ptt|cbt|imt|agent|soat|ft|oas|ffct)-[\w-]{20,}"),
+    ("slack-token", "a token or webhook of Slack", "everywhere", True, ("xox", "xapp-", "hooks.slack.com/",),
+     r"\b(?:xox[abeoprs](?:\.xox[bp])?|xapp)-[\w-]{10,}|\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,}"),
+    ("google-key", "an API key or OAuth secret of Google", "everywhere", False, ("aiza", "gocspx-", "ya29.",),
+     r"\bAIza[\w-]{35}|\bGOCSPX-[\w-]{20,}|\bya29\.[\w-]{20,}"),
+    ("npm-token", "a token of npm", "everywhere", False, ("npm_",),
+     r"\bnpm_[A-Za-z0-9]{36}"),
+    ("huggingface-token", "a token of Hugging Face", "everywhere", True, ("hf_",),
+     r"\bhf_[A-Za-z0-9]{30,}"),
+    ("sendgrid-key", "an API key of SendGrid", "everywhere", True, ("sg.",),
+     r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("stripe-key", "a secret key of Stripe", "everywhere", False, ("sk_live_", "rk_live_", "whsec_",),
+     r"\b(?:[rs]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})"),
+    ("stripe-key", "a key of Stripe for tests", "messages", False, ("sk_test_", "rk_test_",),
+     r"\b[rs]k_test_[A-Za-z0-9]{16,}"),
+    ("api-key", "an API key that begins with `sk-`, as those of OpenAI and Anthropic", "everywhere", True, ("sk-",),
+     r"\bsk-(?:[\w-]{0,80}[_-])?[A-Za-z0-9]{16,}[\w-]*"),
+    ("service-token", "a token of Vault, PyPI, Docker, Shopify, Grafana and others that begins in its own way", "everywhere", True, ("hvs.", "hvb.", "hvr.", "pypi-ag", "gsk_", "xai-", "pplx-", "r8_", "nvapi-", "dop_v1_", "doo_v1_", "dor_v1_", "shpat_", "shpss_", "shpca_", "shppa_", "lin_api_", "figd_", "glsa_", "glc_", "dckr_pat_", "dckr_oat_", "rubygems_", "pmak-", "sntrys_", "sntryu_", "xkeysib-", "tskey-", "atatt3", "pul-", "dp.pt.", "dp.st.", "sq0atp-", "sq0csp-", "age-secret-key-1", "ntn_", "phc_", "phx_", "cfut_", "ccipat_",),
+     r"\b(?:hv[sbr]\.|pypi-Ag|gsk_|xai-|pplx-|r8_|nvapi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|lin_api_|figd_|gls?a?c?_|dckr_[op]at_|rubygems_|PMAK-|sntry[su]_|xkeysib-|tskey-|ATATT3|pul-|dp\.[ps]t\.|sq0(?:at|cs)p-|AGE-SECRET-KEY-1|ntn_|ph[cx]_|cfut_|CCIPAT_)[\w.=-]{20,}"),
+    ("azure-key", "a key in a connection string of Azure", "everywhere", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}"),
+    ("signature", "the signature of an address that lets in whoever has it", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}"),
+    ("jwt", "a JSON web token", "messages", False, ("eyj",),
+     r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
+    ("authorization", "the credentials of an `Authorization` header", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}'''),
+    ("authorization", "a bearer token", "messages", True, ("bearer", "bearer", "bearer",),
+     r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}"),
+    ("cookie", "a `Cookie` header", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>\bcookie\\?["']?\s*:\s*\\?["']?)[\w.!#%&*+^|~-]+=[^\r\n"'\\\[][^\r\n"'\\]*'''),
+    ("address-password", "a password in an address", "everywhere", False, ("://",),
+     r'''(?P<keep>[\w]://[^\s/:@"'\\\[]+:)[^\s/@"'\\\[<$*{][^\s/@"'\\]{2,}(?P<end>@)'''),
+    ("address-password", "a short one, or one without a user", "messages", False, ("://",),
+     r'''(?P<keep>[\w]://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[<$*{][^\s/@"'\\]*(?P<end>@)'''),
+    ("address-password", "a token in an address", "messages", False, ("://",),
+     r'''(?P<keep>[\w]://)[^\s/:@"'\\\[<$*{][^\s/:@"'\\\[]{19,}(?P<end>@)'''),
+    ("secret", "what is assigned to a telling name in capitals: `*_TOKEN=…`, `SIGNING_KEY=…`, `PASSWORD=…`", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?P<keep>(?:(?:API|APP|ACCESS|PRIVATE|SECRET|ACCOUNT|SIGNING|ENCRYPTION|MASTER|DEPLOY|WEBHOOK)_?KEY|ACCESS_?KEY_ID|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|(?:\b|_)PASS=)(?:"(?:[^"\n$<\[]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^\s"'\\&;]*)'''),
+    ("secret", "the same in small letters: `password=…`, `api_key=…`, `dbPassword=…`", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)|token)=)(?:"(?:[^"\n$<\[]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;,)]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^\s"'\\&;,()]*(?P<end>[\s"'\\&;,)]|\Z))'''),
+    ("secret", "the same of a connection: `Pwd=…`", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:\b|_)pwd=)["']?[^\s"'\\$<\[{(&;,/~.][^\s"'\\&;,]*'''),
+    ("secret", "the same with blanks, as INI has it: `secret_access_key = …`, with a digit", "messages", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}'''),
+    ("secret", "the same in quotes: `\"password\": \"…\"`, of 16 characters", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{15,}'''),
+    ("secret", "a shorter one", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}'''),
+    ("secret", "the same as YAML and headers have it: `clientSecret: …`, `Private-Token: …`, with a digit", "messages", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token):[ \t]+|-token:[ \t]*))[^\s"'\\\[$<{(][^\s"'\\]{7,}'''),
+    ("secret", "an option's: `--password …`, `--token=…`", "messages with a digit", False, ("password", "passwd", "passphrase", "token", "secret", "key",),
+     r'''(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private|account|signing|encryption|master)-?key)(?:[ \t]+|=))["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `curl -u name:password`", "messages with a digit", False, ("curl",),
+     r'''(?P<keep>\bcurl\b[^\n|;&]{0,200}?\s(?:-[A-Za-z]*u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*'''),
+    ("secret", "the password of `mysql -pX` and `7z -pX`", "messages with a digit", False, ("mysql", "mariadb", "7z",),
+     r'''(?P<keep>\b(?:mysql|mariadb|7z)[\w-]*[ \t](?:[^\n|;&]{0,200}?\s)?-p)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `sshpass -p X`, `docker login -p X`, `mongosh -p X` and their like", "messages with a digit", False, ("sshpass", "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "az", "oc", "mongo",),
+     r'''(?P<keep>\b(?:sshpass|mongo[\w]*|(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b[^\n|;&]{0,40}?\slogin)\s(?:[^\n|;&]{0,200}?\s)?-p[ \t=]*)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `redis-cli -a X`, `sqlcmd -P X`, `zip -P X` and `ldapsearch -w X`", "messages with a digit", False, ("redis-cli", "valkey-cli", "sqlcmd", "bcp", "zip", "unzip", "ldap",),
+     r'''(?P<keep>\b(?:(?:redis|valkey)-cli\s(?:[^\n|;&]{0,200}?\s)?-a|(?:sqlcmd|bcp|zip|unzip)\s(?:[^\n|;&]{0,200}?\s)?-P|ldap[\w]+\s(?:[^\n|;&]{0,200}?\s)?-w)[ \t]*)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "a pass phrase for openssl: `-passin pass:…`", "messages", False, ("pass:",),
+     r'''(?P<keep>-pass(?:in|out)?[ \t=]+pass:)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
 ]
-TELLING_NAME = re.compile(
-    r"(?i)(?:^|[_-])(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|(?:access|auth)[_-]?token|client[_-]?secret|password)$"
-)
+SECRET_KEYS = "password passwd passphrase apikey secretkey clientsecret accesstoken authtoken refreshtoken idtoken apitoken privatetoken sessiontoken privatekey secretaccesskey signingkey encryptionkey accountkey sharedaccesskey authorization cookie".split()
+# /generated
 FIELDS = {"tool.post": ["result"], "prompt.submit": ["prompt"], "message.out": ["content", "message"]}
 ANSWER_LIMIT = 1 << 20  # hookrun takes no longer answer.
 
@@ -55,17 +111,15 @@ ANSWER_LIMIT = 1 << 20  # hookrun takes no longer answer.
 class Redactor:
     """Replaces secrets, and counts them by kind in `found`."""
 
-    def __init__(self, secrets, replacement):
-        self.patterns = [(kind, re.compile(pattern)) for kind, pattern in secrets]
+    def __init__(self, extra, replacement):
+        self.extra = re.compile(extra) if extra else None
         self.replacement = replacement
         self.found = {}
 
     def value(self, value, name=""):
         """Any JSON value; `name` is the key under which it stands."""
         if isinstance(value, str):
-            if TELLING_NAME.search(name) and re.fullmatch(r"(?!\[)\S{16,}", value):
-                return self.replace("assigned secret")
-            return self.text(value)
+            return self.replace("secret") if is_secret_of(name, value) else self.text(value)
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, dict):
@@ -73,14 +127,33 @@ class Redactor:
         return value
 
     def text(self, text):
-        for kind, pattern in self.patterns:
-            text = pattern.sub(lambda match, kind=kind: self.replace(kind, match), text)
-        return text
+        small = text.lower()
+        for kind, _, scope, has_digit, words, pattern in SECRETS:
+            if any(word in small for word in words):
+                least = 6 if scope == "messages with a digit" else 0
+                put = functools.partial(self.put, kind, has_digit or least > 0, least)
+                text = re.sub(pattern, put, text, flags=re.ASCII)
+        return self.extra.sub(lambda _: self.replace("secret of your own"), text) if self.extra else text
 
-    def replace(self, kind, match=None):
+    def put(self, kind, has_digit, least, found):
+        groups = found.groupdict("")
+        keep, end = groups.get("keep", ""), groups.get("end", "")
+        secret = found[0][len(keep) : len(found[0]) - len(end)]
+        is_word = len(secret) < least or (has_digit and not re.search("[0-9]", secret))
+        if is_word or secret.startswith(self.replacement):
+            return found[0]
+        return keep + self.replace(kind) + end
+
+    def replace(self, kind):
         self.found[kind] = self.found.get(kind, 0) + 1
-        keep = match.groupdict().get("keep") if match else None
-        return (keep or "") + self.replacement
+        return self.replacement
+
+
+def is_secret_of(name, value):
+    """Whether a value is a secret because of the key that it stands under."""
+    plain = name.replace("_", "").replace("-", "").lower()
+    is_like = re.fullmatch(r"(?![\[$<])(?=\S{16}|\S*[0-9])\S{8,}", value)
+    return is_like is not None and any(map(plain.endswith, SECRET_KEYS))
 
 
 def refuse(reason):
@@ -103,9 +176,8 @@ def main():
         return
 
     extra = os.environ.get("HOOKRUN_REDACT_EXTRA")
-    secrets = SECRETS + [("secret of your own", extra)] if extra else SECRETS
     try:
-        redactor = Redactor(secrets, os.environ.get("HOOKRUN_REDACT_WITH", "[REDACTED]"))
+        redactor = Redactor(extra, os.environ.get("HOOKRUN_REDACT_WITH", "[REDACTED]"))
     except re.error as error:
         return keep_back(event, carried, f"HOOKRUN_REDACT_EXTRA is not a regular expression: {error}")
 

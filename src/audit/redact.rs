@@ -16,7 +16,7 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use crate::event::context;
 use hints::Maybe;
-pub use rules::{RULES, Rule};
+pub use rules::{RULES, Rule, Scope};
 
 /// The kind of what a user's own rule matches.
 pub const OWN_KIND: &str = "own";
@@ -176,7 +176,7 @@ fn mark(kind: &str) -> String {
 const FEWEST_DIGITS: usize = 4;
 
 /// Names whose whole value is a secret, as JSON spells them: without `_` and `-`.
-const SECRET_KEYS: &[&str] = &[
+pub const SECRET_KEYS: &[&str] = &[
     "password",
     "passwd",
     "passphrase",
@@ -186,8 +186,18 @@ const SECRET_KEYS: &[&str] = &[
     "accesstoken",
     "authtoken",
     "refreshtoken",
+    "idtoken",
+    "apitoken",
+    "privatetoken",
+    "sessiontoken",
     "privatekey",
     "secretaccesskey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "sharedaccesskey",
+    "authorization",
+    "cookie",
 ];
 
 /// Whether `value` is a secret because of the key that it stands under.
@@ -197,7 +207,7 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     }
     let plain: String =
         key.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
-    plain == "authorization" || SECRET_KEYS.iter().any(|name| plain.ends_with(name))
+    SECRET_KEYS.iter().any(|name| plain.ends_with(name))
 }
 
 /// Appends what stands between two strings of JSON: of a secret that is a number only the mark.

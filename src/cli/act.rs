@@ -32,7 +32,7 @@ pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Res
     match &args.action {
         Act::Log { level } => {
             let line = log_line(level, &args.profile, &context);
-            streams::stderr(&line);
+            streams::remark(&line);
             tell(log(env, &line), "the log of actions");
         }
         Act::Save { folder, file } => {
@@ -54,7 +54,7 @@ pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Res
 /// What failed is told, and changes nothing.
 fn tell(done: io::Result<()>, what: &str) {
     if let Err(error) = done {
-        streams::stderr(&format!("{what} cannot be written: {error}\n"));
+        streams::remark(&format!("{what} cannot be written: {error}\n"));
     }
 }
 

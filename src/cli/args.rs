@@ -26,6 +26,8 @@ pub(crate) use suites::SuiteArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
+use crate::sink::Shape;
+
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
 #[derive(Debug, Parser)]
@@ -61,13 +63,15 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own. For git 1 refuses, and hooks that git lets refuse nothing end with 0."
     )]
     Run(RunArgs),
-    /// Decide an event and show everything
+    /// Play the project's suite, or decide one event and show everything
     #[command(
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, with --suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. Files of cases are described in hookrun-suite(5)."
+        alias = "try",
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. Files of cases are described in hookrun-suite(5)."
     )]
     Test(TestArgs),
-    /// Explain what was decided: the last decision, or others
+    /// Explain what was decided here: the last decision, or others
     #[command(
+        alias = "log",
         after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
@@ -79,11 +83,13 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     )]
     Replay(ReplayArgs),
     /// Show the hooks of every event, in the order in which they run
+    #[command(alias = "ls")]
     List(ListArgs),
     /// Show one hook with all its settings
     Show(ShowArgs),
     /// Check all hooks and their configuration
     #[command(
+        aliases = ["check", "lint", "verify"],
         after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
@@ -145,22 +151,23 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
 }
 
 impl Command {
-    /// Whether it writes for people, in colour where that is wanted; everything else is data.
-    pub(crate) fn is_for_people(&self) -> bool {
+    /// What it writes on stdout.
+    pub(crate) fn shape(&self) -> Shape {
         match self {
-            Command::Test(args) => args.format == TestFormat::Human,
-            Command::Why(args) => args.format == TextFormat::Human,
-            Command::Replay(args) => args.format == "human",
-            Command::List(args) => args.format == TextFormat::Human,
-            Command::Show(args) => args.format == TextFormat::Human,
-            Command::Events(args) => args.format == TextFormat::Human,
-            Command::Validate(args) => args.format == "human",
-            Command::Doctor(args) => args.format == "human",
-            Command::New(args) => !args.dry_run,
-            Command::Install(args) => !args.place.dry_run,
-            Command::Uninstall(args) => !args.place.dry_run,
+            Command::Test(args) => Shape::of(args.format.name()),
+            Command::Why(args) => args.format.shape(),
+            Command::Replay(args) => Shape::of(&args.format),
+            Command::List(args) => args.format.shape(),
+            Command::Show(args) => args.format.shape(),
+            Command::Events(args) => args.format.shape(),
+            Command::Validate(args) => Shape::of(&args.format),
+            Command::Doctor(args) => Shape::of(&args.format),
+            Command::New(args) if args.dry_run => Shape::Lines,
+            Command::Install(args) if args.place.dry_run => Shape::Lines,
+            Command::Uninstall(args) if args.place.dry_run => Shape::Lines,
+            Command::New(_) | Command::Install(_) | Command::Uninstall(_) => Shape::People,
+            Command::Schema(_) => Shape::Json,
             Command::Run(_)
-            | Command::Schema(_)
             | Command::Field(_)
             | Command::Ui(_)
             | Command::Send(_)
@@ -169,7 +176,7 @@ impl Command {
             | Command::Man(_)
             | Command::Supervise(_)
             | Command::Keep(_)
-            | Command::Act(_) => false,
+            | Command::Act(_) => Shape::Values,
         }
     }
 }
@@ -245,6 +252,26 @@ impl RunArgs {
 }
 
 impl TestArgs {
+    /// Whether something is asked for that only several cases have.
+    pub(crate) fn is_suite(&self) -> bool {
+        let of_cases = [TestFormat::Junit, TestFormat::Tap, TestFormat::Github];
+        let is_alone = self.event.is_none() && !self.is_about_one_event();
+        self.suite.are_given()
+            || is_alone
+                && (of_cases.contains(&self.format)
+                    || self.vectors.filter.is_some()
+                    || self.vectors.jobs.is_some())
+    }
+
+    /// Whether something is asked for that only one event has.
+    pub(crate) fn is_about_one_event(&self) -> bool {
+        self.dialect.is_some()
+            || self.command.is_some()
+            || self.expect.is_some()
+            || self.expect_reason.is_some()
+            || self.budget.is_some()
+    }
+
     /// Whose words they are where an event is named.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
@@ -265,8 +292,8 @@ pub(crate) enum RunFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// The event, by its name or a host's name for it; may be left out where the context on stdin
-    /// names it
+    /// Decide this event, by its name or a host's name for it, and show everything. Without it
+    /// the project's suite is played, unless the context of an event that names itself is on stdin
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
@@ -283,7 +310,7 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Ask only this hook, or with --suite run only cases that may ask it; can be given several
+    /// Ask only this hook, or of the suite run only cases that may ask it; can be given several
     /// times
     #[arg(long, value_name = "NAME")]
     pub(crate) hook: Vec<String>,
@@ -344,6 +371,15 @@ pub(crate) enum TextFormat {
     Human,
     /// For programs
     Json,
+}
+
+impl TextFormat {
+    fn shape(self) -> Shape {
+        match self {
+            TextFormat::Human => Shape::People,
+            TextFormat::Json => Shape::Json,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

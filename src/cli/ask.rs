@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 pub(crate) enum Person {
     /// They are at our terminal.
     Here(Arc<Terminal>),
-    /// The hookrun around us can ask them: we run in one of its hooks.
+    /// The program around us can ask them: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         Watchdog::leave_it_to_it();
     }
     let told = Told::of(args.format, &reply, report.as_ref());
-    told.say(out)?;
+    told.say(env, out)?;
     told.is_said(&pulse, env);
     if let Some(kept) = kept {
         kept.keep(&reply, &Places::of(env, args.record.as_deref()));

@@ -77,6 +77,17 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, F
     }
 }
 
+/// Whether there is anything on stdin before `deadline`. A terminal and an empty file have nothing,
+/// nor has a pipe whose other end is closed or says nothing.
+pub(crate) fn is_coming(deadline: Deadline) -> bool {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() || wait(&stdin, deadline, None).is_err() {
+        return false;
+    }
+    // Of a pipe the number of bytes, of a file what is left of it.
+    rustix::io::ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
+}
+
 /// Reads all bytes until end of file: lines, not a document. A terminal has none.
 pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>, Failure> {
     let stdin = std::io::stdin();

@@ -50,7 +50,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let config = Config::load(&Choice::default(), env, Scope::All);
     let site = Site::find(&args.place, &config, env)?;
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, &site.paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &site.paths)));
     }
     let wanted = Wanted::by(&config);
     // Other projects of the user have other hooks.

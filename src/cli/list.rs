@@ -38,7 +38,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     let paths = Paths::from(&env.cwd);
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {

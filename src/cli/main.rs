@@ -24,8 +24,10 @@ mod run;
 mod schema;
 mod send;
 mod show;
+mod sink;
 mod state;
 mod streams;
+mod suggest;
 mod terminal;
 mod test;
 mod told;
@@ -46,6 +48,7 @@ use hookrun::exec::confine;
 
 use args::{Cli, Command, RunArgs};
 use exit::{Exit, Failure};
+use sink::{Shape, Sink};
 use streams::Leavable;
 
 /// musl's own allocator is slow.
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
     }
     let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
         Some(args) => decide(&args),
-        None => dispatch(&parse(&arguments)),
+        None => parse(&arguments).map_or_else(|error| Ok(tell(&error)), |cli| dispatch(&cli)),
     }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,
@@ -83,8 +86,9 @@ fn decide(args: &RunArgs) -> exit::Result {
 }
 
 /// The whole command line. A mistake in an option is told under the name that was typed.
-fn parse(arguments: &[OsString]) -> Cli {
-    Cli::try_parse().unwrap_or_else(|mut error| {
+fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    Cli::try_parse().map_err(|mut error| {
+        suggest::mend(&mut error);
         let is_typed = |option: &str| {
             let texts = arguments.iter().filter_map(|argument| argument.to_str());
             let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
@@ -99,20 +103,31 @@ fn parse(arguments: &[OsString]) -> Cli {
                 error.insert(kind, ContextValue::String(format!("--host{rest}")));
             }
         }
-        error.exit()
+        error
     })
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line. What was typed may
+/// have come from anywhere.
+fn tell(error: &clap::Error) -> Exit {
+    if error.use_stderr() {
+        streams::complaint(&error.render().ansi().to_string());
+        return Exit::CouldNot;
+    }
+    let _ = error.print();
+    Exit::Yes
 }
 
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
-    let mut out: Box<dyn Write> = if matches!(cli.command, Command::Run(_) | Command::Send(_)) {
+    let shape = streams::seen(cli.command.shape());
+    let mut out: Box<dyn Write> = match (&cli.command, shape) {
         // `run` owes its reply, and says so when nobody takes it; `send` keeps what nobody takes.
-        Box::new(streams::data())
-    } else if cli.command.is_for_people() {
-        Box::new(Leavable(streams::text(cli.color)))
-    } else {
-        Box::new(Leavable(streams::data()))
+        (Command::Run(_), _) => Box::new(streams::data()),
+        (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
+        (_, Shape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
+        (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
     };
     let ended = command(cli, &env, &mut out);
     out.flush()?;
@@ -150,9 +165,11 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
 }
 
 fn say(failure: &Failure) {
-    let mut text = format!("error: {}\n", failure.message);
+    // A name may have lines, too; set in, none of them looks like one of ours.
+    let set_in = |text: &str| text.replace('\n', "\n    ");
+    let mut text = format!("error: {}\n", set_in(&failure.message));
     if let Some(help) = &failure.help {
-        text.push_str(&format!("  help: {help}\n"));
+        text.push_str(&format!("  help: {}\n", set_in(help)));
     }
     streams::remark(&text);
 }

@@ -107,7 +107,7 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
             let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
             return Err(Failure::with_help(cause, help));
         }
-        streams::stderr(&format!("warning: {}\n", plain(&secret)));
+        streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
     let path = hooks.join(SUITES).join(format!("{name}.toml"));
     let plays = format!("`hookrun test --suite{}` plays it", named(args));

@@ -78,7 +78,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     }
     // What a part has no change of another one may have.
     for hook in unused.iter().filter(|_| header.partition.is_none()) {
-        streams::stderr(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
+        streams::remark(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
     }
     end(report.as_mut(), &totals, &header, &mut out)
 }
@@ -156,7 +156,7 @@ fn early(
     let rest = format!("not all of {} is decided", header.inputs.join(", "));
     match (error, abort.signal()) {
         (ReplayError::Stopped, Some(signal)) => {
-            streams::stderr(&format!("interrupted: {rest}\n"));
+            streams::remark(&format!("interrupted: {rest}\n"));
             Ok(Exit::Signal(signal))
         }
         (ReplayError::Broken(_), _) => Err(Failure::new(error.to_string())),

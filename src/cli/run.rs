@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         Watchdog::leave_it_to_it();
     }
     let told = Told::of(args.format, &reply, report.as_ref());
-    told.say(out)?;
+    told.say(env, out)?;
     told.is_said(&time.pulse, env);
     if let Some(kept) = kept {
         kept.keep(&reply, &Places::of(env, args.record.as_deref()));
@@ -319,7 +319,7 @@ fn hand_over(
         arguments.extend(["--record".into(), env.cwd.join(file).into()]);
     }
     let payload = event.context().to_json();
-    let handed = env.program.as_ref().map(|own| child::hand_over(own, &arguments, &payload));
+    let handed = env.image().map(|own| child::hand_over(&own, &arguments, &payload));
     match handed {
         Some(Ok(())) => Ok(runner.left_to_others(event)),
         // Nobody else can do it, so they are waited for.
@@ -359,7 +359,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         settings: source.settings.clone(),
         discover: source.discover,
         host: dialect::find(dialect).and_then(|dialect| folders::of(dialect.name)),
-        program: env.program.clone(),
+        program: env.image(),
         told: Vec::new(),
     }
 }
@@ -392,8 +392,7 @@ pub(crate) fn find_event(
 
 /// A runner for a configuration, with every guard that a program of our own can have.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
-    let own = env.program.clone();
-    let own = own.map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
     Runner::from_config(config, env).program(own)
 }
 

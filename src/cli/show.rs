@@ -33,14 +33,14 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
     if found.is_empty() {
         let names = hooks.iter().map(|hook| hook.name.as_str());
-        let help = match spelling::nearest(&args.name, names) {
+        let help = match meant(&args.name, names) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`hookrun list` shows what is configured".to_string(),
         };
         return Err(Failure::with_help(format!("no hook `{}`", args.name), help));
     }
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, &paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
     match args.format {
         TextFormat::Human => {
@@ -57,6 +57,18 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         }
     }
     Ok(Exit::Yes)
+}
+
+/// The hook that is meant by a name that none has: one whose file is called so but for its ending
+/// or the number before it, or that is spelled nearly so.
+pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&str> = names.collect();
+    let bare = |known: &'n str| {
+        let stem = known.rsplit_once('.').map_or(known, |(stem, _)| stem);
+        [stem, stem.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '_'])]
+    };
+    let of_file = names.iter().find(|known| bare(known).contains(&name));
+    of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
 }
 
 /// The hook for programs, with the program that it would start.

@@ -1,11 +1,14 @@
 //! The process's own streams. Only here is stdout known, and stdout is the reply.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use hookrun::report::github;
+use hookrun::config::Environment;
+use hookrun::harmless;
 
 use crate::args::Color;
+use crate::sink::{self, Shape};
 
 /// stdout for people, with colour where it is wanted.
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
@@ -22,6 +25,12 @@ pub(crate) fn columns() -> Option<usize> {
 /// are part of a value.
 pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
+}
+
+/// What is written there: on a terminal values are looked at, too.
+pub(crate) fn seen(shape: Shape) -> Shape {
+    let is_seen = shape == Shape::Values && io::stdout().is_terminal();
+    if is_seen { Shape::SeenValues } else { shape }
 }
 
 /// A writer whose reader may leave: `hookrun list | head -1` is no failure.
@@ -52,10 +61,31 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
     }
 }
 
-/// A remark of ours on stderr. It may quote what somebody else wrote, and in a job of GitHub
-/// Actions no line of it may be a command.
+/// A remark of ours on stderr. It may quote what somebody else wrote.
 pub(crate) fn remark(text: &str) {
-    stderr(&github::harmless(text));
+    stderr(&harmless::lines(text));
+}
+
+/// The parser's complaint about the command line, in colour where that is wanted.
+pub(crate) fn complaint(styled: &str) {
+    let _ = anstream::stderr().lock().write_all(sink::styled(styled).as_bytes());
+}
+
+/// The words of a reply on stderr. A program that started hookrun gets them byte by byte; on a
+/// terminal and in the log of a CI job people look at them.
+pub(crate) fn words(text: &str, env: &Environment) {
+    if !text.is_empty() && (env.is_ci || io::stderr().is_terminal()) {
+        return remark(text);
+    }
+    stderr(text);
+}
+
+/// The document of a reply, as stdout may have it.
+pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
+    if !text.is_empty() && (env.is_ci || io::stdout().is_terminal()) {
+        return harmless::json(text);
+    }
+    Cow::Borrowed(text)
 }
 
 /// stderr for a log: a line at a time, in which no command stands.
@@ -63,7 +93,7 @@ pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        stderr(&github::harmless(&String::from_utf8_lossy(bytes)));
+        remark(&String::from_utf8_lossy(bytes));
         Ok(bytes.len())
     }
 
@@ -73,7 +103,7 @@ impl Write for Log {
 }
 
 /// Says something on stderr. A closed stderr is nobody to tell.
-pub(crate) fn stderr(text: &str) {
+fn stderr(text: &str) {
     if !text.is_empty() {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }

@@ -17,7 +17,8 @@ use std::time::{Duration, SystemTime};
 
 use hookrun::config::Environment;
 use hookrun::exec::child;
-use hookrun::ui::status::{cut, is_hidden, plain, width};
+use hookrun::harmless::plain;
+use hookrun::ui::status::{cut, width};
 use hookrun::ui::{Asker, Kind, Ui, Waited};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
@@ -144,7 +145,7 @@ impl Ui for Terminal {
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
         let raw = self.begin()?;
         self.head(asker, title);
-        let prompt = match plain(placeholder) {
+        let prompt = match plain(placeholder.trim()) {
             text if text.is_empty() => "> ".to_string(),
             text => format!("({}) > ", cut(&text, self.size().0 / 2)),
         };
@@ -236,14 +237,11 @@ impl Drop for Draft {
 /// but the first is set in, so that none looks like a prompt of hookrun's.
 fn lines(text: &str) -> String {
     let mut shown = String::new();
-    let characters: Vec<char> = text.trim_end().chars().filter(|c| *c != '\r').collect();
-    for c in characters.iter().take(LONGEST_TEXT) {
-        match *c {
-            '\n' => shown.push_str("\n  "),
-            '\u{1b}' => shown.push('␛'),
-            c if is_hidden(c) => shown.push(' '),
-            c => shown.push(c),
-        }
+    let characters: Vec<char> = text.trim_end().chars().collect();
+    let kept: String = characters.iter().take(LONGEST_TEXT).collect();
+    for (number, line) in kept.lines().enumerate() {
+        shown.push_str(if number == 0 { "" } else { "\n  " });
+        shown.push_str(&plain(line));
     }
     // Nobody is to agree to what they cannot see without knowing it.
     let hidden = characters.len().saturating_sub(LONGEST_TEXT);
@@ -259,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
-        assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b␛[2J c");
+        assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b\\u{1b}[2J\\u{7}c");
         let long = lines(&"x".repeat(2000));
         assert!(long.ends_with("xx … (1000 characters are not shown)"), "{long}");
     }

@@ -1,4 +1,4 @@
-//! `hookrun test EVENT`: decide as `run` does, and show everything.
+//! `hookrun test EVENT`: decide as `run` does, and show everything. Alone it plays the suite.
 
 mod conformance;
 mod suite;
@@ -14,7 +14,6 @@ use hookrun::report::human::{About, Origin};
 use hookrun::report::{Paths, human, json, plain, problems};
 use hookrun::run::Run;
 use hookrun::runner::Runner;
-use hookrun::spelling;
 use regex::Regex;
 
 use crate::args::{TestArgs, TestFormat};
@@ -23,6 +22,7 @@ use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
+use crate::show::meant;
 use crate::streams;
 
 /// Decides one event and shows how, or tries a runner.
@@ -30,14 +30,21 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if let Some(place) = &args.vectors.conformance {
         return conformance::conformance(place, args, env, out);
     }
-    if args.suite.suite.is_some() {
+    if args.is_suite() || args.event.is_none() && !is_one_event(args) {
         return suite::test(args, env, out);
     }
     if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
-        let help = "take --format json, or `--suite`, or `--conformance DIR`";
+        let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
         return Err(Failure::with_help("one event is no list of cases", help));
     }
     test_one(args, env, out)
+}
+
+/// Whether one event is meant where none is named: it is on stdin, or something is asked that only
+/// one has.
+fn is_one_event(args: &TestArgs) -> bool {
+    args.is_about_one_event()
+        || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
 }
 
 fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -137,7 +144,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         }
     }
     for miss in &misses {
-        streams::stderr(&format!("not as expected: {}\n", plain(miss)));
+        streams::remark(&format!("not as expected: {}\n", plain(miss)));
     }
     Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
 }
@@ -163,7 +170,7 @@ fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
 
 fn show_problems(config: &Config, paths: &Paths) {
     for problem in &config.problems {
-        streams::stderr(&format!("{}\n", problems::problem_text(problem, paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(problem, paths)));
     }
 }
 
@@ -174,7 +181,7 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
             continue;
         }
         let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
-        let help = match spelling::nearest(name, known.iter().copied()) {
+        let help = match meant(name, known.iter().copied()) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None if known.is_empty() => format!("no hook is bound to `{event}`"),
             None => format!("bound to `{event}`: {}", known.join(", ")),

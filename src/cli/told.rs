@@ -1,7 +1,6 @@
 //! What they get who asked `run`, beside a host: a report, and in a job of GitHub Actions
 //! annotations, a status that stops the job, and a summary on its page.
 
-use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use std::time::Duration;
 use hookrun::config::Environment;
 use hookrun::dialect::{Reply, native};
 use hookrun::exec::Pulse;
+use hookrun::harmless;
 use hookrun::report::json::RunReport;
 use hookrun::report::{Paths, github, json};
 use hookrun::run::Run;
@@ -82,20 +82,19 @@ impl<'a> Told<'a> {
     }
 
     /// Says it: words for people on stderr, and on stdout the reply, or the report instead.
-    pub(crate) fn say(&self, out: &mut dyn Write) -> Result<()> {
-        let words = match self.format {
-            RunFormat::Github => Cow::Owned(github::harmless(&self.reply.stderr)),
-            RunFormat::Reply | RunFormat::Json => Cow::Borrowed(self.reply.stderr.as_str()),
-        };
-        streams::stderr(&words);
+    pub(crate) fn say(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
+        match self.format {
+            RunFormat::Github => streams::remark(&self.reply.stderr),
+            RunFormat::Reply | RunFormat::Json => streams::words(&self.reply.stderr, env),
+        }
         match (self.format, self.report) {
             (RunFormat::Json, Some(report)) => {
-                serde_json::to_writer(&mut *out, report).map_err(std::io::Error::from)?;
-                writeln!(out)?;
+                let text = serde_json::to_string(report).map_err(std::io::Error::from)?;
+                writeln!(out, "{}", harmless::json(&text))?;
             }
             (RunFormat::Github, Some(report)) => github::run(report, out)?,
             (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => {
-                out.write_all(self.reply.stdout.as_bytes())?;
+                out.write_all(streams::document(&self.reply.stdout, env).as_bytes())?;
             }
         }
         Ok(out.flush()?)

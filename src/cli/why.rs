@@ -1,6 +1,6 @@
 //! `hookrun why`: what was decided, read from the decision log and explained.
 
-mod filter;
+pub(crate) mod filter;
 mod table;
 
 use std::io::Write;
@@ -10,7 +10,7 @@ use hookrun::audit::Log;
 use hookrun::audit::read::{Backwards, ReadError};
 use hookrun::audit::record::{Brief, Record, RecordError};
 use hookrun::audit::stats::Stats;
-use hookrun::config::Environment;
+use hookrun::config::{Choice, Config, Environment, Scope};
 use hookrun::event::{Context, catalog};
 use hookrun::report::human::{self, About, Origin};
 use hookrun::report::{Paths, plain};
@@ -33,8 +33,11 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         Some(log) => log.files(),
         None => return Err(no_log(env)),
     };
+    // A recording that is named may come from anywhere.
+    let is_everywhere = args.filter.everywhere || !args.file.is_empty();
+    let project = (!is_everywhere).then(|| project(env));
     let mut search = Search {
-        filter: Filter::of(&args.filter),
+        filter: Filter::of(&args.filter, project),
         most: match args.number {
             Some(number) => number,
             None if args.all || args.stats => usize::MAX,
@@ -54,7 +57,9 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
                 out.write_all(found.line)?;
                 writeln!(out)?;
             }
-            TextFormat::Human if args.brief => one_line(found, columns, out)?,
+            TextFormat::Human if args.brief => {
+                one_line(found, is_everywhere, columns, out)?;
+            }
             TextFormat::Human => page(found, &paths, out)?,
         }
         Ok(())
@@ -65,10 +70,10 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     // Else what is shown as the last decision would not be it.
     let log_shown = log.as_ref().filter(|_| args.file.is_empty() && search.found > 0);
     if let Some(Err(error)) = log_shown.map(Log::check) {
-        streams::stderr(&format!("newer decisions are not kept: {error}\n"));
+        streams::remark(&format!("newer decisions are not kept: {error}\n"));
     }
     if search.found == 0 {
-        streams::stderr(&nothing(&search, &files, (log.as_ref(), args), &paths));
+        streams::remark(&nothing(&search, &files, (log.as_ref(), args), &paths));
         return Ok(Exit::No);
     }
     if args.stats {
@@ -78,6 +83,11 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         }
     }
     Ok(Exit::Yes)
+}
+
+/// The root of the project that is worked in.
+pub(crate) fn project(env: &Environment) -> PathBuf {
+    Config::load(&Choice::default(), env, Scope::Event("")).project
 }
 
 fn no_log(env: &Environment) -> Failure {
@@ -104,7 +114,14 @@ fn nothing(
         let noun = if search.read == 1 { "decision" } else { "decisions" };
         let unknown =
             filter::unknown(&args.filter).map(|what| format!("; {what}")).unwrap_or_default();
-        return format!("no decision is like that, of {} {noun}{unknown}\n", search.read);
+        let help = match &search.filter.project {
+            Some(project) => format!(
+                "  help: only those in `{}` were looked at; --everywhere looks at all\n",
+                paths.show(project)
+            ),
+            None => String::new(),
+        };
+        return format!("no decision is like that, of {} {noun}{unknown}\n{help}", search.read);
     }
     if let Some(file) = args.file.first().filter(|_| !files.is_empty()) {
         return format!("there is no decision in `{}`\n", paths.show(file));
@@ -213,10 +230,10 @@ impl Search {
     fn tell(&self, paths: &Paths) {
         for ReadError { file, line, problem } in &self.problems {
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            streams::stderr(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
+            streams::remark(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
         }
         if self.unnamed > 0 {
-            streams::stderr(&format!("passed over {} more lines like these\n", self.unnamed));
+            streams::remark(&format!("passed over {} more lines like these\n", self.unnamed));
         }
     }
 }
@@ -224,11 +241,13 @@ impl Search {
 /// A decision in the words of `test`.
 fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
-    let report = record.report().map_err(|problem| Failure::new(problem.to_string()))?;
+    let mut report = record.report().map_err(|problem| Failure::new(problem.to_string()))?;
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let known = catalog::find(&record.event);
+    let own = if record.event.is_empty() { "no event was named" } else { "an event of your own" };
+    report.event = event_name(&record.event).into();
     let about = About {
-        summary: known.map_or("an event of your own", |spec| spec.summary.as_ref()),
+        summary: known.map_or(own, |spec| spec.summary.as_ref()),
         context: context.as_ref(),
         origin: Origin::Kept {
             time: &record.time,
@@ -245,8 +264,19 @@ fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// A decision on one line, of a terminal with so many columns.
-fn one_line(found: &Found<'_>, columns: Option<usize>, out: &mut dyn Write) -> Result<()> {
+/// The event of a decision: what was not named has none.
+fn event_name(name: &str) -> &str {
+    if name.is_empty() { "(no event)" } else { name }
+}
+
+/// A decision on one line, of a terminal with so many columns, with its folder where there are
+/// those of several projects.
+fn one_line(
+    found: &Found<'_>,
+    is_everywhere: bool,
+    columns: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let Found { record, brief, .. } = found;
     let (style, word) = human::decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
@@ -259,7 +289,9 @@ fn one_line(found: &Found<'_>, columns: Option<usize>, out: &mut dyn Write) -> R
         ("", None) => String::new(),
         (who, reason) => format!("  {who}: {}", reason.unwrap_or_default()),
     };
-    let rest = plain(&format!("{}{said}", record.event));
+    let folder = record.cwd.as_deref().filter(|_| is_everywhere);
+    let folder = folder.map(|folder| format!("{folder}  ")).unwrap_or_default();
+    let rest = plain(&format!("{folder}{}{said}", event_name(&record.event)));
     let shown = in_columns(&rest, columns);
     writeln!(out, "{}  {style}{word:<5}{style:#}  {shown}", plain(&seconds))?;
     Ok(())

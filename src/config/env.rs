@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::dialect::DIALECTS;
 use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
 use crate::dialect::twice::SHARED;
+use crate::hook::OWN_IMAGE;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -35,7 +36,8 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
-    /// `$CI`: whether it is a job of a CI system, where nobody looks at a progress bar.
+    /// `$CI`, `$GITHUB_ACTIONS` or `$TF_BUILD`: whether it is a job of a CI system, whose log
+    /// obeys commands.
     pub is_ci: bool,
     /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
     pub workspace: Option<PathBuf>,
@@ -58,7 +60,7 @@ pub struct Environment {
     pub inherited: Vec<String>,
     /// `$HOOKRUN_DEPTH`: how many runs of hookrun this one is inside of.
     pub depth: u32,
-    /// This program's own file.
+    /// The name of this program's own file.
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
     pub run_id: String,
@@ -107,7 +109,9 @@ impl Environment {
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
-            is_ci: text("CI").is_some_and(|ci| ci != "false"),
+            is_ci: ["CI", "GITHUB_ACTIONS", "TF_BUILD"]
+                .into_iter()
+                .any(|name| text(name).is_some_and(|value| value != "false")),
             workspace: folder("GITHUB_WORKSPACE"),
             step_summary: folder("GITHUB_STEP_SUMMARY"),
             is_utf8: is_utf8(),
@@ -185,6 +189,13 @@ impl Environment {
         let readable = |text: OsString| text.to_string_lossy().into_owned();
         let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));
         all.filter(|(name, _)| name.starts_with(prefix)).collect()
+    }
+
+    /// What this program starts when it starts itself: on Linux what it runs, which nobody can
+    /// replace, and not what has its name by then.
+    pub fn image(&self) -> Option<PathBuf> {
+        let own = self.program.as_ref()?;
+        Some(if cfg!(target_os = "linux") { PathBuf::from(OWN_IMAGE) } else { own.clone() })
     }
 
     /// The folder of the decision log. `None` where it is switched off, or there is no home to

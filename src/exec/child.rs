@@ -45,7 +45,7 @@ pub(super) struct Spawn<'a> {
     pub(super) policy: Option<&'a Policy>,
 }
 
-/// A started hook: the leader of a process group, and our ends of its streams.
+/// A started hook: the leader of a session and its group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
     pid: Pid,
@@ -90,7 +90,7 @@ impl Spawn<'_> {
 }
 
 impl Child {
-    /// Starts a hook in a process group of its own, by posix_spawn. What fits into the pipe of
+    /// Starts a hook in a session of its own, by posix_spawn. What fits into the pipe of
     /// its stdin is written before, so that most hooks need no further attention.
     pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
@@ -291,7 +291,8 @@ pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg0("hookrun").args(arguments);
+    command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
     // Inside a hook of another hookrun it must not be taken for a stray process of that one.
     command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
@@ -363,7 +364,8 @@ pub fn prepare(
 pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     use std::io::Write;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg0("hookrun").args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // A host that ends our group right after the reply must not end this.
     command.process_group(0);
     let mut child = command.spawn()?;

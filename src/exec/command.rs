@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::fs::Access;
 use rustix::io::Errno;
 
-use crate::hook::{Handler, duration_text};
+use crate::hook::{Handler, OWN_IMAGE, duration_text};
 use crate::run::StartError;
 
 const WORLD_WRITABLE: u32 = 0o002;
@@ -56,7 +56,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
         }
         Handler::Shell(line) => Ok(Program {
             path: PathBuf::from("/bin/sh"),
-            name: "sh".into(),
+            name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
         Handler::Elsewhere { problem, cure } => {
@@ -92,6 +92,10 @@ fn is_runnable(file: &Path) -> bool {
 
 /// The canonical path of a file that may be started.
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
+    // What it stands for is no file of a name, and runs already.
+    if file == Path::new(OWN_IMAGE) {
+        return Ok(file.to_path_buf());
+    }
     let shown = file.display();
     let path = file.canonicalize().map_err(|error| missing(file, &error))?;
     let meta = path.metadata().map_err(|error| missing(file, &error))?;

@@ -21,6 +21,7 @@ use signal_hook::consts::{
 
 use super::walls::{self, Walls};
 use super::{cgroup, child, command::Program};
+use crate::hook::OWN_IMAGE;
 use crate::run::{Captured, Exit, StartError};
 
 /// The exit status of a process that did not become the hook, as of a shell that found a program
@@ -213,11 +214,10 @@ fn limit_files(files: Option<u64>) -> io::Result<()> {
 /// Starts the first process of the namespace, which only waits, and then the hook beside it, so
 /// that the hook is an ordinary process: the first one of a namespace ignores signals.
 fn run_inside(program: &Program, files: Option<u64>) -> Ended {
-    let Ok(own) = std::env::current_exe() else {
-        return Ended::Never(own_fault("its own program is not known".to_string()));
-    };
     survive_signals();
-    let first = child::companion(&own, &["confine".to_string(), INIT.to_string()]);
+    // Only Linux has namespaces.
+    let own = Path::new(OWN_IMAGE);
+    let first = child::companion(own, &["confine".to_string(), INIT.to_string()]);
     let (first, pipe) = match first {
         Ok(first) => first,
         Err(error) => return Ended::Never(own_fault(format!("no first process: {error}"))),

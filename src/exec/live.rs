@@ -6,9 +6,10 @@ use super::cgroup::Cgroup;
 use super::child::{Child, Status};
 use super::keeper::{Keeper, LATER};
 use super::usage::{self, Usage};
-use super::{ASKING, Budget, DRAIN, GIVE_UP, GRACE, Job, answer, confine};
+use super::{ASKING, Budget, DRAIN, GIVE_UP, GRACE, HELD, Job, answer, confine, tree};
 use crate::hook::Background;
 use crate::hook::limits::{Limits, size_text};
+use crate::outcome::Decision;
 use crate::run::{Captured, Ending, Exit, Level, Trace};
 
 /// The first pause before a hook with limits is looked at; it doubles up to [`LOOK_EVERY`].
@@ -77,29 +78,47 @@ pub(super) enum Phase {
     /// Until its deadline; `why` is what reaching it means.
     Running { deadline: Instant, why: Ending },
     /// It exited; its output is waited for.
-    Draining { exit: Option<Exit>, until: Instant },
+    Draining {
+        exit: Option<Exit>,
+        /// Until when, in any case.
+        until: Instant,
+        /// Until when while something holds its stdout. Later only where an answer that may be
+        /// incomplete is none.
+        answer_until: Instant,
+    },
     /// It was asked to end.
     Stopping { why: Ending, kill_at: Instant },
     /// It was killed.
     Killed { why: Ending, give_up_at: Instant },
 }
 
-impl Phase {
+impl Live {
+    /// When its phase ends at the latest.
     pub(super) fn ends_at(&self) -> Instant {
-        match self {
+        match &self.phase {
             Phase::Running { deadline, .. } => *deadline,
-            Phase::Draining { until, .. } => *until,
+            Phase::Draining { until, .. } if self.child.stdout.is_closed() => *until,
+            Phase::Draining { answer_until, .. } => *answer_until,
             Phase::Stopping { kill_at, .. } => *kill_at,
             Phase::Killed { give_up_at, .. } => *give_up_at,
         }
     }
-}
 
-impl Live {
     /// It exited: its output is complete, or is waited for. True if it is complete.
-    pub(super) fn drain(&mut self, exit: Option<Exit>, now: Instant) -> bool {
+    pub(super) fn drain(
+        &mut self,
+        job: &Job<'_>,
+        budget: Option<Budget>,
+        exit: Option<Exit>,
+        now: Instant,
+    ) -> bool {
         self.child.close_stdin();
-        self.phase = Phase::Draining { exit, until: now + DRAIN };
+        let until = now + DRAIN;
+        let answer_until = match needs_whole_answer(job, exit) {
+            true => budget.map_or(now + HELD, |budget| budget.until.min(now + HELD)).max(until),
+            false => until,
+        };
+        self.phase = Phase::Draining { exit, until, answer_until };
         self.is_drained()
     }
 
@@ -116,11 +135,16 @@ impl Live {
         }
     }
 
-    /// Asks it to end, unless it is ending already.
+    /// Asks it to end, unless it is ending already. One that has exited gets no more time for its
+    /// output.
     pub(super) fn stop(&mut self, why: Ending) {
-        if matches!(self.phase, Phase::Running { .. }) {
-            self.child.terminate();
-            self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
+        match &mut self.phase {
+            Phase::Running { .. } => {
+                self.child.terminate();
+                self.phase = Phase::Stopping { why, kill_at: Instant::now() + GRACE };
+            }
+            Phase::Draining { until, answer_until, .. } => *answer_until = *until,
+            Phase::Stopping { .. } | Phase::Killed { .. } => {}
         }
     }
 
@@ -228,6 +252,8 @@ impl Live {
         }
         let may_stay = job.hook.background == Background::Detach;
         let has_exited = matches!(self.phase, Phase::Draining { .. });
+        // While whoever holds it still runs, and can be named.
+        let held = self.held_answer(job);
         // While it is a zombie, what it used can still be asked for.
         let excess = self.last_excess(&job.hook.limits, status);
         // Of a lost process the number may be somebody else's by now.
@@ -237,7 +263,7 @@ impl Live {
             Status::Running => self.child.kill(),
             Status::Lost => {}
         }
-        if has_exited && !self.is_drained() && !may_stay {
+        if has_exited && !self.is_drained() && !may_stay && held.is_none() {
             notes.push("a process that it started held its output open; killed".to_string());
         }
         if status == Status::Running {
@@ -268,12 +294,28 @@ impl Live {
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, (&stdout, &stderr), excess);
                 notes.extend(more);
-                ending
+                match held {
+                    // What refuses is one whatever would have followed.
+                    Some(problem) if !refuses(&ending) => Ending::Malformed { problem },
+                    Some(_) | None => ending,
+                }
             }
         };
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
         Trace { ending, exit, took, stdout, stderr, containment, notes }
+    }
+
+    /// What is wrong with an answer whose end was waited for and did not come.
+    fn held_answer(&self, job: &Job<'_>) -> Option<String> {
+        let Phase::Draining { exit, .. } = &self.phase else { return None };
+        let stdout = self.child.stdout.fd().filter(|_| needs_whole_answer(job, *exit))?;
+        let holder = tree::holder_of(stdout);
+        let holder = holder.unwrap_or_else(|| "a process that it started".to_string());
+        Some(format!(
+            "it may be incomplete: {holder} still holds the stdout of the hook, which has exited; \
+             start it with `>/dev/null 2>&1 &`, or set `background = \"detach\"`"
+        ))
     }
 
     /// How it ended, now that its output is complete.
@@ -312,6 +354,18 @@ impl Live {
         limits.cpu?;
         self.usage(Vec::new()).excess(&limits)
     }
+}
+
+/// Whether the answer of a hook that has exited counts only when nobody can add to it: what would
+/// follow could refuse. Another status than 0 says enough by itself.
+fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
+    job.permit.spec.blocks
+        && exit == Some(Exit::Status(0))
+        && job.hook.background != Background::Detach
+}
+
+fn refuses(ending: &Ending) -> bool {
+    ending.verdict().is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
 }
 
 /// The trace of a hook that never ran.

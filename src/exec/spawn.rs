@@ -64,6 +64,13 @@ impl std::fmt::Debug for Signals {
 /// Whether the C library works as glibc does.
 const ASKS_FOR_EACH: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
 
+/// What starts a program in a session of its own; `libc` does not know it for macOS, where
+/// `spawn.h` says so.
+#[cfg(target_os = "linux")]
+const SETSID: libc::c_int = libc::POSIX_SPAWN_SETSID as libc::c_int;
+#[cfg(not(target_os = "linux"))]
+const SETSID: libc::c_int = 0x0400;
+
 /// The last signal of Linux; other systems have fewer.
 const LAST_SIGNAL: libc::c_int = 64;
 
@@ -132,7 +139,8 @@ impl Variable {
     }
 }
 
-/// A program that is to be started, in a process group of its own.
+/// A program that is to be started, in a session of its own: it leads a process group, and has no
+/// controlling terminal.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) program: CString,
@@ -237,8 +245,8 @@ impl Drop for Actions {
     }
 }
 
-/// What the new process does not inherit: our process group, the signals that we hold back, and
-/// that we ignore SIGPIPE, which Rust does.
+/// What the new process does not inherit: our session, and with it our terminal and our process
+/// group; the signals that we hold back, and that we ignore SIGPIPE, which Rust does.
 struct Attributes(MaybeUninit<libc::posix_spawnattr_t>);
 
 impl Attributes {
@@ -249,13 +257,10 @@ impl Attributes {
         let mut attributes = Attributes(raw);
         let own = attributes.0.as_mut_ptr();
         let nothing_blocked = nix::sys::signal::SigSet::empty();
-        let flags = libc::POSIX_SPAWN_SETPGROUP
-            | libc::POSIX_SPAWN_SETSIGDEF
-            | libc::POSIX_SPAWN_SETSIGMASK;
+        let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
         // SAFETY: the attributes are initialised, and take copies of the sets.
         unsafe {
-            checked(libc::posix_spawnattr_setpgroup(own, 0))?;
             checked(libc::posix_spawnattr_setsigmask(own, nothing_blocked.as_ref()))?;
             checked(libc::posix_spawnattr_setsigdefault(own, &raw const signals.0))?;
             checked(libc::posix_spawnattr_setflags(own, flags))?;
@@ -342,9 +347,10 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_in_its_folder_and_leads_its_group() {
+    fn it_starts_in_its_folder_and_leads_its_session() {
         let folder = |start: &mut Start| start.cwd = Some(text("/usr"));
-        assert_eq!(said(folder, "pwd; kill -0 -$$ && echo leads"), "/usr\nleads\n");
+        let lines = "pwd; kill -0 -$$ && echo leads; [ $(ps -o sid= -p $$) = $$ ] && echo alone";
+        assert_eq!(said(folder, lines), "/usr\nleads\nalone\n");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::call::{Answers, Begun};
@@ -134,6 +135,12 @@ impl<'e> Step<'e> {
                     watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
                 happened.map(|(what, _)| what).collect()
             }
+            // A hook has taken away our right to as many descriptors as we have open: we may no
+            // longer wait for them, but use them.
+            Err(Errno::INVAL) => {
+                std::thread::sleep(TICK);
+                watched
+            }
             // A signal arrived; or memory is short, and the deadlines are looked at all the same.
             Err(_) => Vec::new(),
         };
@@ -195,7 +202,7 @@ impl<'e> Step<'e> {
                 State::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
                 State::Waiting { .. } => {}
                 State::Live(live) => {
-                    due(live.phase.ends_at());
+                    due(live.ends_at());
                     if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
                         due(look.at);
                     }
@@ -326,7 +333,7 @@ impl<'e> Step<'e> {
         let status = match &live.phase {
             Phase::Draining { exit, .. } => exit.map_or(Status::Lost, Status::Exited),
             // Nothing is due and nobody told of an exit: no need to ask the system.
-            phase if !live.has_news && live.child.exit_fd().is_some() && now < phase.ends_at() => {
+            _ if !live.has_news && live.child.exit_fd().is_some() && now < live.ends_at() => {
                 return;
             }
             Phase::Running { .. } | Phase::Stopping { .. } | Phase::Killed { .. } => {
@@ -336,15 +343,17 @@ impl<'e> Step<'e> {
         live.has_news = false;
         let is_over = match (&live.phase, status) {
             // An exit that is already there wins over the deadline.
-            (Phase::Running { .. }, Status::Exited(exit)) => live.drain(Some(exit), now),
-            (Phase::Running { .. }, Status::Lost) => live.drain(None, now),
+            (Phase::Running { .. }, Status::Exited(exit)) => {
+                live.drain(job, self.budget, Some(exit), now)
+            }
+            (Phase::Running { .. }, Status::Lost) => live.drain(job, self.budget, None, now),
             (Phase::Running { deadline, .. }, Status::Running) => {
                 if *deadline <= now {
                     live.reach_deadline(job, self.budget, now);
                 }
                 false
             }
-            (Phase::Draining { until, .. }, _) => *until <= now || live.is_drained(),
+            (Phase::Draining { .. }, _) => live.ends_at() <= now || live.is_drained(),
             (Phase::Stopping { .. } | Phase::Killed { .. }, Status::Exited(_) | Status::Lost) => {
                 true
             }

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -198,6 +199,27 @@ fn end(pid: i32) {
         rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
 
+/// The name and pid of another process that has the other end of a pipe open; `None` if none is
+/// found, or the system has no `/proc`.
+pub(super) fn holder_of(pipe: &OwnedFd) -> Option<String> {
+    let inode = rustix::fs::fstat(pipe).ok()?.st_ino;
+    let link = format!("pipe:[{inode}]");
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let holds = |pid: &i32| {
+        let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let mut targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        targets.any(|target| target.as_os_str() == link.as_str())
+    };
+    let pid = all_pids().filter(|pid| *pid != own).find(holds)?;
+    Some(format!("`{}` (pid {pid})", name_of(pid)))
+}
+
+/// Every process that is there; none where the system has no `/proc`.
+fn all_pids() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+}
+
 fn name_of(pid: i32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     name.trim().to_string()
@@ -263,12 +285,10 @@ pub fn started_with(name: &str, value: &str) -> Vec<String> {
 
 fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
     let name_and_sign = format!("{name}=");
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let has = |pid: &i32| {
         variable_of(*pid, &name_and_sign).is_some_and(|found| is_part_of(&found, value))
     };
-    pids.filter(has).collect()
+    all_pids().filter(has).collect()
 }
 
 /// Whether `found` is the mark `mark`, or that of a part of what has it.

@@ -26,7 +26,7 @@ pub const SYSTEM_PATHS: &[&str] = &[
 
 /// Devices that hold nothing; readable and writable in every sandbox.
 pub const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+    &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
 /// A sandbox with its paths found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::json::RunReport;
 use super::plain;
 use crate::dialect::native;
+use crate::harmless::{visible, without_commands};
 use crate::outcome::finding;
 pub use summary::summary;
 
@@ -69,30 +70,7 @@ fn is_complaint(report: &RunReport) -> bool {
 /// What was decided, in one line.
 pub(super) fn decided(report: &RunReport) -> String {
     let what = if goes_on(report) { "allowed" } else { "refused" };
-    harmless(&format!("hookrun: {} is {what}", plain(&report.event)))
-}
-
-/// A text in which the runner finds no command: a blank is put into every `::` that begins a line
-/// and into every `##[`. It trims lines first, so a blank before them would not do.
-pub fn harmless(text: &str) -> String {
-    if !text.contains("::") && !text.contains("##[") {
-        return text.to_string();
-    }
-    let is_margin = |c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}';
-    let mut made = String::with_capacity(text.len());
-    // A carriage return alone begins a line too.
-    for line in text.split_inclusive(['\n', '\r']) {
-        let words = line.trim_start_matches(is_margin);
-        made.push_str(&line[..line.len() - words.len()]);
-        match words.strip_prefix("::") {
-            Some(rest) => {
-                made.push_str(": :");
-                made.push_str(rest);
-            }
-            None => made.push_str(words),
-        }
-    }
-    made.replace("##[", "## [")
+    without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()
 }
 
 /// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
@@ -139,7 +117,7 @@ pub(crate) fn annotation(
 ) -> io::Result<()> {
     let properties = properties.iter().map(|(name, value)| format!("{name}={}", property(value)));
     let properties = properties.collect::<Vec<_>>().join(",");
-    writeln!(out, "::{level} {properties}::{}", data(message))
+    writeln!(out, "::{level} {properties}::{}", data(&visible(message)))
 }
 
 /// Escapes the data of a workflow command.
@@ -149,37 +127,5 @@ fn data(text: &str) -> String {
 
 /// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_line_of_a_harmless_text_is_a_command() {
-        for (text, made) in [
-            ("::add-mask::x\n", ": :add-mask::x\n"),
-            ("no\n::error::x\n \t::error::x", "no\n: :error::x\n \t: :error::x"),
-            ("no\r::error::x\r\n\u{feff}::error::x", "no\r: :error::x\r\n\u{feff}: :error::x"),
-            ("no ##[add-mask]x ###[a]", "no ## [add-mask]x ### [a]"),
-            (":::::", ": ::::"),
-            ("std::fs::read and a::b\n:\n", "std::fs::read and a::b\n:\n"),
-        ] {
-            assert_eq!(harmless(text), made, "{text:?}");
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn whatever_is_written_is_harmless(text in "[ \\t\\r\\n:#\\[\\]a\u{a0}\u{2028}\u{feff}]{0,40}") {
-            let made = harmless(&text);
-            let lines = made.split(['\n', '\r']);
-            // What .NET trims, and the mark at the beginning of a stream.
-            let begins = |line: &str| line.trim_start_matches('\u{feff}').trim_start().starts_with("::");
-            proptest::prop_assert!(!lines.into_iter().any(begins), "{:?}", made);
-            proptest::prop_assert!(!made.contains("##["), "{:?}", made);
-            proptest::prop_assert_eq!(harmless(&made), made.clone(), "once is enough");
-        }
-    }
+    data(&plain(text)).replace(':', "%3A").replace(',', "%2C")
 }

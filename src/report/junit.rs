@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::cases::Case;
 use super::problems::{Check, problem_text};
-use super::suite::{Whole, complaint};
+use super::suite::{Whole, Written, complaint, written};
 use super::{Paths, plain};
 use crate::scenario::{End, Played};
 
@@ -56,6 +56,7 @@ pub fn cases(name: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> 
         tried.set_time(case.took);
         suite.add_test_case(tried);
     }
+    suite.set_time(cases.iter().map(|case| case.took).sum());
     write(name, suite, out)
 }
 
@@ -76,14 +77,26 @@ pub fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Resul
     for (file, cases) in whole.files() {
         let name = plain(&paths.show(file));
         let mut suite = TestSuite::new(name.clone());
-        for played in cases {
+        for played in &cases {
             let mut case = TestCase::new(plain(&played.name), status(played));
             case.set_classname(name.clone());
             case.set_time(played.took);
             case.extra.insert("file".into(), name.as_str().into());
             case.extra.insert("line".into(), played.at.line.to_string().into());
+            let (stdout, stderr): (Vec<_>, Vec<_>) =
+                written(played).into_iter().partition(|one| one.stream == "stdout");
+            let joined = |all: Vec<Written>| {
+                all.into_iter().map(|one| one.text).collect::<Vec<_>>().join("\n")
+            };
+            if !stdout.is_empty() {
+                case.set_system_out(joined(stdout));
+            }
+            if !stderr.is_empty() {
+                case.set_system_err(joined(stderr));
+            }
             suite.add_test_case(case);
         }
+        suite.set_time(cases.iter().map(|played| played.took).sum());
         report.add_test_suite(suite);
     }
     let mut further: Vec<TestSuite> = Vec::new();

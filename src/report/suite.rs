@@ -2,6 +2,7 @@
 
 mod further;
 mod human;
+mod written;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ use super::json::{VERSION, milliseconds, refusal_report, run_report};
 use super::problems::counted;
 use super::{Paths, plain};
 use crate::scenario::{Decided, End, Miss, Played};
+
+pub(super) use written::{Written, written};
 
 pub use further::{Covered, Excuse, Further, Gap, Mutated};
 
@@ -201,8 +204,12 @@ fn tap(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> 
         };
         let file = hashless(&paths.show(&played.file));
         writeln!(out, "{mark} {number} - {file}: {}{skip}", hashless(&played.name))?;
-        for line in complaint(played).iter().flat_map(|text| text.lines()) {
-            writeln!(out, "  # {line}")?;
+        let written = written(played);
+        let written = written.into_iter().map(|one| one.text);
+        for text in complaint(played).into_iter().chain(written) {
+            for line in text.lines() {
+                writeln!(out, "  # {line}")?;
+            }
         }
     }
     for (number, check) in (whole.played.len() + 1..).zip(&checks) {
@@ -239,8 +246,12 @@ fn github(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<(
     for played in whole.played {
         match &played.end {
             End::Unexpected(misses) => {
+                let written = written(played).into_iter().map(|one| one.text);
+                let mut written: Vec<String> = written.collect();
                 for miss in misses {
-                    annotate(played, miss.at, &miss_text(miss))?;
+                    // The first one has what the hooks wrote.
+                    let texts = [vec![miss_text(miss)], std::mem::take(&mut written)].concat();
+                    annotate(played, miss.at, &texts.join("\n"))?;
                 }
             }
             End::CouldNot(why) => annotate(played, played.at, &plain_lines(why))?,

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,10 @@ use crate::session::{self, StoreError};
 
 /// How long another run is waited for where there is no budget.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an allow counts for the other form of a call. The forms come at once, so one that comes
+/// later is somebody who has heard of the first, and the world may have changed meanwhile.
+const ALLOW_COUNTS_FOR: Duration = Duration::from_secs(10);
 
 /// The longest tool input that is compared. With a longer one each run decides by itself.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
@@ -53,6 +57,8 @@ struct Kept {
     hooks: String,
     told: Told,
     outcome: Outcome,
+    /// When it was decided. By the clock that goes on while a machine sleeps.
+    at: SystemTime,
 }
 
 /// What hooks are told of a call, as far as forms may differ in it.
@@ -73,9 +79,9 @@ struct Told {
 /// 1. The same form asks again: this is a new question.
 /// 2. Other hooks, or another action: it would be another decision.
 /// 3. What was refused is refused, and what nobody can refuse is done.
-/// 4. Otherwise hooks have to be told the same: the input, the working directory, and the tool's
+/// 4. What was allowed is for [`ALLOW_COUNTS_FOR`]; and hooks have to be told the same: the input, the working directory, and the tool's
 ///    name, which may be another one for the same sort of tool unless a hook is written for a host.
-fn may_take_over(kept: &Kept, own: &Kept) -> bool {
+fn may_take_over(kept: &Kept, own: &Kept, now: SystemTime) -> bool {
     if kept.call != own.call || kept.form == own.form {
         return false;
     }
@@ -89,9 +95,11 @@ fn may_take_over(kept: &Kept, own: &Kept) -> bool {
     if matches!(kept.outcome.settled, Settled::Refused(_)) || !own.told.is_gate {
         return true;
     }
+    let age = now.duration_since(kept.at);
+    let is_fresh = age.is_ok_and(|age| age < ALLOW_COUNTS_FOR);
     let is_same_tool = kept.told.tool == own.told.tool
         || (!own.told.has_foreign_hooks && are_one_sort(&kept.told, &own.told));
-    is_same && is_same_tool
+    is_fresh && is_same && is_same_tool
 }
 
 /// Whether two names are known to be of the same sort of tool.
@@ -126,7 +134,7 @@ impl Runner {
             }
         };
         let kept = claim.read().ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
-        match kept.filter(|kept| may_take_over(kept, &own)) {
+        match kept.filter(|kept| may_take_over(kept, &own, SystemTime::now())) {
             Some(kept) => {
                 // It was for one other form; who comes now asks anew.
                 if let Err(error) = claim.keep(b"") {
@@ -188,6 +196,7 @@ impl Runner {
                 is_gate: event.spec().blocks,
             },
             outcome: Outcome::default(),
+            at: SystemTime::UNIX_EPOCH,
         })
     }
 }
@@ -196,6 +205,7 @@ impl Claimed {
     /// Leaves what was decided for another run that is asked about the same call.
     pub fn tell(mut self, run: &Run) {
         self.kept.outcome = run.outcome.clone();
+        self.kept.at = SystemTime::now();
         let kept = serde_json::to_vec(&self.kept).unwrap_or_default();
         if let Err(error) = self.claim.keep(&kept) {
             tracing::warn!(%error, "what was decided is not kept");
@@ -317,7 +327,17 @@ mod tests {
                 is_gate: true,
             },
             outcome: Outcome::default(),
+            at: SystemTime::UNIX_EPOCH,
         }
+    }
+
+    /// Whether the one is taken over for the other `seconds` later.
+    fn is_taken_after(seconds: u64, kept: &Kept, own: &Kept) -> bool {
+        may_take_over(kept, own, kept.at + Duration::from_secs(seconds))
+    }
+
+    fn is_taken(kept: &Kept, own: &Kept) -> bool {
+        is_taken_after(0, kept, own)
     }
 
     fn refused(mut kept: Kept) -> Kept {
@@ -329,8 +349,18 @@ mod tests {
     #[test]
     fn what_hooks_are_told_alike_is_decided_once() {
         let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
-        assert!(may_take_over(&first, &second));
-        assert!(may_take_over(&refused(first), &second));
+        assert!(is_taken(&first, &second));
+        assert!(is_taken(&refused(first), &second));
+    }
+
+    #[test]
+    fn an_allow_counts_for_seconds_and_a_refusal_for_good() {
+        let (mut first, second) = (kept("a", "Shell"), kept("b", "Bash"));
+        assert!(is_taken_after(9, &first, &second) && !is_taken_after(10, &first, &second));
+        // Its clock was ahead of ours.
+        first.at += Duration::from_secs(3600);
+        assert!(!may_take_over(&first, &second, SystemTime::UNIX_EPOCH));
+        assert!(is_taken_after(100_000, &refused(first), &second));
     }
 
     #[test]
@@ -339,7 +369,7 @@ mod tests {
         let differs = |change: fn(&mut Kept)| {
             let mut second = second.clone();
             change(&mut second);
-            !may_take_over(&first, &second)
+            !is_taken(&first, &second)
         };
         assert!(differs(|own| own.form = "a".into()));
         assert!(differs(|own| own.call = "tool.pre 2".into()));
@@ -353,8 +383,8 @@ mod tests {
         let differs = |change: fn(&mut Told)| {
             let mut second = second.clone();
             change(&mut second.told);
-            assert!(may_take_over(&refused(first.clone()), &second), "{second:?}");
-            !may_take_over(&first, &second)
+            assert!(is_taken(&refused(first.clone()), &second), "{second:?}");
+            !is_taken(&first, &second)
         };
         assert!(differs(|told| told.input = Some("{}".into())));
         assert!(differs(|told| told.cwd = "/elsewhere".into()));
@@ -368,7 +398,7 @@ mod tests {
         let (mut first, mut second) = (kept("a", "Shell"), kept("b", "Bash"));
         second.told.is_gate = false;
         second.told.input = None;
-        assert!(may_take_over(&first, &second));
+        assert!(is_taken(&first, &second));
         first.outcome.rewrites.push(Rewritten {
             hook: "guard".into(),
             field: "result".into(),
@@ -376,6 +406,6 @@ mod tests {
             new: Value::from("clean"),
             rejected: None,
         });
-        assert!(!may_take_over(&first, &second));
+        assert!(!is_taken(&first, &second));
     }
 }

@@ -33,19 +33,23 @@ pub fn ask(address: &str, request: Request) -> Answer {
 }
 
 fn try_ask(address: &str, request: Request) -> io::Result<Answer> {
-    let stream = send(address, request)?;
+    let stream = connect(address)?;
+    send(&stream, address, request)?;
     // hookrun answers in time; this is for one that was stopped.
     stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10)))?;
     receive(&stream)
 }
 
-fn send(address: &str, request: Request) -> io::Result<UnixStream> {
-    let (token, path) = address.split_once('@').ok_or(io::ErrorKind::InvalidInput)?;
-    let stream = UnixStream::connect(path)?;
-    let mut line = serde_json::to_vec(&Call { token: token.to_string(), request })?;
+fn connect(address: &str) -> io::Result<UnixStream> {
+    let (_, path) = address.split_once('@').ok_or(io::ErrorKind::InvalidInput)?;
+    UnixStream::connect(path)
+}
+
+fn send(mut stream: &UnixStream, address: &str, request: Request) -> io::Result<()> {
+    let token = address.split('@').next().unwrap_or_default().to_string();
+    let mut line = serde_json::to_vec(&Call { token, request })?;
     line.push(b'\n');
-    (&stream).write_all(&line)?;
-    Ok(stream)
+    stream.write_all(&line)
 }
 
 fn receive(stream: &UnixStream) -> io::Result<Answer> {
@@ -54,23 +58,32 @@ fn receive(stream: &UnixStream) -> io::Result<Answer> {
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// The person whom the hookrun around us can ask: we run in one of its hooks.
+/// The person whom the program around us can ask: a host that shows dialogs, or the hookrun in one
+/// of whose hooks we run.
 #[derive(Debug, Clone)]
 pub struct Outer {
     address: String,
 }
 
 impl Outer {
-    /// That of the hookrun at `address`; `None` if it does not listen.
+    /// That of the program at `address`; `None` if it does not listen, or is none of those that
+    /// have started us: whoever sets a variable must not answer for the person.
     pub fn at(address: &str) -> Option<Outer> {
-        let (_, path) = address.split_once('@')?;
-        UnixStream::connect(path).ok()?;
-        Some(Outer { address: address.to_string() })
+        let outer = Outer { address: address.to_string() };
+        outer.connect()?;
+        Some(outer)
+    }
+
+    fn connect(&self) -> Option<UnixStream> {
+        connect(&self.address).ok().filter(ancestor::listens_at)
     }
 
     /// Passes a request on. It is withdrawn there when it is over here.
     pub fn pass(&self, asker: &Asker<'_>, request: Request) -> Answer {
-        let Ok(stream) = send(&self.address, request) else { return Answer::Nobody };
+        let Some(stream) = self.connect() else { return Answer::Nobody };
+        if send(&stream, &self.address, request).is_err() {
+            return Answer::Nobody;
+        }
         match asker.wait(Some(stream.as_fd()), Duration::MAX) {
             Waited::Ready => receive(&stream).unwrap_or(Answer::Nobody),
             Waited::Quiet | Waited::Over => Answer::Cancelled,
@@ -83,6 +96,40 @@ impl Outer {
             Answer::Nobody | Answer::Cancelled | Answer::Yes(_) => None,
             Answer::Done | Answer::Refused(_) => None,
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod ancestor {
+    use std::os::unix::net::UnixStream;
+
+    /// Deeper than processes stand.
+    const MOST_ANCESTORS: usize = 1024;
+
+    /// Whether the other end of a connection belongs to a process of our user that has started us,
+    /// or one that has started that one. One outside of our namespace cannot be known.
+    pub(super) fn listens_at(stream: &UnixStream) -> bool {
+        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return false };
+        let listener = peer.pid.as_raw_nonzero().get();
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let ancestors = std::iter::successors(parent_of(own), |pid| parent_of(*pid));
+        peer.uid == rustix::process::getuid()
+            && ancestors.take(MOST_ANCESTORS).any(|pid| pid == listener)
+    }
+
+    fn parent_of(pid: i32) -> Option<i32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name may hold blanks and brackets; what stands behind it begins with the state.
+        let (_, behind) = stat.rsplit_once(')')?;
+        behind.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// Elsewhere nobody tells who started whom.
+#[cfg(not(target_os = "linux"))]
+mod ancestor {
+    pub(super) fn listens_at(_: &std::os::unix::net::UnixStream) -> bool {
+        false
     }
 }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::harmless::is_hidden;
+
 /// What stands at the end of a line that was cut.
 const CUT: &str = "…";
 
@@ -20,7 +22,7 @@ impl StatusLine {
     /// Puts `text` under `key`; `None` takes the key away.
     pub fn set(&mut self, key: &str, text: Option<&str>) {
         match text {
-            Some(text) => self.texts.insert(key.to_string(), plain(text)),
+            Some(text) => self.texts.insert(key.to_string(), squeezed(text)),
             None => self.texts.remove(key),
         };
     }
@@ -34,8 +36,8 @@ impl StatusLine {
 
 /// A text on one line that cannot move the cursor, change colours, or be read in another order
 /// than it is written: such characters are gone, and every run of spaces is one.
-pub fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+fn squeezed(text: &str) -> String {
+    let mut squeezed = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         // The colours and movements that terminals understand, as a whole.
@@ -45,19 +47,13 @@ pub fn plain(text: &str) -> String {
             continue;
         }
         let is_space = c.is_whitespace();
-        if is_space && !plain.ends_with(' ') {
-            plain.push(' ');
+        if is_space && !squeezed.ends_with(' ') {
+            squeezed.push(' ');
         } else if !is_space && !is_hidden(c) {
-            plain.push(c);
+            squeezed.push(c);
         }
     }
-    plain.trim().to_string()
-}
-
-/// Whether a character shows nothing itself and changes how others look.
-pub fn is_hidden(c: char) -> bool {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
-    c.is_control() || turns || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}')
+    squeezed.trim().to_string()
 }
 
 /// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
@@ -127,6 +123,6 @@ mod tests {
 
     #[test]
     fn no_text_turns_the_line_around() {
-        assert_eq!(plain("rm \u{202e}txt.hs\u{2066} a\u{feff}b"), "rm txt.hs ab");
+        assert_eq!(squeezed("rm \u{202e}txt.hs\u{2066} a\u{feff}b"), "rm txt.hs ab");
     }
 }

@@ -1,7 +1,8 @@
 //! The documents say what the program does.
 //!
 //! Tables between `<!-- generated: NAME -->` and `<!-- /generated -->` are made from the tables
-//! in the code; the pages of the commands from their arguments; and what stands in a `console`
+//! in the code, in scripts between `# generated: NAME` and `# /generated`; the pages of the
+//! commands from their arguments; and what stands in a `console`
 //! block is what hookrun prints. `UPDATE_GOLDEN=1 cargo test` writes all of it anew.
 //!
 //! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use hookrun::audit::redact::RULES as REDACTIONS;
+use hookrun::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::chain::VARIABLES;
 use hookrun::config::commands::FOLDER;
 use hookrun::config::keys::{
@@ -71,6 +72,8 @@ const DOCUMENTS: &[&str] = &[
     "docs/systems/openclaw.md",
     "docs/systems/pi.md",
     "docs/systems/wolli.md",
+    "hooks.d/tool.post/10-redact-secrets.py",
+    "gates/hooks.d/commits.pre/10-commit-range.py",
 ];
 
 /// A part's name and what makes it.
@@ -90,6 +93,7 @@ const PARTS: &[Part] = &[
     ("event-keys", || keys(EVENT_KEYS)),
     ("log-keys", || keys(LOG_KEYS)),
     ("redactions", redactions),
+    ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
     ("never-keys", || keys(NEVER_KEYS)),
@@ -148,13 +152,17 @@ fn the_tables_in_the_documents_are_those_in_the_code() {
         let text = read(document);
         let mut made = String::new();
         let mut rest = text.as_str();
-        while let Some((before, after)) = rest.split_once("<!-- generated: ") {
-            let (name, after) = after.split_once(" -->\n").expect("the marker ends its line");
-            let (_, after) = after.split_once("<!-- /generated -->").expect("the part ends");
+        let is_page = Path::new(document).extension().is_some_and(|it| it == "md");
+        let (open, close) = if is_page { ("<!-- ", " -->") } else { ("# ", "") };
+        while let Some((before, after)) = rest.split_once(&format!("{open}generated: ")) {
+            let marked = after.split_once(&format!("{close}\n"));
+            let (name, after) = marked.expect("the marker ends its line");
+            let end = format!("{open}/generated{close}");
+            let (_, after) = after.split_once(&end).expect("the part ends");
             let part = PARTS.iter().find(|(known, _)| *known == name);
             let (known, make) = part.unwrap_or_else(|| panic!("{document}: no part `{name}`"));
             let body = make();
-            write!(made, "{before}<!-- generated: {name} -->\n{body}<!-- /generated -->").unwrap();
+            write!(made, "{before}{open}generated: {name}{close}\n{body}{end}").unwrap();
             used.insert(*known);
             rest = after;
         }
@@ -455,6 +463,29 @@ fn redactions() -> String {
         writeln!(table, "| `{}` | {} |", rule.kind, rule.about).unwrap();
     }
     table
+}
+
+/// The table of secrets in Python, which the scripts have in them so that a copy works alone.
+fn secrets() -> String {
+    let mut made = "# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a\n\
+        # digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`\n\
+        # and `end` stay.\n\
+        SECRETS = [\n"
+        .to_string();
+    for rule in REDACTIONS {
+        let words: Vec<String> =
+            rule.words().iter().map(|word| format!("{:?},", word.to_lowercase())).collect();
+        let pattern = rule.pattern().replace(r"\z", r"\Z");
+        let quote = if pattern.contains('"') { "\'\'\'" } else { "\"" };
+        assert!(!pattern.ends_with('\'') && !pattern.contains("\'\'\'"), "{pattern}");
+        let digit = if rule.has_digit { "True" } else { "False" };
+        let (kind, about, scope) = (rule.kind, rule.about, rule.scope.name());
+        let words = words.join(" ");
+        writeln!(made, "    ({kind:?}, {about:?}, {scope:?}, {digit}, ({words}),").unwrap();
+        writeln!(made, "     r{quote}{pattern}{quote}),").unwrap();
+    }
+    writeln!(made, "]\nSECRET_KEYS = \"{}\".split()", SECRET_KEYS.join(" ")).unwrap();
+    made
 }
 
 fn failures() -> String {

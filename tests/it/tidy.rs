@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// What each module of the library may use (ARCHITECTURE.md); nothing else.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("spelling", &[]),
+    ("harmless", &[]),
     ("event", &["spelling"]),
     ("outcome", &["event"]),
     ("reminder", &["outcome"]),
@@ -16,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plan", &["registry", "hook", "event"]),
     ("run", &["hook", "outcome", "event"]),
     ("session", &[]),
-    ("ui", &["session"]),
+    ("ui", &["session", "harmless"]),
     ("exec", &["ui", "hook", "dialect", "run", "outcome", "event", "spelling"]),
     ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "dialect", "event"]),
     (
@@ -30,7 +31,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("conformance", &[]),
     ("dialect", &["outcome", "event", "spelling"]),
     ("scenario", &["config", "hook", "dialect", "run", "outcome", "event", "spelling"]),
-    ("report", &["scenario", "dialect", "reminder", "config", "run", "outcome", "event"]),
+    (
+        "report",
+        &["scenario", "dialect", "reminder", "config", "run", "outcome", "event", "harmless"],
+    ),
     ("audit", &["report", "session", "dialect", "run", "event"]),
     (
         "replay",
@@ -62,7 +66,8 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Modules that decide: no files, no clock.
-const PURE: &[&str] = &["event", "outcome", "hook", "plan", "reminder", "spelling", "conformance"];
+const PURE: &[&str] =
+    &["event", "outcome", "hook", "plan", "reminder", "spelling", "harmless", "conformance"];
 
 const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix::"];
 

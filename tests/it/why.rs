@@ -253,3 +253,66 @@ fn statistics_are_a_table_and_bars_in_80_columns() {
     }
     why(&sandbox, &["--stats", "--session", "none"]).exits(1);
 }
+
+/// Two projects with a hook of one name, and a folder below one of them.
+#[test]
+fn the_decisions_are_those_of_this_project_unless_everywhere() {
+    let body = "#!/bin/sh\necho no >&2; exit 1\n";
+    let sandbox = Sandbox::new()
+        .script("one/hooks.d/tool.pre/a.sh", body)
+        .script("two/hooks.d/tool.pre/a.sh", body)
+        .file("one/below/file", "");
+    let in_folder = |folder: &str, arguments: &[&str]| {
+        let there = |command: &mut std::process::Command| {
+            command.current_dir(sandbox.at(folder));
+        };
+        sandbox.hookrun_as(there, arguments, br#"{"toolName":"bash","toolInput":{}}"#)
+    };
+    for folder in ["one", "one/below", "two"] {
+        in_folder(folder, &["run", "tool.pre"]).exits(2);
+    }
+    let count = |folder: &str, more: &[&str]| {
+        let arguments = [&["why", "--all", "--format", "json"], more].concat();
+        in_folder(folder, &arguments).stdout.lines().count()
+    };
+    for more in [&[][..], &["--decision", "block"], &["--hook", "a.sh"]] {
+        assert_eq!((count("one", more), count("two", more)), (2, 1), "{more:?}");
+        let everywhere = [more, &["--everywhere"]].concat();
+        assert_eq!((count("one", &everywhere), count("one/below", &everywhere)), (3, 3));
+    }
+    assert_eq!((count("one", &["-n", "1"]), count("one/below", &[])), (1, 2));
+    let stats = |more: &[&str]| {
+        let ran = in_folder("two", &[&["why", "--stats", "--format", "json"], more].concat());
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["decisions"].as_u64()
+    };
+    assert_eq!((stats(&[]), stats(&["--everywhere"])), (Some(1), Some(3)));
+    let brief = in_folder("two", &["why", "--brief"]).stdout;
+    assert!(brief.ends_with("BLOCK  tool.pre  a.sh: no\n"), "{brief}");
+    let brief = in_folder("two", &["why", "--brief", "--everywhere", "--all"]);
+    let lines: Vec<&str> = brief.stdout.lines().collect();
+    assert!(lines[0].contains("/two  tool.pre  a.sh: no") && lines[1].contains("/one/below  "));
+
+    // Where nobody has asked, it says so, and looks nowhere else unasked.
+    let elsewhere = in_folder("home", &["why"]);
+    elsewhere.exits(1).says("of 3 decisions").says("--everywhere looks at all");
+    in_folder("home", &["why", "--everywhere"]).exits(0).prints("/two");
+    // A case is made of the last decision that `why` shows.
+    let case = in_folder("one", &["new", "x", "--from-last", "--dry-run"]);
+    case.exits(0).prints("a.sh");
+    in_folder("home", &["new", "x", "--from-last"]).exits(2).says("no decision is kept");
+    let recorded = ["run", "tool.pre", "--record", "../recording"];
+    in_folder("one", &recorded).exits(2);
+    in_folder("home", &["why", "--file", "../recording"]).exits(0);
+}
+
+#[test]
+fn a_block_of_what_names_no_event_is_explained() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.hookrun(&["run"], br#"{"hook_event_name":"Stop","session_id":"s"}"#);
+    ran.exits(2);
+    let page = why(&sandbox, &[]);
+    page.exits(0).prints("(no event)  no event was named\n");
+    assert!(!page.stdout.contains("event of your own") && !page.stdout.contains("refused :"));
+    let brief = why(&sandbox, &["--brief"]).stdout;
+    assert!(brief.contains("BLOCK  (no event)  hookrun itself: "), "{brief}");
+}

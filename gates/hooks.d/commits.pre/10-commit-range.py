@@ -35,18 +35,94 @@ import sys
 KEYS = ["base", "head", "cwd"]
 RULES = ["subject", "sign-off", "fixup", "secret", "large"]
 NUMBER = "[0-9a-f]{40}|[0-9a-f]{64}"
+# generated: secrets
+# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a
+# digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`
+# and `end` stay.
 SECRETS = [
-    ("a private key", rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    ("an AWS access key", rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a GitHub token", rb"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
-    ("a GitLab token", rb"\bglpat-[\w-]{20,}"),
-    ("a Slack token", rb"\bxox[abeoprs]-[\w-]{10,}"),
-    ("a Google API key", rb"\bAIza[\w-]{35}"),
-    ("an npm token", rb"\bnpm_[A-Za-z0-9]{36}"),
-    ("a Stripe key", rb"\b[rs]k_live_[A-Za-z0-9]{16,}"),
-    ("a password in an address", rb"\w://[^\s/:@]+:(?![\[<$*{])[^\s/@]{3,}@"),
+    ("private-key", "a private key block, PEM or PGP", "everywhere", False, ("-----begin ",),
+     r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"),
+    ("aws-key", "an access key id of AWS", "everywhere", False, ("akia", "asia", "abia", "acca",),
+     r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    ("aws-secret", "a secret access key of AWS", "everywhere", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>secret_?access_?key(?:\\*["'])?\s*(?:=>|:=|[:=])\s*(?:\\*["'])?)[A-Z0-9/+]{20,}'''),
+    ("aws-secret", "what `aws configure set` is given", "messages with a digit", False, ("aws",),
+     r'''(?P<keep>\baws\b[^\n|;&]{0,200}?\sconfigure\s+set\s+[\w.-]*(?:key|token|secret|key_id)\s+)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("github-token", "a token of GitHub", "everywhere", False, ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",),
+     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[\w]{20,})"),
+    ("gitlab-token", "a token of GitLab", "everywhere", False, ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glimt-", "glagent-", "glsoat-", "glft-", "gloas-", "glffct-",),
+     r"\bgl(?:pat|dt|rt|ptt|cbt|imt|agent|soat|ft|oas|ffct)-[\w-]{20,}"),
+    ("slack-token", "a token or webhook of Slack", "everywhere", True, ("xox", "xapp-", "hooks.slack.com/",),
+     r"\b(?:xox[abeoprs](?:\.xox[bp])?|xapp)-[\w-]{10,}|\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,}"),
+    ("google-key", "an API key or OAuth secret of Google", "everywhere", False, ("aiza", "gocspx-", "ya29.",),
+     r"\bAIza[\w-]{35}|\bGOCSPX-[\w-]{20,}|\bya29\.[\w-]{20,}"),
+    ("npm-token", "a token of npm", "everywhere", False, ("npm_",),
+     r"\bnpm_[A-Za-z0-9]{36}"),
+    ("huggingface-token", "a token of Hugging Face", "everywhere", True, ("hf_",),
+     r"\bhf_[A-Za-z0-9]{30,}"),
+    ("sendgrid-key", "an API key of SendGrid", "everywhere", True, ("sg.",),
+     r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("stripe-key", "a secret key of Stripe", "everywhere", False, ("sk_live_", "rk_live_", "whsec_",),
+     r"\b(?:[rs]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})"),
+    ("stripe-key", "a key of Stripe for tests", "messages", False, ("sk_test_", "rk_test_",),
+     r"\b[rs]k_test_[A-Za-z0-9]{16,}"),
+    ("api-key", "an API key that begins with `sk-`, as those of OpenAI and Anthropic", "everywhere", True, ("sk-",),
+     r"\bsk-(?:[\w-]{0,80}[_-])?[A-Za-z0-9]{16,}[\w-]*"),
+    ("service-token", "a token of Vault, PyPI, Docker, Shopify, Grafana and others that begins in its own way", "everywhere", True, ("hvs.", "hvb.", "hvr.", "pypi-ag", "gsk_", "xai-", "pplx-", "r8_", "nvapi-", "dop_v1_", "doo_v1_", "dor_v1_", "shpat_", "shpss_", "shpca_", "shppa_", "lin_api_", "figd_", "glsa_", "glc_", "dckr_pat_", "dckr_oat_", "rubygems_", "pmak-", "sntrys_", "sntryu_", "xkeysib-", "tskey-", "atatt3", "pul-", "dp.pt.", "dp.st.", "sq0atp-", "sq0csp-", "age-secret-key-1", "ntn_", "phc_", "phx_", "cfut_", "ccipat_",),
+     r"\b(?:hv[sbr]\.|pypi-Ag|gsk_|xai-|pplx-|r8_|nvapi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|lin_api_|figd_|gls?a?c?_|dckr_[op]at_|rubygems_|PMAK-|sntry[su]_|xkeysib-|tskey-|ATATT3|pul-|dp\.[ps]t\.|sq0(?:at|cs)p-|AGE-SECRET-KEY-1|ntn_|ph[cx]_|cfut_|CCIPAT_)[\w.=-]{20,}"),
+    ("azure-key", "a key in a connection string of Azure", "everywhere", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}"),
+    ("signature", "the signature of an address that lets in whoever has it", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}"),
+    ("jwt", "a JSON web token", "messages", False, ("eyj",),
+     r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
+    ("authorization", "the credentials of an `Authorization` header", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}'''),
+    ("authorization", "a bearer token", "messages", True, ("bearer", "bearer", "bearer",),
+     r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}"),
+    ("cookie", "a `Cookie` header", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>\bcookie\\?["']?\s*:\s*\\?["']?)[\w.!#%&*+^|~-]+=[^\r\n"'\\\[][^\r\n"'\\]*'''),
+    ("address-password", "a password in an address", "everywhere", False, ("://",),
+     r'''(?P<keep>[\w]://[^\s/:@"'\\\[]+:)[^\s/@"'\\\[<$*{][^\s/@"'\\]{2,}(?P<end>@)'''),
+    ("address-password", "a short one, or one without a user", "messages", False, ("://",),
+     r'''(?P<keep>[\w]://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[<$*{][^\s/@"'\\]*(?P<end>@)'''),
+    ("address-password", "a token in an address", "messages", False, ("://",),
+     r'''(?P<keep>[\w]://)[^\s/:@"'\\\[<$*{][^\s/:@"'\\\[]{19,}(?P<end>@)'''),
+    ("secret", "what is assigned to a telling name in capitals: `*_TOKEN=…`, `SIGNING_KEY=…`, `PASSWORD=…`", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?P<keep>(?:(?:API|APP|ACCESS|PRIVATE|SECRET|ACCOUNT|SIGNING|ENCRYPTION|MASTER|DEPLOY|WEBHOOK)_?KEY|ACCESS_?KEY_ID|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|(?:\b|_)PASS=)(?:"(?:[^"\n$<\[]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^\s"'\\&;]*)'''),
+    ("secret", "the same in small letters: `password=…`, `api_key=…`, `dbPassword=…`", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)|token)=)(?:"(?:[^"\n$<\[]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;,)]|\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9]))[^\s"'\\&;,()]*(?P<end>[\s"'\\&;,)]|\Z))'''),
+    ("secret", "the same of a connection: `Pwd=…`", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:\b|_)pwd=)["']?[^\s"'\\$<\[{(&;,/~.][^\s"'\\&;,]*'''),
+    ("secret", "the same with blanks, as INI has it: `secret_access_key = …`, with a digit", "messages", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}'''),
+    ("secret", "the same in quotes: `\"password\": \"…\"`, of 16 characters", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{15,}'''),
+    ("secret", "a shorter one", "messages with a digit", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}'''),
+    ("secret", "the same as YAML and headers have it: `clientSecret: …`, `Private-Token: …`, with a digit", "messages", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+     r'''(?i)(?P<keep>(?:(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token):[ \t]+|-token:[ \t]*))[^\s"'\\\[$<{(][^\s"'\\]{7,}'''),
+    ("secret", "an option's: `--password …`, `--token=…`", "messages with a digit", False, ("password", "passwd", "passphrase", "token", "secret", "key",),
+     r'''(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private|account|signing|encryption|master)-?key)(?:[ \t]+|=))["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `curl -u name:password`", "messages with a digit", False, ("curl",),
+     r'''(?P<keep>\bcurl\b[^\n|;&]{0,200}?\s(?:-[A-Za-z]*u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*'''),
+    ("secret", "the password of `mysql -pX` and `7z -pX`", "messages with a digit", False, ("mysql", "mariadb", "7z",),
+     r'''(?P<keep>\b(?:mysql|mariadb|7z)[\w-]*[ \t](?:[^\n|;&]{0,200}?\s)?-p)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `sshpass -p X`, `docker login -p X`, `mongosh -p X` and their like", "messages with a digit", False, ("sshpass", "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "az", "oc", "mongo",),
+     r'''(?P<keep>\b(?:sshpass|mongo[\w]*|(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b[^\n|;&]{0,40}?\slogin)\s(?:[^\n|;&]{0,200}?\s)?-p[ \t=]*)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "the password of `redis-cli -a X`, `sqlcmd -P X`, `zip -P X` and `ldapsearch -w X`", "messages with a digit", False, ("redis-cli", "valkey-cli", "sqlcmd", "bcp", "zip", "unzip", "ldap",),
+     r'''(?P<keep>\b(?:(?:redis|valkey)-cli\s(?:[^\n|;&]{0,200}?\s)?-a|(?:sqlcmd|bcp|zip|unzip)\s(?:[^\n|;&]{0,200}?\s)?-P|ldap[\w]+\s(?:[^\n|;&]{0,200}?\s)?-w)[ \t]*)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
+    ("secret", "a pass phrase for openssl: `-passin pass:…`", "messages", False, ("pass:",),
+     r'''(?P<keep>-pass(?:in|out)?[ \t=]+pass:)["']?[^\s"'\\$<\[{(-][^\s"'\\]*'''),
 ]
-SECRETS = [(what, re.compile(pattern)) for what, pattern in SECRETS]
+SECRET_KEYS = "password passwd passphrase apikey secretkey clientsecret accesstoken authtoken refreshtoken idtoken apitoken privatetoken sessiontoken privatekey secretaccesskey signingkey encryptionkey accountkey sharedaccesskey authorization cookie".split()
+# /generated
+# In source code a password that stands behind a name may be an expression, and is not looked for.
+FORMS = [
+    (about, has_digit, [word.encode() for word in words], re.compile(pattern.encode()))
+    for _, about, scope, has_digit, words, pattern in SECRETS
+    if scope == "everywhere"
+]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 # Commits are read as they are, and not as a repository can be told to show them.
@@ -151,10 +227,21 @@ def changes(commits):
             yield commit, path, [file for file in files[:-1] if file], files[-1]
 
 
+def is_secret(found, has_digit):
+    """Whether a digit, where one tells it from a word, is in what was found."""
+    start, end = found.end("keep") if "keep" in found.re.groupindex else found.start(), found.end()
+    return not has_digit or re.search(b"[0-9]", found.string[start:end]) is not None
+
+
 def secrets_in(text):
     """What in a text looks like a secret. Of UTF-16 and UTF-32 the NULs are left out."""
-    texts = [text, text.replace(b"\0", b"")]
-    return [what for what, pattern in SECRETS if any(map(pattern.search, texts))]
+    for about, has_digit, words, pattern in FORMS:
+        for one in [text, text.replace(b"\0", b"")] if b"\0" in text else [text]:
+            small = one.lower()
+            found = pattern.finditer(one) if any(word in small for word in words) else []
+            if any(is_secret(match, has_digit) for match in found):
+                yield about
+                break
 
 
 def added_secrets(objects, before, now):

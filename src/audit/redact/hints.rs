@@ -4,9 +4,9 @@ use super::rules::{BEGINS, Begins, FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, WORD
 
 /// The rules that may match, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Maybe(u32);
+pub(super) struct Maybe(u64);
 
-const _: () = assert!(RULES.len() <= 32, "a rule has a bit");
+const _: () = assert!(RULES.len() <= 64, "a rule has a bit");
 
 impl Maybe {
     pub(super) fn is_nothing(self) -> bool {
@@ -44,7 +44,7 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
             Begins::Word => word(bytes, at, is_json, &mut maybe),
             // A letter or a sign that is written as its number, which hardly anybody does.
             Begins::Sign if byte == b'\\' && is_json && is_hidden(&bytes[at + 1..]) => {
-                return Maybe(u32::MAX);
+                return Maybe(u64::MAX);
             }
             Begins::Sign => sign(bytes, at, is_json, &mut maybe),
         }
@@ -110,11 +110,15 @@ fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     if !may_have(&LAST_TWO, one.to_ascii_lowercase(), last.to_ascii_lowercase()) {
         return;
     }
-    let is_name = |known: &&str| {
-        let start = name.len().checked_sub(known.len());
-        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(known.as_bytes()))
+    // `API-key` and `api_key` are `apikey`.
+    let is_letter = |byte: &&u8| !matches!(byte, b'_' | b'-');
+    let ends_with = |known: &&str| {
+        let mut letters = name.iter().rev().filter(is_letter);
+        let is_next =
+            |wanted: &u8| letters.next().is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+        known.as_bytes().iter().rev().all(is_next)
     };
-    if NAMES.iter().any(is_name) {
+    if NAMES.iter().any(ends_with) {
         maybe.add(|hint| matches!(hint, Hint::Assigned));
     }
 }
@@ -130,8 +134,8 @@ fn address(after: &[u8], maybe: &mut Maybe) {
 
 /// Marks the rules of options, if the word that follows names one.
 fn option(after: &[u8], maybe: &mut Maybe) {
-    // `--api-key` and `--apikey` have their name in the middle.
-    let most = after.len().min(11);
+    // `--api-key` and `--encryption-key` have it behind what it is for.
+    let most = after.len().min(16);
     let begins = |word: &str| {
         let is_it = |part: &[u8]| part.eq_ignore_ascii_case(word.as_bytes());
         match word {

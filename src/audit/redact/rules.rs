@@ -7,19 +7,75 @@ pub struct Rule {
     pub kind: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// How it looks. What the group `keep` matched stays in front, and the group `end` behind.
-    /// Words are those of ASCII: `\b` and, only between brackets, `\w`.
-    pattern: &'static str,
+    /// Who looks for it.
+    pub scope: Scope,
+    /// How it looks, in what Rust and Python read alike; see [`Rule::pattern`].
+    form: &'static str,
     /// Where to look for it at all.
     pub(super) hint: Hint,
     /// It has a digit, which tells it from a word.
-    pub(super) has_digit: bool,
+    pub has_digit: bool,
 }
 
+/// Who looks for a form of secrets. Logs and recordings are rid of all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The gate for commits too: its form alone tells it, also in source code.
+    Everywhere,
+    /// The hooks that keep secrets out of prompts, results and messages too.
+    Messages,
+    /// Those hooks only where it is of six characters and has a digit. In the source code that
+    /// an agent reads it may be an expression, which a log can do without.
+    MessagesWithDigit,
+}
+
+impl Scope {
+    /// Its name in the scripts that have a copy of the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Everywhere => "everywhere",
+            Scope::Messages => "messages",
+            Scope::MessagesWithDigit => "messages with a digit",
+        }
+    }
+}
+
+/// Names whose values are secrets, as a part of a longer one or alone. `{name}` in a form.
+const NAME: &str = r"(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)";
+
+/// What stands behind `NAME=` in a shell or a file of settings, if it is no variable or command;
+/// but `"$(date)hunter2"` has a secret behind one. `{value}` in a form.
+const VALUE: &str = r#"(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;]|{rest})[^\s"'\\&;]*)"#;
+
+/// A variable or command, and what follows it without a gap. `{rest}` in a form.
+const REST: &str =
+    r#"\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9])"#;
+
+/// What stands behind an option. `{operand}` in a form.
+const OPERAND: &str = r#"["']?[^\s"'\\$<\[{(-][^\s"'\\]*"#;
+
 impl Rule {
-    /// Its expression. Words of all alphabets would take a hundred times as long to build.
+    /// How it looks, for Rust and for Python with `re.ASCII`. What the group `keep` matched stays
+    /// in front, and the group `end` behind. `\w` stands between brackets. In Python a form that
+    /// begins with a repetition, or has a long one that it may give up, takes time by the square.
+    pub fn pattern(&self) -> String {
+        let whole = self.form.replace("{name}", NAME).replace("{value}", VALUE);
+        whole.replace("{rest}", REST).replace("{operand}", OPERAND)
+    }
+
+    /// The same for Rust. Words of all alphabets would take a hundred times as long to build.
     pub(super) fn expression(&self) -> String {
-        self.pattern.replace(r"\b", r"(?-u:\b)").replace(r"\w", "0-9A-Za-z_")
+        let ascii = self.pattern().replace(r"\b", r"(?-u:\b)").replace(r"\w", "0-9A-Za-z_");
+        ascii.replace(r"\s", "[[:space:]]")
+    }
+
+    /// Every text that it matches has one of these in it, in small or capital letters.
+    pub fn words(&self) -> &'static [&'static str] {
+        match self.hint {
+            Hint::Words(words) | Hint::Option(words) => words,
+            Hint::Assigned => ASSIGNED,
+            Hint::Address => &["://"],
+        }
     }
 }
 
@@ -36,7 +92,7 @@ pub(super) enum Hint {
     Option(&'static [&'static str]),
 }
 
-/// Ends of names whose values are secrets.
+/// Ends of names whose values are secrets, without `_` and `-`.
 pub(super) const NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -46,79 +102,164 @@ pub(super) const NAMES: &[&str] = &[
     "secret",
     "token",
     "apikey",
-    "api_key",
-    "api-key",
-    "accesskey",
-    "access_key",
-    "access-key",
-    "access_key_id",
-    "accesskeyid",
-    "privatekey",
-    "private_key",
-    "private-key",
+    "appkey",
     "secretkey",
-    "secret_key",
-    "secret-key",
+    "privatekey",
+    "accesskey",
+    "accountkey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "deploykey",
+    "webhookkey",
+    "accesskeyid",
     "authorization",
+    "cookie",
+    "sig",
+    "signature",
 ];
 
-const fn rule(kind: &'static str, about: &'static str, hint: Hint, pattern: &'static str) -> Rule {
-    Rule { kind, about, pattern, hint, has_digit: false }
+/// What is in all of [`NAMES`].
+const ASSIGNED: &[&str] =
+    &["pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig"];
+
+const fn rule(kind: &'static str, about: &'static str, hint: Hint, form: &'static str) -> Rule {
+    Rule { kind, about, scope: Scope::Everywhere, form, hint, has_digit: false }
 }
 
-const fn with_digit(rule: Rule) -> Rule {
-    Rule { has_digit: true, ..rule }
+impl Rule {
+    const fn with_digit(self) -> Rule {
+        Rule { has_digit: true, ..self }
+    }
+
+    const fn of(self, scope: Scope) -> Rule {
+        Rule { scope, ..self }
+    }
 }
+
+/// Beginnings of tokens by which services make theirs known.
+const SERVICES: Hint = Hint::Words(&[
+    "hvs.",
+    "hvb.",
+    "hvr.",
+    "pypi-Ag",
+    "gsk_",
+    "xai-",
+    "pplx-",
+    "r8_",
+    "nvapi-",
+    "dop_v1_",
+    "doo_v1_",
+    "dor_v1_",
+    "shpat_",
+    "shpss_",
+    "shpca_",
+    "shppa_",
+    "lin_api_",
+    "figd_",
+    "glsa_",
+    "glc_",
+    "dckr_pat_",
+    "dckr_oat_",
+    "rubygems_",
+    "PMAK-",
+    "sntrys_",
+    "sntryu_",
+    "xkeysib-",
+    "tskey-",
+    "ATATT3",
+    "pul-",
+    "dp.pt.",
+    "dp.st.",
+    "sq0atp-",
+    "sq0csp-",
+    "AGE-SECRET-KEY-1",
+    "ntn_",
+    "phc_",
+    "phx_",
+    "cfut_",
+    "CCIPAT_",
+]);
 
 /// The rules, in the order in which they are tried.
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
     rule("private-key", "a private key block, PEM or PGP", Hint::Words(&["-----BEGIN "]),
         r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)"),
-    rule("aws-key", "an access key id of AWS", Hint::Words(&["AKIA", "ASIA"]),
-        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    rule("aws-key", "an access key id of AWS", Hint::Words(&["AKIA", "ASIA", "ABIA", "ACCA"]),
+        r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    rule("aws-secret", "a secret access key of AWS", Hint::Assigned,
+        r#"(?i)(?P<keep>secret_?access_?key(?:\\*["'])?\s*(?:=>|:=|[:=])\s*(?:\\*["'])?)[A-Z0-9/+]{20,}"#).with_digit(),
+    rule("aws-secret", "what `aws configure set` is given", Hint::Words(&["aws"]),
+        r#"(?P<keep>\baws\b[^\n|;&]{0,200}?\sconfigure\s+set\s+[\w.-]*(?:key|token|secret|key_id)\s+){operand}"#).of(Scope::MessagesWithDigit),
     rule("github-token", "a token of GitHub", Hint::Words(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"]),
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[\w]{20,})"),
-    rule("gitlab-token", "a token of GitLab", Hint::Words(&["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"]),
-        r"\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{20,}"),
-    with_digit(rule("slack-token", "a token or webhook of Slack", Hint::Words(&["xox", "xapp-", "hooks.slack.com/"]),
-        r"\b(?:xox[abeoprs]|xapp)-[\w-]{10,}|\bhooks\.slack\.com/services/[\w/]{20,}")),
-    rule("google-key", "an API key of Google", Hint::Words(&["AIza"]),
-        r"\bAIza[\w-]{35}"),
+    rule("gitlab-token", "a token of GitLab", Hint::Words(&["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glimt-", "glagent-", "glsoat-", "glft-", "gloas-", "glffct-"]),
+        r"\bgl(?:pat|dt|rt|ptt|cbt|imt|agent|soat|ft|oas|ffct)-[\w-]{20,}"),
+    rule("slack-token", "a token or webhook of Slack", Hint::Words(&["xox", "xapp-", "hooks.slack.com/"]),
+        r"\b(?:xox[abeoprs](?:\.xox[bp])?|xapp)-[\w-]{10,}|\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/]{20,}").with_digit(),
+    rule("google-key", "an API key or OAuth secret of Google", Hint::Words(&["AIza", "GOCSPX-", "ya29."]),
+        r"\bAIza[\w-]{35}|\bGOCSPX-[\w-]{20,}|\bya29\.[\w-]{20,}"),
     rule("npm-token", "a token of npm", Hint::Words(&["npm_"]),
         r"\bnpm_[A-Za-z0-9]{36}"),
-    with_digit(rule("huggingface-token", "a token of Hugging Face", Hint::Words(&["hf_"]),
-        r"\bhf_[A-Za-z0-9]{30,}")),
-    with_digit(rule("sendgrid-key", "an API key of SendGrid", Hint::Words(&["SG."]),
-        r"\bSG\.[\w-]{16,}\.[\w-]{16,}")),
-    rule("stripe-key", "a secret key of Stripe", Hint::Words(&["sk_live_", "rk_live_", "sk_test_", "rk_test_"]),
-        r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    with_digit(rule("api-key", "an API key that begins with `sk-`", Hint::Words(&["sk-"]),
-        r"\bsk-[\w-]{16,}")),
+    rule("huggingface-token", "a token of Hugging Face", Hint::Words(&["hf_"]),
+        r"\bhf_[A-Za-z0-9]{30,}").with_digit(),
+    rule("sendgrid-key", "an API key of SendGrid", Hint::Words(&["SG."]),
+        r"\bSG\.[\w-]{16,}\.[\w-]{16,}").with_digit(),
+    rule("stripe-key", "a secret key of Stripe", Hint::Words(&["sk_live_", "rk_live_", "whsec_"]),
+        r"\b(?:[rs]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})"),
+    rule("stripe-key", "a key of Stripe for tests", Hint::Words(&["sk_test_", "rk_test_"]),
+        r"\b[rs]k_test_[A-Za-z0-9]{16,}").of(Scope::Messages),
+    rule("api-key", "an API key that begins with `sk-`, as those of OpenAI and Anthropic", Hint::Words(&["sk-"]),
+        r"\bsk-(?:[\w-]{0,80}[_-])?[A-Za-z0-9]{16,}[\w-]*").with_digit(),
+    rule("service-token", "a token of Vault, PyPI, Docker, Shopify, Grafana and others that begins in its own way", SERVICES,
+        r"\b(?:hv[sbr]\.|pypi-Ag|gsk_|xai-|pplx-|r8_|nvapi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|lin_api_|figd_|gls?a?c?_|dckr_[op]at_|rubygems_|PMAK-|sntry[su]_|xkeysib-|tskey-|ATATT3|pul-|dp\.[ps]t\.|sq0(?:at|cs)p-|AGE-SECRET-KEY-1|ntn_|ph[cx]_|cfut_|CCIPAT_)[\w.=-]{20,}").with_digit(),
+    rule("azure-key", "a key in a connection string of Azure", Hint::Assigned,
+        r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}").with_digit(),
+    rule("signature", "the signature of an address that lets in whoever has it", Hint::Assigned,
+        r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}").of(Scope::Messages),
     rule("jwt", "a JSON web token", Hint::Words(&["eyJ"]),
-        r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
+        r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}").of(Scope::Messages),
     rule("authorization", "the credentials of an `Authorization` header", Hint::Assigned,
-        r#"(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}"#),
-    with_digit(rule("authorization", "a bearer token", Hint::Words(&["Bearer", "bearer", "BEARER"]),
-        r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}")),
+        r#"(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}"#).of(Scope::Messages),
+    rule("authorization", "a bearer token", Hint::Words(&["Bearer", "bearer", "BEARER"]),
+        r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}").with_digit().of(Scope::Messages),
+    rule("cookie", "a `Cookie` header", Hint::Assigned,
+        r#"(?i)(?P<keep>\bcookie\\?["']?\s*:\s*\\?["']?)[\w.!#%&*+^|~-]+=[^\r\n"'\\\[][^\r\n"'\\]*"#).of(Scope::Messages),
     rule("address-password", "a password in an address", Hint::Address,
-        r#"(?P<keep>\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[][^\s/@"'\\]*(?P<end>@)"#),
+        r#"(?P<keep>[\w]://[^\s/:@"'\\\[]+:)[^\s/@"'\\\[<$*{][^\s/@"'\\]{2,}(?P<end>@)"#),
+    rule("address-password", "a short one, or one without a user", Hint::Address,
+        r#"(?P<keep>[\w]://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[<$*{][^\s/@"'\\]*(?P<end>@)"#).of(Scope::Messages),
     rule("address-password", "a token in an address", Hint::Address,
-        r#"(?P<keep>\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/:@"'\\\[]{20,}(?P<end>@)"#),
-    rule("secret", "what is assigned to a telling name: `*_TOKEN=…`, `*_SECRET=…`, `PASSWORD=…`", Hint::Assigned,
-        r#"(?P<keep>\b[A-Z0-9_]*(?:API_?KEY|ACCESS_?KEY(?:_ID)?|PRIVATE_?KEY|SECRET(?:_?KEY)?|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|\b(?:[A-Z0-9_]*_)?PASS=)(?:"[^"\n$<\[][^"\n]*"|'[^'\n$<\[][^'\n]*'|[^\s"'\\$<\[*{(&;][^\s"'\\&;]*)"#),
-    rule("secret", "the same in small letters: `password=…`, `api_key=…`", Hint::Assigned,
-        r#"(?i)(?P<keep>\b(?:[\w-]*[_-])?(?:password|passwd|passphrase|pwd|secret|(?:api|secret|private|access)[_-]?key|(?:access|auth|refresh|id|api)[_-]?token|token)=)(?:"[^"\n$<\[][^"\n]*"|'[^'\n$<\[][^'\n]*'|[^\s"'\\$<\[*{(&;,)][^\s"'\\&;,)]*)"#),
-    with_digit(rule("secret", "the same with blanks, as INI has it: `secret_access_key = …`, with a digit", Hint::Assigned,
-        r#"(?i)(?P<keep>\b(?:[\w-]*[_-])?(?:password|passwd|passphrase|secret|(?:api|secret|private|access)[_-]?key|(?:access|auth|refresh|id|api)[_-]?token)(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}"#)),
-    rule("secret", "the same in quotes: `\"password\": \"…\"`", Hint::Assigned,
-        r#"(?i)(?P<keep>\b(?:[\w-]*[_-])?(?:password|passwd|passphrase|pwd|secret|(?:api|secret|private|access)[_-]?key|(?:client|app)[_-]?secret|(?:access|auth|refresh|id|api)[_-]?token|secret[_-]?access[_-]?key)(?:\\*["'])?\s*[:=]\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}"#),
-    with_digit(rule("secret", "the same as YAML has it: `password: …`, with a digit", Hint::Assigned,
-        r#"(?i)(?P<keep>\b(?:[\w-]*[_-])?(?:password|passwd|passphrase|secret|(?:api|secret|private|access)[_-]?key|(?:access|auth|refresh|id|api)[_-]?token):[ \t]+)[^\s"'\\\[$<{(][^\s"'\\]{7,}"#)),
+        r#"(?P<keep>[\w]://)[^\s/:@"'\\\[<$*{][^\s/:@"'\\\[]{19,}(?P<end>@)"#).of(Scope::Messages),
+    rule("secret", "what is assigned to a telling name in capitals: `*_TOKEN=…`, `SIGNING_KEY=…`, `PASSWORD=…`", Hint::Assigned,
+        r"(?P<keep>(?:(?:API|APP|ACCESS|PRIVATE|SECRET|ACCOUNT|SIGNING|ENCRYPTION|MASTER|DEPLOY|WEBHOOK)_?KEY|ACCESS_?KEY_ID|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|(?:\b|_)PASS=){value}").of(Scope::Messages),
+    rule("secret", "the same in small letters: `password=…`, `api_key=…`, `dbPassword=…`", Hint::Assigned,
+        r#"(?i)(?P<keep>(?:{name}|token)=)(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;,)]|{rest})[^\s"'\\&;,()]*(?P<end>[\s"'\\&;,)]|\z))"#).of(Scope::MessagesWithDigit),
+    rule("secret", "the same of a connection: `Pwd=…`", Hint::Assigned,
+        r#"(?i)(?P<keep>(?:\b|_)pwd=)["']?[^\s"'\\$<\[{(&;,/~.][^\s"'\\&;,]*"#).of(Scope::MessagesWithDigit),
+    rule("secret", "the same with blanks, as INI has it: `secret_access_key = …`, with a digit", Hint::Assigned,
+        r#"(?i)(?P<keep>{name}(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}"#).with_digit().of(Scope::Messages),
+    rule("secret", "the same in quotes: `\"password\": \"…\"`, of 16 characters", Hint::Assigned,
+        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{15,}"#).of(Scope::Messages),
+    rule("secret", "a shorter one", Hint::Assigned,
+        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}"#).of(Scope::MessagesWithDigit),
+    rule("secret", "the same as YAML and headers have it: `clientSecret: …`, `Private-Token: …`, with a digit", Hint::Assigned,
+        r#"(?i)(?P<keep>(?:{name}:[ \t]+|-token:[ \t]*))[^\s"'\\\[$<{(][^\s"'\\]{7,}"#).with_digit().of(Scope::Messages),
     rule("secret", "an option's: `--password …`, `--token=…`", Hint::Option(&["password", "passwd", "passphrase", "token", "secret", "key"]),
-        r#"(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private)-?key)(?:[ \t]+|=)["']?)[^\s"'\\$<\[{(-][^\s"'\\]*"#),
+        r#"(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private|account|signing|encryption|master)-?key)(?:[ \t]+|=)){operand}"#).of(Scope::MessagesWithDigit),
     rule("secret", "the password of `curl -u name:password`", Hint::Words(&["curl"]),
-        r#"(?P<keep>\bcurl\b[^\n|;&]*?\s(?:-u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*"#),
+        r#"(?P<keep>\bcurl\b[^\n|;&]{0,200}?\s(?:-[A-Za-z]*u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*"#).of(Scope::MessagesWithDigit),
+    rule("secret", "the password of `mysql -pX` and `7z -pX`", Hint::Words(&["mysql", "mariadb", "7z"]),
+        r"(?P<keep>\b(?:mysql|mariadb|7z)[\w-]*[ \t](?:[^\n|;&]{0,200}?\s)?-p){operand}").of(Scope::MessagesWithDigit),
+    rule("secret", "the password of `sshpass -p X`, `docker login -p X`, `mongosh -p X` and their like",
+        Hint::Words(&["sshpass", "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "az", "oc", "mongo"]),
+        r"(?P<keep>\b(?:sshpass|mongo[\w]*|(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b[^\n|;&]{0,40}?\slogin)\s(?:[^\n|;&]{0,200}?\s)?-p[ \t=]*){operand}").of(Scope::MessagesWithDigit),
+    rule("secret", "the password of `redis-cli -a X`, `sqlcmd -P X`, `zip -P X` and `ldapsearch -w X`",
+        Hint::Words(&["redis-cli", "valkey-cli", "sqlcmd", "bcp", "zip", "unzip", "ldap"]),
+        r"(?P<keep>\b(?:(?:redis|valkey)-cli\s(?:[^\n|;&]{0,200}?\s)?-a|(?:sqlcmd|bcp|zip|unzip)\s(?:[^\n|;&]{0,200}?\s)?-P|ldap[\w]+\s(?:[^\n|;&]{0,200}?\s)?-w)[ \t]*){operand}").of(Scope::MessagesWithDigit),
+    rule("secret", "a pass phrase for openssl: `-passin pass:…`", Hint::Words(&["pass:"]),
+        r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(Scope::Messages),
 ];
 
 /// A beginning that [`Hint::Words`] looks for, and the number of its rule.

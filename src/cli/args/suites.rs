@@ -1,54 +1,62 @@
-//! What `hookrun test --suite` takes.
+//! What `hookrun test` takes for a suite.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-// What a flag requires is let off where it conflicts with another that is there (`--suite` with an
-// event); a group is not.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("suites").args(["suite"]))]
+#[command(group = ArgGroup::new("suites")
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate"])
+    .multiple(true)
+    .conflicts_with_all([
+        "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
+    ]))]
 pub(crate) struct SuiteArgs {
-    /// Run the cases in these files, or in the suites of these folders, instead of one event
-    /// [default: those of --hooks, else of the project]
-    #[arg(
-        long,
-        value_name = "PATHS",
-        num_args = 0..,
-        conflicts_with_all = [
-            "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget", "stdin_timeout"
-        ]
-    )]
+    /// Play the cases in these files, or in the suites of these folders [default: those of
+    /// --hooks, else of the project]
+    #[arg(long, value_name = "PATHS", num_args = 0..)]
     pub(crate) suite: Option<Vec<PathBuf>>,
 
-    /// With --suite: only the cases of this event; can be given several times
-    #[arg(id = "only", long = "event", value_name = "EVENT", requires = "suites")]
+    /// Of the suite: only the cases of this event; can be given several times
+    #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// With --suite: run nothing more after the first case that is not as expected
-    #[arg(long, requires = "suites")]
+    /// Of the suite: run nothing more after the first case that is not as expected
+    #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// With --suite: stay, and run again what a change of a file touches, until interrupted
-    #[arg(long, requires = "suites")]
+    /// Play the suite, stay, and run again what a change of a file touches, until interrupted
+    #[arg(long)]
     pub(crate) watch: bool,
 
-    /// With --suite: tell what no case has shown: hooks that were never asked, never refused or
+    /// Play the suite, and tell what no case has shown: hooks that were never asked, never refused or
     /// never allowed, events, matchers and settings. Not told while a case is not as expected
-    #[arg(long, requires = "suites", conflicts_with = "watch")]
+    #[arg(long, conflicts_with = "watch")]
     pub(crate) coverage: bool,
 
-    /// With --suite: as --coverage, and exit with 1 if less than this many percent are covered
+    /// As --coverage, and exit with 1 if less than this many percent are covered
     #[arg(
-        long, value_name = "PERCENT", requires = "suites", conflicts_with = "watch",
-        value_parser = percent
+        long, value_name = "PERCENT", conflicts_with = "watch", value_parser = percent
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// With --suite: put one in the place of each hook in turn that always allows, always refuses
+    /// Play the suite, and put one in the place of each hook in turn that always allows, always refuses
     /// or times out, and exit with 1 if no case notices. Not tried while a case is not as expected
-    #[arg(long, requires = "suites", conflicts_with = "watch")]
+    #[arg(long, conflicts_with = "watch")]
     pub(crate) mutate: bool,
+}
+
+impl SuiteArgs {
+    /// Whether something is asked for that only a suite has.
+    pub(crate) fn are_given(&self) -> bool {
+        self.suite.is_some()
+            || !self.events.is_empty()
+            || self.fail_fast
+            || self.watch
+            || self.coverage
+            || self.coverage_min.is_some()
+            || self.mutate
+    }
 }
 
 fn percent(text: &str) -> Result<u8, String> {

@@ -16,8 +16,8 @@ pub(crate) struct WhyArgs {
     #[arg(short = 'n', long = "number", value_name = "N", value_parser = number)]
     pub(crate) number: Option<usize>,
 
-    /// All of them
-    #[arg(long, conflicts_with = "number")]
+    /// All of them; with -n the newest so many
+    #[arg(long)]
     pub(crate) all: bool,
 
     /// A line for each, and not a page
@@ -42,6 +42,10 @@ pub(crate) struct WhyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which decisions")]
 pub(crate) struct FilterArgs {
+    /// Those of all projects, and not only of this one. With --file it is so
+    #[arg(long)]
+    pub(crate) everywhere: bool,
+
     /// Those of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,

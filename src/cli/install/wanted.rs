@@ -6,6 +6,7 @@ use std::time::Duration;
 use hookrun::config::Config;
 use hookrun::event::Schedule;
 use hookrun::event::catalog;
+use hookrun::harmless::plain;
 use hookrun::hook::Hook;
 
 use super::hosts::{HOSTS, Host, Row};
@@ -83,6 +84,6 @@ impl Wanted {
 
 /// Names as a list for people.
 pub(crate) fn quoted(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", plain(name))).collect();
     names.join(", ")
 }

@@ -17,6 +17,8 @@ use serde_json::{Map, Value};
 use words::Words;
 
 use crate::exit::{Failure, Result};
+use crate::why::filter::is_of_project;
+use crate::why::project;
 
 /// The longest reply of a host that a case expects word by word.
 const LONGEST_REPLY_BYTES: usize = 2000;
@@ -43,10 +45,18 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
         let help = "name a file that `hookrun run --record FILE` has written";
         Failure::with_help(format!("cannot read {error}"), help)
     };
+    // As `why`: the last decision here, or of the recording that is named.
+    let project = file.is_none().then(|| project(env));
+    let is_meant = |line: &[u8]| {
+        let Some(project) = &project else { return true };
+        Record::parse(line).is_ok_and(|record| is_of_project(&record, project))
+    };
     for file in &files {
         let mut lines = Backwards::open(file).map_err(cannot)?;
-        if let Some((_, line)) = lines.line_before().map_err(cannot)? {
-            return Ok(line);
+        while let Some((_, line)) = lines.line_before().map_err(cannot)? {
+            if is_meant(&line) {
+                return Ok(line);
+            }
         }
     }
     let help = "`hookrun run` keeps what hooks decide; name a recording with --file";

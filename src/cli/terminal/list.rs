@@ -1,6 +1,7 @@
 //! A list of which one line is chosen.
 
-use hookrun::ui::status::{cut, plain};
+use hookrun::harmless::plain;
+use hookrun::ui::status::cut;
 
 use super::Terminal;
 use super::keys::{Key, Keyboard};

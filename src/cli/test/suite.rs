@@ -27,6 +27,7 @@ use hookrun::spelling;
 use crate::args::{TestArgs, TestFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::run::start_up;
+use crate::show::meant;
 use crate::streams;
 use crate::told::paths;
 use load::{Asks, Loaded, Trial};
@@ -56,8 +57,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 
 /// What decides all cases, with every guard that a program of our own can have.
 fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner {
-    let own = env.program.clone();
-    let own = own.map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
     let runner = Runner::embedded(Registry::default(), env);
     runner.program(own).rehearsal().abort(abort.clone()).grounds(grounds)
 }
@@ -73,7 +73,7 @@ fn round(
     let paths = paths(args.format.name(), env);
     for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
-        streams::stderr(&format!("note: {shown} {why}; it is passed over\n"));
+        streams::remark(&format!("note: {shown} {why}; it is passed over\n"));
     }
     if !loaded.checks.is_empty() {
         return Err(broken(loaded, args, &paths, out)?);
@@ -85,7 +85,7 @@ fn round(
         return Err(no_cases(loaded, args));
     }
     for problem in trials.iter().filter_map(|trial| doubt(trial)) {
-        streams::stderr(&format!("{}\n", problems::problem_text(&problem, &paths)));
+        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
     }
     let theatre = Theatre::build(env)?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -115,7 +115,7 @@ fn round(
         report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
     report::find(args.format.name())(&whole, &paths, out)?;
     if let Some(left) = theatre.close() {
-        streams::stderr(&format!("warning: {left}\n"));
+        streams::remark(&format!("warning: {left}\n"));
     }
     Ok((exit, played))
 }
@@ -235,7 +235,7 @@ fn no_cases(loaded: &Loaded, args: &TestArgs) -> Failure {
         .collect();
     let near = args.hook.iter().find_map(|name| {
         let is_known = hooks.contains(name);
-        if is_known { None } else { spelling::nearest(name, hooks.iter().map(String::as_str)) }
+        if is_known { None } else { meant(name, hooks.iter().map(String::as_str)) }
     });
     let help = match near {
         Some(nearest) => format!("did you mean `--hook {nearest}`?"),

@@ -1,5 +1,7 @@
 //! Which decisions are meant. What the head of a line tells is asked first.
 
+use std::path::{Path, PathBuf};
+
 use hookrun::audit::record::{Brief, Record, RecordError};
 use hookrun::dialect::{self, native};
 use hookrun::event::catalog;
@@ -10,6 +12,8 @@ use crate::args::{Expected, FilterArgs};
 /// What must hold of a decision.
 #[derive(Debug)]
 pub(super) struct Filter {
+    /// The folder that they were decided in, or below.
+    pub(super) project: Option<PathBuf>,
     session: Option<String>,
     hook: Option<String>,
     /// The canonical names that the given one means.
@@ -22,10 +26,11 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn of(args: &FilterArgs) -> Filter {
+    pub(super) fn of(args: &FilterArgs, project: Option<PathBuf>) -> Filter {
         // Moments of one length and zone, so that they are in the order of their texts.
         let text = |time| humantime::format_rfc3339_millis(time).to_string();
         Filter {
+            project,
             session: args.session.clone(),
             hook: args.hook.clone(),
             events: args.event.as_deref().map(events).unwrap_or_default(),
@@ -44,6 +49,7 @@ impl Filter {
         };
         if is_other(&self.session, record.session.as_deref())
             || is_other(&self.host, Some(&record.host))
+            || self.project.as_ref().is_some_and(|project| !is_of_project(record, project))
             || !self.events.is_empty() && !self.events.contains(&record.event)
             || self.since.as_ref().is_some_and(|since| record.time < *since)
             || self.until.as_ref().is_some_and(|until| record.time > *until)
@@ -62,6 +68,11 @@ impl Filter {
             && (!self.failed || has_failed());
         Ok(is_meant.then_some(brief))
     }
+}
+
+/// Whether hookrun was started in a project, or below it, when it decided this.
+pub(crate) fn is_of_project(record: &Record<'_>, project: &Path) -> bool {
+    record.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(project))
 }
 
 /// The name of a host or an event that nobody knows, in words.

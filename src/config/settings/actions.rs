@@ -12,7 +12,7 @@ use crate::config::keys::HOOK_KEYS;
 use crate::config::manifest::{Entry, Rejected};
 use crate::config::problem::{Fault, Position};
 use crate::dialect::settings::{Action, Bucket, Does, Shape, Takes};
-use crate::hook::Handler;
+use crate::hook::{Handler, OWN_IMAGE};
 
 /// What sends an event. A proxy or a header that `~/.curlrc` names is somebody else's business,
 /// and a redirection would lead where nobody has looked.
@@ -320,6 +320,11 @@ impl Reader<'_> {
         }
         let Handler::Words { words, .. } = self.own(item, "payload", &[]) else { return None };
         let (payload, url) = (shell_words::join(words), shell_words::quote(url).into_owned());
+        // What the shell would take for its own image is that of who has started it.
+        let payload = match payload.strip_prefix(OWN_IMAGE) {
+            Some(arguments) => format!("/proc/$PPID/exe{arguments}"),
+            None => payload,
+        };
         Some(Handler::Shell(format!(
             "code=$({payload} | {CURL} {url}) || code=none\n\
              case $code in 2??) ;; *) echo \"not delivered: status $code\" >&2 ;; esac\nexit 0"

@@ -83,7 +83,7 @@ impl Step<'_> {
                 self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
-                let error = command::explain(program, job.cwd.as_deref(), &error);
+                let error = command::explain(spawn.program, job.cwd.as_deref(), &error);
                 self.done(place, not_run(Ending::NotStarted(error)));
             }
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use similar::{ChangeTag, TextDiff};
 
+use super::written::streams;
 use super::{Further, SLOW, Whole, plain_lines, totals};
 use crate::report::human::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, hook_word, label, short, text,
@@ -130,14 +131,17 @@ fn asked(
         };
         return label(out, &name, why);
     }
-    for hook in decided.hooks() {
-        let hook = hook_report(hook, paths);
+    for run in decided.hooks() {
+        let hook = hook_report(run, paths);
         let (style, word) = hook_word(&hook);
         let said = said(&hook);
         let colon = if said.is_empty() { "" } else { ": " };
         let line = format!("{style}{word:<6}{style:#} {}{colon}{said}", plain(&hook.name));
         label(out, &name, &line)?;
         name.clear();
+        for written in streams(run).iter().filter(|written| written.text != said) {
+            text(out, written.stream, &written.text)?;
+        }
     }
     Ok(())
 }

@@ -79,7 +79,8 @@ fn a_hook_has_a_moment_to_clean_up_at_its_timeout() {
 
 #[test]
 fn a_chain_of_forks_cannot_outrun_it() {
-    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\nsetsid \"$0\" $((n + 1)) & exit 0";
+    let body = "n=${1:-0}; [ $n -lt 60 ] || exec sleep 600\n\
+                setsid \"$0\" $((n + 1)) >/dev/null & exit 0";
     for containment in strong() {
         asked(&format!("containment={containment}"), body).allows();
     }
@@ -347,7 +348,7 @@ fn a_process_that_has_left_the_group_lives_on_where_that_is_all_there_is() {
     left.iter().for_each(|pid| end(*pid, "KILL"));
     assert_eq!(left.len(), 1, "{left:?}");
     cookie.has_nobody();
-    asked("containment=group", "sleep 600 & exit 0").allows();
+    asked("containment=group", "sleep 600 >/dev/null & exit 0").allows();
     asked("containment=group timeout=300ms", "sleep 600 & sleep 600").blocks_saying("timed out");
 }
 
@@ -387,5 +388,47 @@ fn containments_that_are_none_are_mistakes() {
         for problems in [tables, directives] {
             assert!(problems.len() == 1 && problems[0].contains("`containment`"), "{problems:?}");
         }
+    }
+}
+
+/// What an earlier hook may do to the file of hookrun.
+const DONE_TO_THE_BINARY: &[&str] =
+    &["rm hookrun", "printf '#!/bin/sh\\nexit 0\\n' >new; chmod +x new; mv new hookrun"];
+
+/// A copy of hookrun in the sandbox.
+fn with_copy(sandbox: Sandbox) -> Sandbox {
+    let (built, own) = (env!("CARGO_BIN_EXE_hookrun"), sandbox.at("hookrun"));
+    let copied = std::fs::hard_link(built, &own);
+    copied.or_else(|_| std::fs::copy(built, &own).map(|_| ())).unwrap();
+    sandbox
+}
+
+#[test]
+fn what_becomes_of_the_binary_does_not_change_what_hookrun_starts() {
+    for done in DONE_TO_THE_BINARY {
+        for way in ways() {
+            let sandbox = with_copy(Sandbox::new())
+                .hook("10-replaces", done)
+                .hook("20-guard", &format!("# hookrun: {way}\necho no >&2; exit 1"));
+            let line = "shift; exec ./hookrun \"$@\"";
+            let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
+            running.feed(b"{}").ended().ran.blocks("no");
+        }
+    }
+}
+
+#[test]
+fn hooks_of_a_detached_event_run_whatever_has_become_of_the_binary() {
+    for done in DONE_TO_THE_BINARY {
+        let sandbox = with_copy(Sandbox::new()).hook_for("message.sent", "hook", "touch ran");
+        // It runs, and gets its event only when the binary is gone.
+        let line = format!(
+            "shift; mkfifo event; ./hookrun \"$@\" <event & exec 3>event\n\
+             until readlink /proc/$!/exe | grep -q hookrun; do sleep 0.01; done\n\
+             sleep 0.3; {done}; echo '{{}}' >&3; exec 3>&-; wait $!"
+        );
+        let running = Running::start_by(&sandbox, &line, &["run", "message.sent"]);
+        running.ended_alone().ran.exits(0);
+        wait_until("the hook has run", || sandbox.at("ran").exists());
     }
 }

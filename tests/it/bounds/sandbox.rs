@@ -321,21 +321,6 @@ fn what_hookrun_was_started_with_is_not_open_in_a_sandbox() {
     }
 }
 
-#[test]
-fn the_terminal_can_be_written_and_told_nothing_else() {
-    if !works(&["script", "-qec", "true", "/dev/null"], &[]) {
-        return skip("there is no terminal to be had");
-    }
-    let body = "{ echo seen > /dev/tty; stty -F /dev/tty -echo; } 2>/dev/null && echo told; exit 0";
-    let sandbox = gate("sandbox", body);
-    let program = env!("CARGO_BIN_EXE_hookrun");
-    let line =
-        format!("script -qec 'echo {{}} | {program} run tool.pre; echo status $?' /dev/null");
-    let ran = Running::start_by(&sandbox, &line, &[]).ended().ran;
-    assert!(ran.stdout.contains("seen") && ran.stdout.contains("status 0"), "{ran:?}");
-    assert!(!ran.stdout.contains("told"), "{ran:?}");
-}
-
 /// Runs a gate where the system has not these calls, as on an older kernel.
 fn ran_without(calls: &[&str], sandbox: &Arc<Sandbox>, arguments: &'static [&'static str]) -> Ran {
     let calls: Vec<_> = calls.iter().map(|call| json!({ "syscall": call })).collect();

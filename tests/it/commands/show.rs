@@ -92,3 +92,14 @@ fn hooks_of_one_name_in_two_layers_are_both_shown() {
         .hook("a.sh", "");
     sandbox.hookrun(&["show", "a.sh"], b"").prints("(user layer)").prints("(project layer)");
 }
+
+#[test]
+fn a_name_without_its_ending_or_number_is_recognised() {
+    let sandbox = Sandbox::new().hook("10-guard.sh", "").hook("b.py", "");
+    for (name, meant) in [("10-guard", "10-guard.sh"), ("guard", "10-guard.sh"), ("b", "b.py")] {
+        let help = format!("did you mean `{meant}`?");
+        sandbox.hookrun(&["show", name], b"").exits(2).says(&help);
+        sandbox.hookrun(&["test", "tool.pre", "--hook", name], b"{}").exits(2).says(&help);
+    }
+    sandbox.hookrun(&["show", "x"], b"").exits(2).says("`hookrun list` shows");
+}

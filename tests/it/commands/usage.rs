@@ -74,7 +74,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["lst"], "'list'"),
         (&["help", "lst"], "unrecognized subcommand 'lst'"),
         (&["run"], "no event on stdin"),
-        (&["test"], "no event is named"),
+        (&["test"], "there are no files of cases"),
         (&["show"], "<NAME>"),
         (&["schema"], "<EVENT>"),
         (&["field"], "<PATH>"),
@@ -169,4 +169,43 @@ fn the_log_can_be_switched_on_by_the_environment() {
 fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
     let sandbox = Sandbox::new().hook("x.sh", "").variable("HOOKRUN_LOG", "loud");
     sandbox.run("tool.pre").exits(2).says("`loud` is not a log level");
+}
+
+#[test]
+fn words_of_other_tools_lead_here_and_nothing_misleads() {
+    for (word, command) in [
+        ("check", "validate"),
+        ("lint", "validate"),
+        ("verify", "validate"),
+        ("ls", "list"),
+        ("log", "why"),
+        ("try", "test"),
+    ] {
+        let of_alias = hookrun(&[word, "--help"]);
+        of_alias.exits(0).prints(&format!("Usage: hookrun {command}"));
+        assert!(!hookrun(&["--help"]).stdout.contains(&format!("\n  {word} ")), "{word} is hidden");
+    }
+    for (word, tip) in [
+        ("init", "tip: `hookrun new NAME --event EVENT`"),
+        ("add", "tip: `hookrun new NAME --event EVENT`"),
+        ("explain", "tip: `hookrun why`"),
+        ("record", "tip: `hookrun run --record FILE`"),
+        ("status", "tip: `hookrun doctor`"),
+        ("exec", "tip: `hookrun run EVENT`"),
+        ("tset", "'test'"),
+        ("vlidate", "'validate'"),
+    ] {
+        hookrun(&[word]).exits(2).says(tip);
+    }
+    for arguments in [
+        &["trust"][..],
+        &["zzz"],
+        &["statistics"],
+        &["install", "vscode"],
+        &["run", "--host", "windsurf"],
+    ] {
+        let ran = hookrun(arguments);
+        ran.exits(2);
+        assert!(!ran.stderr.contains("similar"), "{arguments:?}: {}", ran.stderr);
+    }
 }

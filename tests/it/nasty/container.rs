@@ -104,7 +104,7 @@ fn the_first_process_buries_orphans() {
 
 #[test]
 fn the_first_process_ends_what_a_hook_leaves_before_the_next_one_runs() {
-    let leaves = "setsid sleep 600 >/dev/null 2>&1 & (setsid sleep 600 &) &";
+    let leaves = "setsid sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null &) &";
     // `ps` would be one more thing to install.
     let count = "grep -lx 'Name:.sleep' /proc/[0-9]*/status 2>/dev/null | wc -l";
     let sandbox = Sandbox::new().hook("10-leaves", leaves).hook("20-counts", count);

@@ -29,6 +29,20 @@ fn too_few_descriptors_refuse() {
 }
 
 #[test]
+fn a_hook_that_takes_the_descriptors_of_hookrun_away_is_waited_for_no_longer() {
+    for limit in ["0:", "2:", "3:3"] {
+        let body = format!(
+            "# hookrun: timeout=1h\nprlimit --pid $PPID --nofile={limit} || exit 7\necho no >&2; exit 1"
+        );
+        let ran = decide_by(&Sandbox::new().hook("hook", &body), "exec \"$@\"", &[]);
+        if ran.stdout.contains("status 7") || ran.stderr.contains("prlimit") {
+            return skipped("hookrun's limits cannot be set from a hook here");
+        }
+        ran.blocks_saying("no");
+    }
+}
+
+#[test]
 fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
     let mut sandbox = Sandbox::new();
     for number in 10..40 {

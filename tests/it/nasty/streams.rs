@@ -126,41 +126,7 @@ macro_rules! held_open {
 
 held_open! {
     nobody_waits_for_a_daemon_that_holds_stdin: "setsid sleep 600 <&0 >/dev/null 2>&1 &";
-    nobody_waits_for_a_daemon_that_holds_stdout: "setsid sleep 600 </dev/null 2>/dev/null &";
     nobody_waits_for_a_daemon_that_holds_stderr: "setsid sleep 600 </dev/null >/dev/null &";
-    nobody_waits_for_a_daemon_that_holds_a_copy_of_stdout:
-        "setsid sleep 600 5>&1 </dev/null >/dev/null 2>&1 &";
-}
-
-#[test]
-fn an_answer_of_a_child_that_outlives_the_hook_by_a_moment_still_counts() {
-    // It answers when the hook has exited. On a busy machine that may take longer than hookrun
-    // waits for it; the decision is then the same, without the words.
-    let body = "while ! grep -q '^State:.Z' /proc/$$/status; do sleep 0.005; done; echo late";
-    let sandbox = Sandbox::new().hook("hook", &format!("({body}) 2>/dev/null &"));
-    let counted = (0..30).any(|_| {
-        let ran = decide(&sandbox);
-        assert!(ran.stdout.is_empty() || ran.stdout == "{\"output\":\"late\"}\n", "{ran:?}");
-        ran.exits(0).stdout.contains("late")
-    });
-    assert!(counted, "it never counted");
-}
-
-#[test]
-fn a_refusal_of_a_child_that_outlives_the_hook_by_a_moment_is_one_or_the_other() {
-    let refusal = "{\"continue\":false,\"reason\":\"late\"}";
-    let body = format!("(sleep 0.02; echo '{refusal}') &");
-    let sandbox = Sandbox::new().hook("hook", &body);
-    let refused = (0..30).any(|_| {
-        let ran = decide(&sandbox);
-        assert!(ran.status == 0 || ran.blocks("late").status == 2);
-        ran.status == 2
-    });
-    assert!(refused, "it never counted");
-}
-
-#[test]
-fn what_a_daemon_says_long_after_the_hook_is_not_waited_for() {
-    let body = "# hookrun: timeout=1h\n(sleep 600; echo '{\"continue\":false}') &";
-    decide(&Sandbox::new().hook("hook", body)).allows();
+    nobody_waits_for_a_daemon_that_holds_a_copy_of_stderr:
+        "setsid sleep 600 5>&2 </dev/null >/dev/null 2>&1 &";
 }

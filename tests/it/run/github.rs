@@ -24,7 +24,7 @@ fn nothing_on_stderr_is_a_command() {
     assert!(ran.stderr.contains(": :add-mask::x\n  : :stop-commands::y\n"), "{}", ran.stderr);
     // The annotation has it as it was said.
     ran.prints(
-        "::no%0A::add-mask::x%0A  ::stop-commands::y%0Az ##[set-env name=A]b%0A%0D::error::w\n",
+        "::no%0A::add-mask::x%0A  ::stop-commands::y%0Az ##[set-env name=A]b%0A\\r::error::w\n",
     );
     // To a host it is told as it is.
     let sandbox = Sandbox::new().hook("guard", said);

@@ -283,7 +283,7 @@ fn options_for_one_event_are_refused_beside_a_suite() {
 }
 
 #[test]
-fn options_for_a_suite_are_refused_without_one() {
+fn options_for_a_suite_are_refused_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
     let options: [&[&str]; 8] = [
         &["--fail-fast"],
@@ -295,18 +295,19 @@ fn options_for_a_suite_are_refused_without_one() {
         &["--filter", "x"],
         &["--jobs", "2"],
     ];
-    let modes: [&[&str]; 4] = [
+    let modes: [&[&str]; 5] = [
         &["tool.pre"],
         &["PreToolUse", "--host", "claude"],
         &["tool.pre", "--command", "true", "--expect", "allow"],
+        &["--expect", "allow"],
         &["--conformance", "."],
     ];
     for mode in modes {
-        // These are for vectors as well.
-        let of_suites = if mode[0] == "--conformance" { &options[..6] } else { &options[..] };
+        // The last two are for vectors as well, and without an event of nothing else.
+        let of_suites = if mode[0].starts_with("--") { &options[..6] } else { &options[..] };
         for option in of_suites {
             let all: Vec<&str> = [&["test"], mode, option].concat();
-            some.hookrun(&all, b"{}").exits(2).says("--suite");
+            some.hookrun(&all, b"{}").exits(2).says("cannot be used with");
         }
     }
 }

@@ -296,3 +296,39 @@ fn an_event_is_chosen_by_any_of_its_names() {
         ran.exits(2).says(&format!("unknown event `{name}`")).says(help);
     }
 }
+
+#[test]
+fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
+    let sandbox = guarded(&case("no bad", "bad", "decision = 'block'"));
+    for more in [
+        &[][..],
+        &["--coverage"],
+        &["--mutate"],
+        &["--fail-fast"],
+        &["--event", "tool.pre"],
+        &["--filter", "bad"],
+        &["--jobs", "1"],
+        &["--hook", "10-guard.sh"],
+        &["--format", "tap"],
+        &["--format", "junit"],
+        &["--format", "github"],
+        &["--format", "json"],
+        &["--hooks", "hooks.d"],
+    ] {
+        let ran = sandbox.hookrun(&[&["test"], more].concat(), b"");
+        assert!(
+            ran.stdout.contains("1 case") || ran.stdout.contains("no bad"),
+            "{more:?}: {ran:?}"
+        );
+    }
+    // An event that names itself, and one that is named.
+    let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
+    sandbox.hookrun(&["test"], payload).exits(2).says("`PreToolUse` may be an event of");
+    sandbox.hookrun(&["test", "tool.pre"], b"").prints("this is the event's sample");
+    sandbox.hookrun(&["try", "tool.pre"], b"").prints("this is the event's sample");
+    // Whoever starts it may never write to it, nor close it.
+    let line = "mkfifo pipe; exec 3<>pipe; \"$0\" test --stdin-timeout 100ms <&3";
+    let idle = sandbox.hookrun_by_shell(line, b"");
+    idle.prints("1 case");
+    Sandbox::new().hookrun(&["test"], b"").exits(2).says("hookrun test EVENT");
+}

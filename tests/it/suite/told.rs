@@ -59,6 +59,8 @@ fn tap_is_for_harnesses() {
 ok 1 - hooks.d/tests/a,b.toml: refused
 not ok 2 - hooks.d/tests/a,b.toml: 100% \\#1 wrong
   # decision should be allow, and is block
+  # stderr of 10-guard.sh:
+  # no bad commands
 ok 3 - hooks.d/tests/a,b.toml: later # SKIP not yet
 not ok 4 - hooks.d/tests/a,b.toml: no setup
   # its `setup` exited with status 3
@@ -71,7 +73,7 @@ not ok 4 - hooks.d/tests/a,b.toml: no setup
 fn github_gets_annotations_at_the_line_of_the_expectation() {
     assert_eq!(
         suite(&of_each(), &["--format", "github"]).stdout,
-        "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, and is block
+        "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, and is block%0Astderr of 10-guard.sh:%0Ano bad commands
 ::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` exited with status 3
 4 cases, 1 not as expected, 1 could not be tried, 1 skipped
 "
@@ -83,10 +85,12 @@ fn junit_is_for_ci_systems() {
     let text = timeless(&suite(&of_each(), &["--format", "junit"]).stdout);
     let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="hookrun test --suite" tests="4" skipped="1" failures="1" errors="1" TIME>
-    <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" errors="1" failures="1">
+    <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" errors="1" failures="1" TIME>
         <testcase name="refused" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="1"/>
         <testcase name="100% #1 wrong" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="7">
             <failure message="decision should be allow, and is block">decision should be allow, and is block</failure>
+            <system-err>stderr of 10-guard.sh:
+no bad commands</system-err>
         </testcase>
         <testcase name="later" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="13">
             <skipped message="not yet"/>
@@ -168,5 +172,64 @@ fn mistakes_are_told_in_every_format() {
             let report: Value = serde_json::from_str(&ran.stdout).unwrap();
             assert_eq!(report["ok"], false);
         }
+    }
+}
+
+/// What a test runner is opened for: what the program said that did not do as it should.
+#[test]
+fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
+    let noisy = "seq 1 30; printf 'jqq: not found\\n::error::x \\033[2J' >&2";
+    let cases = case("it blocks", "bad", "decision = 'block', output = '30'")
+        + &case("it allows", "good", "decision = 'allow', output = '30'");
+    let sandbox = Sandbox::new().hook("a.sh", noisy).file("hooks.d/tests/a.toml", &cases);
+    let of = |format: &str| suite(&sandbox, &["--format", format]).stdout;
+    for (format, wanted) in [
+        (
+            "human",
+            &[
+                "stdout   … 10 lines before",
+                "                 30\n        stderr   jqq: not found\n                 : :error::x \\u{1b}[2J\n",
+            ][..],
+        ),
+        (
+            "tap",
+            &[
+                "  # stdout of a.sh:\n  # … 10 lines before",
+                "  # stderr of a.sh:\n  # jqq: not found\n  # ::error::x \\u{1b}[2J\n",
+            ],
+        ),
+        (
+            "junit",
+            &[
+                "<system-out>stdout of a.sh:\n… 10 lines before",
+                "<system-err>stderr of a.sh:\njqq: not found\n: :error::x \\u{1b}[2J</system-err>",
+            ],
+        ),
+        (
+            "github",
+            &[
+                "and is allow%0Astdout of a.sh:%0A… 10 lines before",
+                "stderr of a.sh:%0Ajqq: not found%0A::error::x \\u{1b}[2J\n",
+            ],
+        ),
+        ("json", &["jqq: not found\\n::error::x \\u001b[2J"]),
+    ] {
+        let told = of(format);
+        for wanted in wanted {
+            assert!(told.contains(wanted), "{format}: no {wanted:?} in {told}");
+        }
+        // Of the case that passes nothing is shown, except to programs.
+        let shown = told.matches("jqq").count();
+        assert_eq!(shown, if format == "json" { 2 } else { 1 }, "{format}: {told}");
+    }
+}
+
+#[test]
+fn every_suite_of_junit_says_how_long_it_took() {
+    let told = suite(&of_each(), &["--format", "junit"]).stdout;
+    let suites = told.lines().filter(|line| line.trim_start().starts_with("<testsuite "));
+    assert!(suites.clone().count() > 0, "{told}");
+    for suite in suites {
+        assert!(suite.contains(" time=\""), "{suite}");
     }
 }

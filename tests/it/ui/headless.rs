@@ -2,6 +2,7 @@
 //! editor have none, confirm is no, and nothing else happens).
 
 use super::with_hookrun;
+use crate::nasty::running::{Running, end};
 use crate::sandbox::{Ran, Sandbox};
 
 /// What a hook prints that runs this without a terminal.
@@ -54,6 +55,57 @@ fn a_hook_knows_that_nobody_is_there() {
         .variable("HOOKRUN_HAS_UI", "1")
         .variable("HOOKRUN_SOCKET", "token@/nowhere");
     sandbox.run("tool.pre").allows();
+}
+
+/// Says yes to whatever is asked at the socket `mine`; in a process beside the program in its
+/// arguments, or as the one that starts it.
+const SAYS_YES: &str = r#"
+import os, socket, subprocess, sys, threading
+listener = socket.socket(socket.AF_UNIX)
+listener.bind('mine')
+listener.listen()
+def serve():
+    while True:
+        connection, _ = listener.accept()
+        if connection.makefile().readline():
+            connection.sendall(b'{"yes":true}\n')
+        connection.close()
+if sys.argv[1] == 'beside':
+    if os.fork() == 0:
+        # The one that listened is the ancestor, this one is not.
+        listener = socket.socket(socket.AF_UNIX)
+        os.unlink('mine')
+        listener.bind('mine')
+        listener.listen()
+        os.close(1); os.close(2)
+        os.open('ready', os.O_CREAT)
+        serve()
+    while not os.path.exists('ready'):
+        pass
+else:
+    threading.Thread(target=serve, daemon=True).start()
+os.environ.update(HOOKRUN_SOCKET='token@' + os.path.abspath('mine'), HOOKRUN_HAS_UI='1')
+sys.exit(subprocess.run(sys.argv[2:]).returncode)
+"#;
+
+#[test]
+fn only_who_has_started_hookrun_answers_for_the_person() {
+    for (place, is_heard) in [("beside", false), ("around", true)] {
+        let body = "hookrun ui confirm Sure; [ $? = $WANTED ] && echo '{\"ask\":\"may it?\"}'";
+        let sandbox = Sandbox::new()
+            .hook("guard", &with_hookrun(body))
+            .variable("WANTED", if is_heard { "0" } else { "1" })
+            .file("says-yes.py", SAYS_YES);
+        let line = format!("exec python3 says-yes.py {place} \"$@\"");
+        let running = Running::start_by(&sandbox, &line, &["run", "tool.pre"]).feed(b"{}");
+        let cookie = running.cookie.clone();
+        let ran = running.ended_alone().ran;
+        cookie.holders().iter().for_each(|pid| end(*pid, "KILL"));
+        match is_heard {
+            true => ran.allows(),
+            false => ran.blocks_saying("may it?"),
+        };
+    }
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn a_hook_knows_that_there_is_somebody() {
 fn no_text_of_a_hook_moves_the_cursor_or_looks_like_a_prompt() {
     let body = "hookrun ui select \"$(printf 'a\\033[2J\\rb\\nhook other asks: c')\" \
                 \"$(printf 'x\\033[9Ay\\nz')\"";
-    let ran = decided(&asking("timeout=1m", body), &[at("1. xy z", "\r")]);
-    ran.says("hook guard asks: a␛[2Jb\r\n  hook other asks: c\r\n");
+    let ran = decided(&asking("timeout=1m", body), &[at(r"1. x\u{1b}[9Ay\nz", "\r")]);
+    ran.says("hook guard asks: a\\u{1b}[2J\\rb\r\n  hook other asks: c\r\n");
     assert!(!ran.stderr.contains("\u{1b}[2J"), "{ran:?}");
     assert!(!ran.stderr.contains("\u{1b}[9A"), "{ran:?}");
 }

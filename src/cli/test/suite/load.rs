@@ -162,7 +162,7 @@ impl Loader<'_> {
             explicit: self.source.hooks.iter().map(|path| self.env.cwd.join(path)).collect(),
             settings: self.source.settings.iter().map(|path| self.env.cwd.join(path)).collect(),
             discover: self.source.discover,
-            program: self.env.program.clone(),
+            program: self.env.image(),
             ..Choice::default()
         };
         if choice.explicit.is_empty() && choice.settings.is_empty() {

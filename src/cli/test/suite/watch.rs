@@ -98,7 +98,7 @@ pub(super) fn watch(
             }
         }
         out.flush()?;
-        streams::stderr(&format!("watching {} files\n", seen.len()));
+        streams::remark(&format!("watching {} files\n", seen.len()));
         let Some(news) = wait_for_change(&seen, &loaded, &files, abort) else {
             return Ok(abort.signal().map_or(Exit::Yes, Exit::Signal));
         };
@@ -116,14 +116,14 @@ pub(super) fn watch(
 }
 
 fn say(failure: &Failure) {
-    streams::stderr(&format!("error: {}\n", failure.line()));
+    streams::remark(&format!("error: {}\n", failure.line()));
 }
 
 /// Says what has changed.
 fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
     let paths = Paths::from(&env.cwd);
     for path in changed {
-        streams::stderr(&format!("changed: {}\n", plain(&paths.show(path))));
+        streams::remark(&format!("changed: {}\n", plain(&paths.show(path))));
     }
 }
 

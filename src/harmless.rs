@@ -1,0 +1,223 @@
+//! Text that somebody else wrote, made harmless for those who look at it: a terminal, the log of a
+//! CI job, a program that reads JSON. Pure; every place that shows such a text comes here.
+//!
+//! Three things are taken from a text. It cannot move the cursor or change colours (control
+//! characters), it cannot be read in another order or with other letters than it has (bidirectional
+//! and invisible formatting characters), and no line of it is a command to a CI system. What is
+//! taken away is shown: `\u{1b}`, `: :error::`.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Invisible characters that change how others look or are read, beside the control characters.
+/// Unicode's default ignorable ones, without the two that choose how an emoji looks.
+const INVISIBLE: &[(char, char)] = &[
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0d}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{13430}', '\u{13455}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Whether a character shows nothing itself and changes how others look, or what they are.
+pub fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    c.is_control() || INVISIBLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
+}
+
+/// A text on one line, in which everything can be seen. A tab stays.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\t' || !is_hidden(c) {
+            plain.push(c);
+        } else {
+            plain.extend(c.escape_default());
+        }
+    }
+    plain
+}
+
+/// A text whose lines stay lines: everything in it can be seen, and no CI system finds a command.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        Cow::Borrowed(text) => without_commands(text),
+        Cow::Owned(text) => Cow::Owned(without_commands(&text).into_owned()),
+    }
+}
+
+/// A text whose lines stay lines, in which everything can be seen.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| !matches!(c, '\n' | '\t') && is_hidden(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut made = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+        match line.strip_suffix(end) {
+            Some(line) => {
+                made.push_str(&plain(line));
+                made.push_str(end);
+            }
+            None => made.push_str(&plain(line)),
+        }
+    }
+    Cow::Owned(made)
+}
+
+/// A text in which no CI system finds a command: a blank is put into every `::` that begins a line
+/// (GitHub trims lines first, so a blank before it would not do), and into every `##[`, `##vso[` or
+/// `##teamcity[`. GitLab's section markers begin with control characters, which [`lines`] shows.
+pub fn without_commands(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let mut made = String::with_capacity(text.len());
+    // A carriage return alone begins a line too.
+    for line in text.split_inclusive(['\n', '\r']) {
+        let words = line.trim_start_matches(|c: char| c.is_whitespace() || is_hidden(c));
+        made.push_str(&line[..line.len() - words.len()]);
+        let words = words.strip_prefix("::").map_or(words, |rest| {
+            made.push_str(": :");
+            rest
+        });
+        push_without_signs(words, "## ", &mut made);
+    }
+    Cow::Owned(made)
+}
+
+/// JSON text with the same meaning, in which nothing is hidden and no command stands: outside of
+/// its strings it has only blanks, tabs and line ends of that sort.
+pub fn json(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c| !matches!(c, '\n' | '\r' | '\t') && is_hidden(c);
+    if !text.contains(is_hidden) && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let mut made = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(made, "\\u{unit:04x}");
+            }
+        } else {
+            made.push(c);
+        }
+    }
+    let mut whole = String::with_capacity(made.len());
+    push_without_signs(&made, "#\\u0023", &mut whole);
+    Cow::Owned(whole)
+}
+
+/// Writes a text, with `instead` for each `##` that begins a command in brackets.
+fn push_without_signs(text: &str, instead: &str, made: &mut String) {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("##") {
+        made.push_str(before);
+        let word = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+        let is_command = word.starts_with('[');
+        // Of `###[` the last two are the sign.
+        let is_longer = after.starts_with('#');
+        if is_longer {
+            made.push('#');
+            rest = &rest[before.len() + 1..];
+            continue;
+        }
+        made.push_str(if is_command { instead } else { "##" });
+        rest = after;
+    }
+    made.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_in_a_plain_text_can_be_seen() {
+        for (text, made) in [
+            ("a\u{1b}[31mb\tc", "a\\u{1b}[31mb\tc"),
+            ("a\nb\r\u{7f}\u{9b}2J", "a\\nb\\r\\u{7f}\\u{9b}2J"),
+            ("rm \u{202e}txt.hs\u{2066}", "rm \\u{202e}txt.hs\\u{2066}"),
+            ("a\u{200b}b\u{feff}\u{2028}\u{e0041}", "a\\u{200b}b\\u{feff}\\u{2028}\\u{e0041}"),
+            ("naïve 日本語 ⚠\u{fe0f}", "naïve 日本語 ⚠\u{fe0f}"),
+        ] {
+            assert_eq!(plain(text), made, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(lines("a\nb\r\nc\rd\u{1b}[2J\n"), "a\nb\r\nc\\rd\\u{1b}[2J\n");
+        assert_eq!(lines("a\n \u{200b}::error::x\n"), "a\n \\u{200b}::error::x\n");
+        let section = "section_start:1:a\r\u{1b}[0K";
+        assert_eq!(lines(section), "section_start:1:a\\r\\u{1b}[0K");
+    }
+
+    #[test]
+    fn no_line_is_a_command() {
+        for (text, made) in [
+            ("::add-mask::x\n", ": :add-mask::x\n"),
+            ("no\n::error::x\n \t::error::x", "no\n: :error::x\n \t: :error::x"),
+            ("no\r::error::x\r\n\u{feff}::error::x", "no\r: :error::x\r\n\u{feff}: :error::x"),
+            ("no ##[add-mask]x ###[a]", "no ## [add-mask]x ### [a]"),
+            (
+                "##vso[task.setvariable]x ##teamcity[a] ##-x[",
+                "## vso[task.setvariable]x ## teamcity[a] ## -x[",
+            ),
+            (":::::", ": ::::"),
+            (
+                "std::fs::read and a::b\n:\n## Title [1]\n##",
+                "std::fs::read and a::b\n:\n## Title [1]\n##",
+            ),
+        ] {
+            assert_eq!(without_commands(text), made, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        for value in ["\u{9b}2J \u{202e} \u{e0041} \u{7f}", "##[error]x ###vso[y] ##", "plain"] {
+            let written = serde_json::json!({ "a": value, "b": [value] });
+            for text in [written.to_string(), format!("{written:#}")] {
+                let made = json(&text);
+                assert_eq!(serde_json::from_str::<serde_json::Value>(&made).unwrap(), written);
+                assert!(!made.contains(|c| c != '\n' && is_hidden(c)), "{made}");
+                assert_eq!(without_commands(&made), made);
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_written_is_harmless(
+            text in "[ \\t\\r\\n:#\\[\\]av\u{a0}\u{2028}\u{feff}\u{1b}\u{9b}\u{202e}]{0,40}"
+        ) {
+            let made = without_commands(&text).into_owned();
+            // What .NET trims, and the mark at the beginning of a stream.
+            let begins = |line: &str| line.trim_start_matches('\u{feff}').trim_start().starts_with("::");
+            proptest::prop_assert!(!made.split(['\n', '\r']).any(begins), "{:?}", made);
+            proptest::prop_assert!(!made.contains("##["), "{:?}", made);
+            proptest::prop_assert!(!made.contains("##vso["), "{:?}", made);
+            proptest::prop_assert_eq!(without_commands(&made), made.clone(), "once is enough");
+            let shown = lines(&text).into_owned();
+            let is_seen = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_hidden(c);
+            proptest::prop_assert!(shown.chars().all(is_seen), "{:?}", shown);
+            proptest::prop_assert_eq!(lines(&shown), shown.clone(), "once is enough");
+        }
+    }
+}
