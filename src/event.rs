@@ -17,6 +17,8 @@ pub use action::{Action, ActionKind};
 pub use builder::{BuildError, EventBuilder};
 pub use context::{Context, ContextError};
 
+use crate::spelling;
+
 /// The rules of one event: a row of the catalog, or an event that a team declared itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventSpec {
@@ -28,6 +30,8 @@ pub struct EventSpec {
     pub aliases: &'static [&'static str],
     /// The keys that a context of this event carries, in the order of the sample.
     pub context: Cow<'static, [ContextKey]>,
+    /// Those without which no guard could tell what is about to happen.
+    pub required: Cow<'static, [Cow<'static, str>]>,
     /// Whether a hook may refuse it.
     pub blocks: bool,
     /// The context fields that a hook may rewrite, and how several rewrites merge.
@@ -57,6 +61,39 @@ impl EventSpec {
         self.context.iter().any(|known| known.name == key)
     }
 
+    /// Whether a context in hookrun's own words is as it has to be.
+    ///
+    /// # Errors
+    /// The first key that is required and missing, or of another type than it is declared with.
+    fn check(&self, host: &str, context: &Context) -> Result<(), ContextError> {
+        // Hosts are asked for their own keys where their words are read.
+        if host != NATIVE {
+            return Ok(());
+        }
+        // The catalog's other keys are as hosts have them.
+        let is_own = matches!(self.context, Cow::Owned(_));
+        let is_required = |key: &ContextKey| self.required.contains(&key.name);
+        for key in self.context.iter().filter(|key| is_own || is_required(key)) {
+            match context.raw(&key.name).filter(|raw| *raw != "null") {
+                Some(raw) if !key.kind.fits_text(raw) => {
+                    let (field, kind) = (key.name.to_string(), key.kind.name());
+                    let problem = format!("it must be a JSON {kind}");
+                    return Err(ContextError::Field { field, problem });
+                }
+                Some("\"\"") | None if is_required(key) => {
+                    let found = context.keys().filter(|found| *found != "event");
+                    return Err(ContextError::Missing {
+                        event: self.name.to_string(),
+                        key: key.name.to_string(),
+                        found: found.map(str::to_string).collect(),
+                    });
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Whether such an event has an [`Action`]: it is of a tool, or changes paths.
     pub fn has_action(&self) -> bool {
         self.carries("toolName") || self.carries("changes")
@@ -65,8 +102,17 @@ impl EventSpec {
     /// An example context, as one compact JSON document: what `hookrun test` feeds a hook
     /// when there is nothing on stdin.
     pub fn sample(&self) -> String {
+        self.sample_of(|_| true)
+    }
+
+    /// An example context with the keys that are required.
+    pub fn least(&self) -> String {
+        self.sample_of(|key| self.required.contains(&key.name))
+    }
+
+    fn sample_of(&self, is_in: impl Fn(&&ContextKey) -> bool) -> String {
         let mut text = format!("{{\"event\":\"{}\"", self.name);
-        for key in self.context.iter() {
+        for key in self.context.iter().filter(is_in) {
             text.push_str(&format!(",\"{}\":{}", key.name, key.sample));
         }
         text.push('}');
@@ -121,6 +167,20 @@ impl Kind {
             Kind::Boolean => value.is_boolean(),
             Kind::Object => value.is_object(),
             Kind::Array => value.is_array(),
+            Kind::Any => true,
+        }
+    }
+
+    /// Whether the JSON text `raw` is a value of this kind.
+    fn fits_text(self, raw: &str) -> bool {
+        let is_number = || raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        match self {
+            Kind::String => raw.starts_with('"'),
+            Kind::Integer => is_number() && !raw.contains(['.', 'e', 'E']),
+            Kind::Number => is_number(),
+            Kind::Boolean => matches!(raw, "true" | "false"),
+            Kind::Object => raw.starts_with('{'),
+            Kind::Array => raw.starts_with('['),
             Kind::Any => true,
         }
     }
@@ -266,9 +326,39 @@ fn named<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static
     table.iter().find(|(row, _)| *row == value).map_or("", |(_, name)| name)
 }
 
-/// A key of the context that is one of the event's in another spelling, as `tool_name` for
-/// `toolName`, where that one is missing.
-fn slip(spec: &EventSpec, context: &Context) -> Option<(String, String)> {
+/// The host of those who ask in hookrun's own words.
+pub const NATIVE: &str = "native";
+
+/// Keys that hookrun keeps for itself; they stand in no row of the catalog, and any event may
+/// carry them.
+const OWN_KEYS: &[&str] = &["event", "action", "raw"];
+
+/// Those keys of `found` that are nearly one of `known` which is missing, each with that one. Of
+/// very many unknown keys only the first are looked at.
+pub(crate) fn near_misses<'k>(
+    found: impl Iterator<Item = &'k str> + Clone,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Vec<(&'k str, &'k str)> {
+    const MOST: usize = 1000;
+    let strange = found.clone().filter(|key| !known.clone().any(|one| one == *key));
+    let strange: Vec<&str> = strange.take(MOST).collect();
+    if strange.is_empty() {
+        return Vec::new();
+    }
+    let lacking: Vec<&str> = known.filter(|one| !found.clone().any(|key| key == *one)).collect();
+    let meant = |key| Some((key, spelling::nearest(key, lacking.iter().copied())?));
+    strange.into_iter().filter_map(meant).collect()
+}
+
+/// A key of the context that is one of the event's, where that one is missing: in another
+/// spelling, as `tool_name` for `toolName`; or nearly, where no host adds keys of its own.
+fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, String)> {
+    if host == NATIVE {
+        let known = spec.context.iter().map(|key| key.name.as_ref());
+        let found = context.keys().filter(|key| !OWN_KEYS.contains(key));
+        let (found, meant) = near_misses(found, known).into_iter().next()?;
+        return Some((found.to_string(), meant.to_string()));
+    }
     let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
     let missing: Vec<(&ContextKey, String)> = spec
         .context
@@ -304,8 +394,9 @@ impl Event {
     /// event with `changes` it is writing those paths.
     ///
     /// # Errors
-    /// When the context names another event, `action` is not what [`Action`] describes, or a key
-    /// is a slip of one that the event has and the context has not: a policy would see nothing.
+    /// When the context names another event, `action` is not what [`Action`] describes, a key
+    /// is a slip of one that the event has and the context has not, or one that the event requires
+    /// is missing: a policy would see nothing.
     pub fn new(
         spec: Arc<EventSpec>,
         host: impl Into<Cow<'static, str>>,
@@ -316,9 +407,11 @@ impl Event {
                 context.remove(key);
             }
         }
-        if let Some((found, meant)) = slip(&spec, &context) {
+        let host = host.into();
+        if let Some((found, meant)) = slip(&spec, &host, &context) {
             return Err(ContextError::Slip { found, meant });
         }
+        spec.check(&host, &context)?;
         match context.raw("event").map(|raw| context::scalar_text(raw).unwrap_or_default()) {
             Some(name) if spec.name == name.as_str() => {}
             // The host's own name for it: hooks read ours.
@@ -330,7 +423,7 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut told = Told { spec, host: host.into(), context, action: None };
+        let mut told = Told { spec, host, context, action: None };
         told.normalise_action()?;
         Ok(Event { told: Arc::new(told) })
     }

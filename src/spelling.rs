@@ -10,7 +10,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let wanted = plain(word);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        let distance = strsim::osa_distance(&wanted, &plain(candidate));
+        let plain = plain(candidate);
+        // So many edits it takes at the least.
+        if wanted.chars().count().abs_diff(plain.chars().count()) > allowed_edits(candidate) {
+            continue;
+        }
+        let distance = strsim::osa_distance(&wanted, &plain);
         if distance <= allowed_edits(candidate) && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }

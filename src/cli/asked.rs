@@ -196,6 +196,12 @@ impl<'a> Asked<'a> {
         self.in_our_words(config, context, binding)
     }
 
+    /// The least context that the event can have, as one compact JSON document.
+    pub(crate) fn least(&self, config: &Config) -> String {
+        let spec = find_event(config, self.name).ok().filter(|_| self.bindings.is_empty());
+        spec.map_or("{}".to_string(), |spec| spec.least())
+    }
+
     fn in_our_words(
         &self,
         config: &Config,

@@ -93,13 +93,9 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "\n{BOLD}context{BOLD:#}")?;
     let widest = spec.context.iter().map(|key| key.name.len()).max().unwrap_or(0);
     for key in spec.context.iter() {
-        writeln!(
-            out,
-            "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}",
-            key.name,
-            key.kind.name(),
-            key.about
-        )?;
+        let is_required = spec.required.contains(&key.name);
+        let about = format!("{}{}", key.about, if is_required { " (required)" } else { "" });
+        writeln!(out, "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}", key.name, key.kind.name(), about)?;
     }
     writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
     writeln!(out, "  {}", spec.sample())?;
@@ -140,7 +136,13 @@ fn event_json(spec: &EventSpec) -> Value {
     let context: Vec<Value> = spec
         .context
         .iter()
-        .map(|key| json!({ "name": key.name, "type": key.kind.name(), "about": key.about }))
+        .map(|key| {
+            let mut row = json!({ "name": key.name, "type": key.kind.name(), "about": key.about });
+            if spec.required.contains(&key.name) {
+                row["required"] = true.into();
+            }
+            row
+        })
         .collect();
     let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
     json!({

@@ -9,6 +9,10 @@ use hookrun::event::Context;
 use crate::args::{FieldArgs, FieldFormat};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
+use crate::streams;
+
+/// More keys than these are not listed.
+const MOST_KEYS: usize = 12;
 
 /// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
 pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
@@ -29,8 +33,35 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
             writeln!(out, "{text}")?;
             Ok(Exit::Yes)
         }
-        None => Ok(Exit::No),
+        None => {
+            streams::remark(&format!("{}\n", missing(&context, &args.path)));
+            Ok(Exit::No)
+        }
     }
+}
+
+/// What there is instead of the value: the last part of the path that is there, and its keys.
+fn missing(context: &Context, path: &str) -> String {
+    if context.lookup(path).is_some() {
+        return format!("the value at `{path}` is null");
+    }
+    let ends = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+    let parent = ends.into_iter().find(|parent| context.lookup(parent).is_some());
+    let keys = match parent {
+        Some(parent) => context.keys_at(parent),
+        None => Some(context.keys().map(str::to_string).collect()),
+    };
+    let place = parent.map_or("the document".to_string(), |parent| format!("`{parent}`"));
+    let has = match keys {
+        None => "is no object or list".to_string(),
+        Some(keys) if keys.is_empty() => "is empty".to_string(),
+        Some(keys) => {
+            let more = if keys.len() > MOST_KEYS { ", …" } else { "" };
+            let shown = keys[..keys.len().min(MOST_KEYS)].join("`, `");
+            format!("has `{shown}`{more}")
+        }
+    };
+    format!("no value at `{path}`; {place} {has}")
 }
 
 /// The value as compact JSON, its numbers as they were written.

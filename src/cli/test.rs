@@ -94,7 +94,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let report = json::run_report(&run, &reply, &paths);
     match args.format {
         TestFormat::Human => {
-            let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
+            let (summary, context) = (&event.spec().summary, Some(event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
         }
         TestFormat::Json | TestFormat::Junit | TestFormat::Tap | TestFormat::Github => {

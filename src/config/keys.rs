@@ -137,6 +137,7 @@ pub const EVENT_KEYS: &[KeyRow] = &[
     key("on_failure", Takes::OneOf(on_failures), "\"block\" if it can be refused", "what a failing hook means", false),
     key("schedule", Takes::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
     key("context", Takes::Table, "empty", "field = JSON type, for samples and schemas", false),
+    key("required", Takes::Texts, "none", "keys of `context` without which nothing is decided", false),
     key("rewrites", Takes::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
 ];
 

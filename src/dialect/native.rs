@@ -7,7 +7,7 @@ use super::Reply;
 use crate::outcome::{Found, NoticeKind, Outcome, Settled, joined};
 
 /// What it is called beside the dialects.
-pub const NAME: &str = "native";
+pub const NAME: &str = crate::event::NATIVE;
 
 /// The key of a context that holds the event's name.
 pub const NAMES_EVENT_BY: &str = "event";

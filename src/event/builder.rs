@@ -6,12 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::catalog::{Catalog, UnknownEvent};
-use super::{Context, ContextError, Event, EventSpec};
+use super::{Context, ContextError, Event, EventSpec, NATIVE, OWN_KEYS};
 use crate::spelling;
-
-/// Keys that hookrun keeps for itself; they stand in no row of the catalog, and any event may
-/// carry them.
-const OWN_KEYS: &[&str] = &["action", "raw"];
 
 /// Makes one [`Event`]; see [`Event::builder`].
 #[derive(Debug, Clone)]
@@ -82,7 +78,7 @@ impl Event {
     /// When no event has this name, or the text is no context of it; see [`Event::new`].
     pub fn from_json(name: &str, context: &str) -> Result<Event, BuildError> {
         let spec = Catalog::default().find(name)?;
-        Ok(Event::new(spec, "native", Context::parse(context)?)?)
+        Ok(Event::new(spec, NATIVE, Context::parse(context)?)?)
     }
 
     /// `session.start`: a session begins, with this model.
@@ -261,7 +257,8 @@ mod tests {
         assert!(problem(Event::tool_pre("bash", json!("ls"))).contains("must be a JSON object"));
         assert!(problem(pre().with("action", json!({}))).contains("kind"));
         assert!(pre().with("raw", json!({ "any": 1 })).host("mine").build().is_ok());
-        assert!(Event::from_json("tool.pre", r#"{"own":1}"#).is_ok());
+        assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
         assert!(Event::from_json("tool.pre", "[]").is_err());
+        assert!(problem(Event::builder("tool.pre")).contains("`toolName` is missing"));
     }
 }

@@ -48,6 +48,7 @@ struct Row {
     summary: &'static str,
     aliases: &'static [&'static str],
     context: &'static [ContextKey],
+    required: &'static [Cow<'static, str>],
     rewrites: &'static [Rewrite],
     blocks: bool,
     on_failure: OnFailure,
@@ -77,6 +78,7 @@ const OBSERVER: Row = Row {
     summary: "",
     aliases: &[],
     context: &[],
+    required: &[],
     rewrites: &[],
     blocks: false,
     on_failure: OnFailure::Allow,
@@ -86,6 +88,9 @@ const OBSERVER: Row = Row {
 
 /// Is only told, and nobody waits: there is no model that could hear an answer.
 const NOTICE: Row = Row { schedule: Schedule::Detached, ..OBSERVER };
+
+/// A tool is about to run: without its name no guard knows whether it is meant.
+const OF_A_TOOL: &[Cow<'static, str>] = &[Borrowed("toolName")];
 
 const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
     Rewrite { field: Borrowed(field), merge }
@@ -122,6 +127,7 @@ impl Row {
             summary: Borrowed(self.summary),
             aliases: self.aliases,
             context: Borrowed(self.context),
+            required: Borrowed(self.required),
             blocks: self.blocks,
             rewrites: Borrowed(self.rewrites),
             on_failure: self.on_failure,

@@ -53,9 +53,28 @@ pub enum ContextError {
          not those of a host's own payload)"
     )]
     Slip { found: String, meant: String },
+    /// A key is missing without which no guard could tell what is about to happen.
+    #[error("`{key}` is missing, and guards of `{event}` look at it; {}", missing(key, .found))]
+    Missing { event: String, key: String, found: Vec<String> },
     /// A field that hookrun itself must read has the wrong shape.
     #[error("`{field}` cannot be read: {problem}")]
     Field { field: String, problem: String },
+}
+
+/// What there is instead of `key`.
+fn missing(key: &str, found: &[String]) -> String {
+    let is_alike = |one: &&String| {
+        let (key, one) = (key.to_lowercase(), one.to_lowercase());
+        one.len() > 2 && (key.contains(&one) || one.contains(&key))
+    };
+    if found.is_empty() {
+        return format!("the context is empty; add `{key}`");
+    }
+    if let Some(alike) = found.iter().find(is_alike).filter(|alike| *alike != key) {
+        return format!("did you mean `{key}` where it says `{alike}`?");
+    }
+    let shown = found.iter().take(8).map(String::as_str).collect::<Vec<_>>();
+    format!("the context has `{}`; add `{key}`", shown.join("`, `"))
 }
 
 /// An event's facts: a JSON object that keeps its keys in order and its values as text.
@@ -140,7 +159,7 @@ impl Context {
     }
 
     /// The keys, in order.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
+    pub fn keys(&self) -> impl Iterator<Item = &str> + Clone {
         self.fields.iter().map(|field| field.key.as_str())
     }
 
@@ -155,6 +174,16 @@ impl Context {
     pub fn lookup(&self, path: &str) -> Option<&str> {
         let nested = path.split_once('.').and_then(|(first, rest)| descend(self.raw(first)?, rest));
         nested.or_else(|| self.raw(path))
+    }
+
+    /// The keys of the object at a dotted path, or the indexes of the list there.
+    pub fn keys_at(&self, path: &str) -> Option<Vec<String>> {
+        let raw = self.lookup(path)?;
+        if let Some(list) = elements(raw) {
+            return Some((0..list.len()).map(|index| index.to_string()).collect());
+        }
+        let found = if raw.starts_with('{') { entries(raw).ok()? } else { return None };
+        Some(found.into_iter().map(|(key, _)| key_text(key).into_owned()).collect())
     }
 
     /// The value of a top-level string field.

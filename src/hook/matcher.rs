@@ -10,7 +10,7 @@ mod path;
 use std::fmt;
 use std::path::PathBuf;
 
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use crate::event::{ActionKind, Event};
 use glob::{Glob, tool_glob};
@@ -112,12 +112,14 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a regular expression for the command line; it need not cover the whole.
+    /// Adds a regular expression for the command line, searched for as it is and with continued
+    /// lines joined. `^` and `$` are the ends of each line; it need not cover the whole.
     ///
     /// # Errors
     /// When the expression is not valid.
     pub fn command(mut self, written: &str) -> Result<Matcher, MatcherError> {
-        self.command = Some(expression(written)?);
+        let form = RegexBuilder::new(written).multi_line(true).build();
+        self.command = Some(form.map_err(|error| expression_error(&error.to_string()))?);
         Ok(self)
     }
 
@@ -189,7 +191,7 @@ impl Matcher {
         }
         if let Some(form) = &self.command {
             let command = event.action().and_then(|action| action.command.clone());
-            if !command.as_deref().is_some_and(|text| form.is_match(text)) {
+            if !command.as_deref().is_some_and(|text| fits_command(form, text)) {
                 return Err(Mismatch::Command { wanted: form.to_string(), found: command });
             }
         }
@@ -277,6 +279,11 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
 /// As they.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// Whether a command line has this form somewhere, as it is or as a shell joins its lines.
+fn fits_command(form: &Regex, text: &str) -> bool {
+    form.is_match(text) || text.contains("\\\n") && form.is_match(&text.replace("\\\n", ""))
 }
 
 /// A tool that nobody knows counts as a shell when it is given a command line.
@@ -382,7 +389,6 @@ mod tests {
             assert!(wants(&matcher, &format!(r#"{{"toolName":"{name}"}}"#)), "{name}");
         }
         assert!(!wants(&matcher, r#"{"toolName":"Read"}"#));
-        assert!(!wants(&matcher, "{}"));
     }
 
     #[test]
@@ -392,6 +398,40 @@ mod tests {
         assert!(wants(&matcher, r#"{"toolName":"mcp__github__push"}"#));
         assert!(wants(&matcher, r#"{"toolName":"MCP__GitHub__push"}"#));
         assert!(!wants(&matcher, r#"{"toolName":"mcp__slack__post"}"#));
+    }
+
+    /// The guard in the README and in the tutorial.
+    const README_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
+
+    /// The guard for Codex in docs/hosts/codex.md.
+    const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)*\s*$";
+
+    #[test]
+    fn no_line_of_a_command_hides_from_an_expression() {
+        for (form, command, wanted) in [
+            (r"git.* push.* (--force|-f)\b", "git push --force\ngit status", true),
+            (r"git.* push.* (--force|-f)\b", "cd x\ngit push -f\n", true),
+            (r"git.* push.* (--force|-f)\b", "git push \\\n  --force", true),
+            (r"git.* push.* (--force|-f)\b", "git pu\\\nsh -f", true),
+            (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
+            (r"^rm .*x$", "ls\nrm -r x\nls", true),
+            (r"\Arm", "ls\nrm x", false),
+            (README_GUARD, "git push --force; ls", true),
+            (README_GUARD, "git -C sub push -fu origin x", true),
+            (README_GUARD, "git push origin +main", true),
+            (README_GUARD, "git push \\\n -f", true),
+            (README_GUARD, "git push --force-with-lease\nls", true),
+            (README_GUARD, "git commit -m \"push -f \"", false),
+            (README_GUARD, "git push --follow-tags origin feature-f", false),
+            (RUNNING_SHELL, "bash -i", true),
+            (RUNNING_SHELL, "cd x\n/usr/bin/python3", true),
+            (RUNNING_SHELL, "bash -c ls", false),
+            (r"a\\$", "echo a\\\nb", true),
+        ] {
+            let matcher = Matcher::default().command(form).unwrap();
+            let input = serde_json::json!({"toolName": "bash", "toolInput": {"command": command}});
+            assert_eq!(wants(&matcher, &input.to_string()), wanted, "{form}: {command}");
+        }
     }
 
     #[test]

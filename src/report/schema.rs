@@ -8,6 +8,8 @@ use crate::outcome::finding::LEVELS;
 
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {
+    let own = spec.required.iter().map(AsRef::as_ref);
+    let required: Vec<&str> = std::iter::once("event").chain(own).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": format!("hookrun:{}", spec.name),
@@ -15,7 +17,7 @@ pub fn schema_of(spec: &EventSpec) -> Value {
         "description": format!("Asked when {}.", spec.summary),
         "type": "object",
         "properties": context(spec),
-        "required": ["event"],
+        "required": required,
         "$defs": { "result": result(spec) },
     })
 }

@@ -95,7 +95,8 @@ const HOST: KeyRow = key(
 );
 const HOOK: KeyRow =
     key("hook", Takes::Texts, "all", "ask only these hooks, as `test --hook`", false);
-const CONTEXT: KeyRow = key("context", Takes::Json, "{}", "the event's context", false);
+const CONTEXT: KeyRow =
+    key("context", Takes::Json, "what the event requires", "the event's context", false);
 const CONTEXT_FILE: KeyRow = key(
     "context_file",
     Takes::Text,

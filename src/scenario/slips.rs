@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::dialect::{Binding, native};
-use crate::event::EventSpec;
-use crate::spelling;
+use crate::event::{EventSpec, near_misses};
 
 /// The keys that an event has in the words of whoever sends it.
 #[derive(Debug, Default)]
@@ -51,15 +50,10 @@ impl Keys {
 
     /// The keys of `context` that are nearly one of the event which it lacks, each with that one.
     pub fn slips(&self, context: &Map<String, Value>) -> Vec<(String, String)> {
-        let is_known = |key: &String| self.best.contains(key) || self.also.contains(key);
-        let lacking = || self.best.iter().filter(|key| !context.contains_key(*key));
-        let unknown = context.keys().filter(|key| !is_known(key));
-        unknown
-            .filter_map(|key| {
-                let meant = spelling::nearest(key, lacking().map(String::as_str))?;
-                Some((key.clone(), meant.to_string()))
-            })
-            .collect()
+        let is_read = |key: &&str| self.also.contains(*key) && !self.best.contains(*key);
+        let found = context.keys().map(String::as_str).filter(|key| !is_read(key));
+        let slips = near_misses(found, self.best.iter().map(String::as_str));
+        slips.into_iter().map(|(key, meant)| (key.to_string(), meant.to_string())).collect()
     }
 }
 

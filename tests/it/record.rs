@@ -121,7 +121,11 @@ fn secrets_are_in_no_file_that_is_kept() {
     let sandbox = Sandbox::new()
         .hook("10-chatty.sh", &format!("echo 'found {secret} and TICKET-12' >&2; exit 1"))
         .file("hookrun.toml", "[log]\nredact = ['TICKET-\\d+']\n");
-    record(&sandbox, "tool.pre", &json!({ "toolInput": { "command": format!("x {secret}") } }));
+    record(
+        &sandbox,
+        "tool.pre",
+        &json!({ "toolName": "bash", "toolInput": { "command": format!("x {secret}") } }),
+    );
     for file in ["events.jsonl", LOG] {
         let text = sandbox.read(file);
         assert!(!text.contains(&secret) && !text.contains("TICKET-12"), "{text}");
@@ -180,8 +184,8 @@ fn a_full_disk_changes_no_decision() {
     let before = sandbox.read(LOG);
     // No file may grow beyond one block; a system that is asked to kills the writer.
     let script = "ulimit -f 1; exec \"$0\" run tool.pre --record events.jsonl";
-    let ran =
-        sandbox.hookrun_by_shell(script, format!("{{\"a\":\"{}\"}}", "x".repeat(5000)).as_bytes());
+    let ran = sandbox
+        .hookrun_by_shell(script, format!("{{\"toolName\":\"{}\"}}", "x".repeat(5000)).as_bytes());
     ran.exits(2).says("no\nthe event is not recorded: cannot write `");
     assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
     assert_eq!(sandbox.read(LOG), before);

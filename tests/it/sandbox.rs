@@ -10,6 +10,31 @@ use std::{fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The least context of an event of a tool.
+pub(crate) const TOOL: &str = r#"{"toolName":"note"}"#;
+
+/// A native context with the name of a tool, where the event is one of a tool and the test is not
+/// about tools.
+pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
+    let is_gate = |one: &&str| ["tool.pre", "pretooluse", "PreToolUse"].contains(one);
+    let is_native = !arguments.iter().any(|one| ["--dialect", "--host"].contains(one));
+    let head = &bytes[..bytes.len().min(4096)];
+    match bytes.iter().position(|byte| !byte.is_ascii_whitespace()) {
+        Some(start)
+            if bytes[start] == b'{'
+                && is_native
+                && arguments.iter().any(is_gate)
+                && !head.windows(5).any(|window| window == b"\"tool") =>
+        {
+            let rest = &bytes[start + 1..];
+            let is_empty = rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'}');
+            let comma: &[u8] = if is_empty { b"" } else { b"," };
+            [&bytes[..=start], br#""toolName":"note""#, comma, rest].concat()
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
 /// A temporary folder that is removed at the end, whatever happens.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -130,7 +155,7 @@ impl Sandbox {
         change(&mut command);
         let mut child = command.spawn().unwrap();
         let pipe = child.stdin.take();
-        let bytes = stdin.to_vec();
+        let bytes = with_tool(stdin, arguments);
         // hookrun may refuse before it has read everything.
         let feeder = thread::spawn(move || pipe.map(|mut pipe| drop(pipe.write_all(&bytes))));
         let output = child.wait_with_output().unwrap();
@@ -151,7 +176,7 @@ impl Sandbox {
         self.hookrun_as(by_shell, &[], stdin)
     }
 
-    /// `hookrun run EVENT` with an empty context.
+    /// `hookrun run EVENT` with the least context that it can have.
     pub(crate) fn run(&self, event: &str) -> Ran {
         self.hookrun(&["run", event], b"{}")
     }

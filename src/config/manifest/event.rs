@@ -35,6 +35,10 @@ impl Reader<'_> {
             let fault = Fault::new("the event has no `summary`", "complete \"asked when …\"");
             self.fault(fault, start);
         }
+        if let Some(key) = parts.strange_required() {
+            let cause = format!("`required` names `{key}`, and `context` has no such key");
+            self.fault(Fault::new(cause, format!("add `{key} = \"string\"` to `context`")), start);
+        }
         if parts.schedule == Some(Schedule::Detached) && parts.blocks != Some(false) {
             let cause = "a detached event cannot be refused: nobody waits for its hooks";
             self.fault(
@@ -81,6 +85,7 @@ impl Reader<'_> {
                 parts.schedule =
                     Some(one_of(Schedule::NAMES, &given).ok_or_else(|| wrong(&given))?);
             }
+            ("required", Given::Texts(keys)) => parts.required = keys,
             (_, given) => return Err(wrong(&given)),
         }
         Ok(())
@@ -94,6 +99,7 @@ struct EventParts {
     on_failure: Option<OnFailure>,
     schedule: Option<Schedule>,
     context: Vec<ContextKey>,
+    required: Vec<String>,
     rewrites: Vec<Rewrite>,
 }
 
@@ -124,6 +130,12 @@ impl EventParts {
         Ok(())
     }
 
+    /// A key that is required and not declared.
+    fn strange_required(&self) -> Option<&String> {
+        let is_declared = |key: &&String| self.context.iter().any(|known| known.name == **key);
+        self.required.iter().find(|key| !is_declared(key))
+    }
+
     fn spec(self, name: String) -> EventSpec {
         let blocks = self.blocks.unwrap_or(true);
         let by_default = if blocks { OnFailure::Block } else { OnFailure::Allow };
@@ -132,6 +144,7 @@ impl EventParts {
             summary: self.summary.unwrap_or_default().into(),
             aliases: &[],
             context: self.context.into(),
+            required: self.required.into_iter().map(Cow::from).collect(),
             blocks,
             rewrites: self.rewrites.into(),
             on_failure: self.on_failure.unwrap_or(by_default),

@@ -1,7 +1,9 @@
 //! Tools: before, while and after they run, and who may run them.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, chain, first, same_role};
+use super::{
+    Borrowed, GATE, OBSERVER, OF_A_TOOL, OPEN_GATE, Row, TRANSFORM, chain, first, same_role,
+};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -31,6 +33,7 @@ pub(super) const ROWS: &[Row] = &[
             TRANSCRIPT_PATH,
             PERMISSION_MODE,
         ],
+        required: OF_A_TOOL,
         rewrites: &[chain("toolInput")],
         ..GATE
     },
@@ -39,6 +42,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "the user is about to be asked to permit a tool",
         aliases: &["PermissionRequest", "permission_request", "permission.ask"],
         context: &[TOOL_NAME, TOOL_INPUT, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
+        required: OF_A_TOOL,
         rewrites: &[chain("toolInput")],
         ..GATE
     },
@@ -150,6 +154,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "the user is about to run a command of their own",
         aliases: &["user_bash"],
         context: &[COMMAND, EXCLUDE_FROM_CONTEXT, OWN_RESULT, SESSION_ID, CWD],
+        required: &[Borrowed("command")],
         rewrites: &[first("result")],
         ..GATE
     },

@@ -358,7 +358,7 @@ fn hookrun_in_a_hook_can_do_the_same() {
     for containment in strong() {
         let body = format!(
             "[ -n \"$INNER\" ] && {{ {DAEMON}\n echo inner $$ >&2; exit 1; }}\n\
-             echo '{{}}' | INNER=1 {program} run tool.pre 2>&1 | grep -c '^inner'"
+             echo '{{\"toolName\":\"note\"}}' | INNER=1 {program} run tool.pre 2>&1 | grep -c '^inner'"
         );
         let ran = asked(&format!("containment={containment}"), &body);
         ran.allows_with(json!({ "output": "1" }));

@@ -54,7 +54,7 @@ fn one_event_is_shown_in_full_under_any_of_its_names() {
         .prints("  on failure  block\n")
         .prints("  schedule    sequential\n")
         .prints("  rewritable  toolInput (chain)\n")
-        .prints("  toolName        string   the tool, as the host calls it\n");
+        .prints("  toolName        string   the tool, as the host calls it (required)\n");
     for name in ["PreToolUse", "BeforeTool", "TOOL.PRE", "pretooluse"] {
         let ran = sandbox.hookrun(&["events", name], b"");
         assert_eq!(ran.stdout, canonical.stdout, "{name}");

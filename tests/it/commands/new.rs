@@ -370,15 +370,13 @@ fn no_case_is_made_of_what_stands_in_the_place_of_a_secret() {
 }
 
 #[test]
-fn a_slip_and_a_word_that_stands_for_a_folder_are_sent_as_they_came() {
+fn a_word_that_stands_for_a_folder_is_sent_as_it_came() {
     let sandbox =
         Sandbox::new().hook("guard", "grep -q '{case.folder}' || { echo no >&2; exit 1; }");
-    let context =
-        r#"{"toolName": "bash", "toolInput": {"command": "ls {case.folder}"}, "toolUseIdd": 1}"#;
+    let context = r#"{"toolName": "bash", "toolInput": {"command": "ls {case.folder}"}}"#;
     sandbox.hookrun(&["run", "tool.pre"], context.as_bytes()).exits(0);
     let case = case_of(&sandbox, &[]);
-    assert_eq!(case["context"], Value::Null);
-    assert!(case["stdin"].as_str().unwrap().contains("toolUseIdd"), "{case}");
+    assert!(case["context"].as_str().unwrap().contains(r"ls \u007bcase.folder}"), "{case}");
     sandbox.hookrun(&["test", "--suite"], b"").exits(0);
 }
 

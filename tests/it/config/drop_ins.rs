@@ -1,6 +1,6 @@
 //! Executable files in `hooks.d/<event>/`.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 
 #[test]
 fn what_is_hidden_left_over_or_to_be_read_is_passed_over() {
@@ -49,7 +49,7 @@ fn a_folder_may_have_a_hosts_name_for_the_event() {
     assert_eq!(sandbox.order("tool.pre", &[]), ["10-native.sh", "20-claude.sh"]);
     assert_eq!(sandbox.order("PreToolUse", &[]), ["10-native.sh", "20-claude.sh"]);
     sandbox.run("tool.pre").blocks("no from claude");
-    sandbox.run("before_tool_call").blocks("no from claude");
+    sandbox.hookrun(&["run", "before_tool_call"], TOOL.as_bytes()).blocks("no from claude");
 }
 
 #[test]

@@ -204,12 +204,16 @@ fn a_mistake_in_the_action_stops_the_job() {
 #[test]
 fn what_a_hook_says_is_no_command_of_the_action() {
     let said = r"printf 'no\n::stop-commands::x\n::add-mask::y\nz ##[add-mask]z' >&2; exit 1";
-    let sandbox = Sandbox::new().hook("look", said);
-    let (ran, output) = action(&sandbox, &[("ACTION_EVENT", "tool.pre"), ("HOOKRUN_LOG", "trace")]);
+    let sandbox = Sandbox::new().hook_for("compact.pre", "look", said);
+    let (ran, output) =
+        action(&sandbox, &[("ACTION_EVENT", "compact.pre"), ("HOOKRUN_LOG", "trace")]);
     ran.exits(2);
     let commands = commands(&ran.stdout);
     assert_eq!(commands.len(), 1, "{commands:?}");
-    assert!(commands[0].starts_with("::error title=look refused tool.pre::no%0A"), "{commands:?}");
+    assert!(
+        commands[0].starts_with("::error title=look refused compact.pre::no%0A"),
+        "{commands:?}"
+    );
     assert_eq!((output.as_str(), ran.stderr.as_str()), ("allowed=false\n", ""));
 }
 

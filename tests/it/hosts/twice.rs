@@ -269,7 +269,9 @@ fn no_file_is_touched_where_no_call_can_come_twice() {
     let sandbox = Sandbox::new().hook("fine", COUNTS);
     sandbox.host("codex", &claude("1")).allows();
     sandbox.host("gemini", &with(claude("1"), "hook_event_name", &"BeforeTool".into())).allows();
-    sandbox.hookrun(&["run", "tool.pre"], br#"{"sessionId": "s", "toolUseId": "1"}"#).allows();
+    sandbox
+        .hookrun(&["run", "tool.pre"], br#"{"toolName": "x", "sessionId": "s", "toolUseId": "1"}"#)
+        .allows();
     let test = ["test", "preToolUse", "--host", "cursor"];
     sandbox.hookrun(&test, cursor("1").to_string().as_bytes()).exits(0);
     quiet(&sandbox);

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 
 use crate::nasty::running::{Running, end, hanging, wait_until};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 
 /// A hook that has started and hangs.
 const HANGS: &str = "touch started; sleep 3600";
@@ -140,9 +140,12 @@ fn a_host_that_never_closes_stdin_gets_its_decision() {
     let sandbox = Sandbox::new().hook("hook", "cat > context; echo no >&2; exit 1");
     let mut running = Running::start(&sandbox, &["run", "tool.pre"]);
     let mut stdin = running.stdin();
-    stdin.write_all(b"{}").unwrap();
+    stdin.write_all(TOOL.as_bytes()).unwrap();
     running.ended().ran.blocks("no");
     // The hook's own stdin has ended all the same.
-    assert_eq!(sandbox.read("context"), "{\"event\":\"tool.pre\"}\n");
+    assert_eq!(
+        sandbox.read("context"),
+        "{\"event\":\"tool.pre\",\"toolName\":\"note\",\"action\":{\"kind\":\"other\"}}\n"
+    );
     drop(stdin);
 }

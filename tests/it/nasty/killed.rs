@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::nasty::running::{Running, end, hanging, state_of, wait_until};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 
 /// Waits in a hook until its keeper is there, and calls it `$keeper`.
 const FIND_KEEPER: &str = "keeper=; while [ -z \"$keeper\" ]; do sleep 0.01\n\
@@ -235,7 +235,7 @@ fn an_event_that_came_while_hookrun_was_stopped_is_decided() {
     let mut stdin = running.stdin();
     end(running.pid(), "STOP");
     wait_until("hookrun is stopped", || state_of(running.pid()) == Some('T'));
-    stdin.write_all(b"{}").unwrap();
+    stdin.write_all(TOOL.as_bytes()).unwrap();
     let_pass(Duration::from_secs(5));
     end(running.pid(), "CONT");
     running.ended().ran.blocks("no");

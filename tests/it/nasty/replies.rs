@@ -4,7 +4,7 @@
 use std::io::{Write, read_to_string};
 
 use crate::nasty::running::{Cookie, Running};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 
 /// The exit status of hookrun by a shell line that prints it, or writes it into `status`.
 #[track_caller]
@@ -28,7 +28,10 @@ fn decide_with(redirections: &str) {
     let refuses = Sandbox::new().hook("hook", "cat > context; echo no >&2; exit 1");
     assert_eq!(status_by(&refuses, &line), "2");
     if has_event {
-        assert_eq!(refuses.read("context"), "{\"event\":\"tool.pre\"}\n");
+        assert_eq!(
+            refuses.read("context"),
+            "{\"event\":\"tool.pre\",\"toolName\":\"note\",\"action\":{\"kind\":\"other\"}}\n"
+        );
     } else {
         refuses.has_no_file("context");
     }
@@ -117,7 +120,7 @@ fn a_host_that_reads_stdout_first_gets_its_answer() {
     let cookie = Cookie::new();
     let mut command = sandbox.command(&["run", "tool.pre"]);
     let mut child = cookie.mark(&mut command).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"{}").unwrap();
+    child.stdin.take().unwrap().write_all(TOOL.as_bytes()).unwrap();
     let stdout = read_to_string(child.stdout.take().unwrap()).unwrap();
     let stderr = read_to_string(child.stderr.take().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));

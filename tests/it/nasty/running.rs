@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, with_tool};
 
 /// Longer than anything takes that has not hung, on a busy machine too.
 pub(crate) const NOT_HUNG: Duration = Duration::from_secs(60);
@@ -209,7 +209,7 @@ impl Running {
 
     /// Writes to its stdin, from a thread of its own, and closes it.
     pub(crate) fn feed(mut self, bytes: &[u8]) -> Running {
-        let (mut stdin, bytes) = (self.stdin(), bytes.to_vec());
+        let (mut stdin, bytes) = (self.stdin(), with_tool(bytes, &["tool.pre"]));
         // hookrun may refuse before it has read everything.
         thread::spawn(move || drop(stdin.write_all(&bytes)));
         self

@@ -190,7 +190,7 @@ try:
 except OSError:
     print("no leases here")
     sys.exit(0)
-sys.exit(subprocess.run(sys.argv[2:], input=b"{}").returncode)
+sys.exit(subprocess.run(sys.argv[2:], input=b'{"toolName":"note"}').returncode)
 "#;
 
 #[test]

@@ -11,7 +11,8 @@ const LONG: &str = "# hookrun: timeout=50s";
 
 /// An event of so many bytes, and a few more.
 fn event_of(bytes: usize) -> Vec<u8> {
-    let mut event = br#"{"event":"tool.pre","text":""#.to_vec();
+    let mut event =
+        br#"{"event":"tool.pre","toolName":"note","action":{"kind":"other"},"text":""#.to_vec();
     event.resize(event.len() + bytes, b'x');
     event.extend_from_slice(b"\"}");
     event

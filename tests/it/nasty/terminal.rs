@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::nasty::running::Running;
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, TOOL};
 
 /// Runs the words after the first two arguments on a terminal of their own, with stdin from the
 /// file `event` and stdout into the file `stdout`. Types the second argument, or hangs up, as soon
@@ -43,7 +43,7 @@ sys.exit(ended)
 /// `hookrun run tool.pre` on a terminal at which `keys` are pressed once the hook has started.
 #[track_caller]
 fn typed(body: &str, keys: &str) -> (Sandbox, Ran) {
-    let sandbox = Sandbox::new().hook("hook", body).file("event", "{}");
+    let sandbox = Sandbox::new().hook("hook", body).file("event", TOOL);
     let hookrun = sandbox.command(&["run", "tool.pre"]);
     let mut python = Command::new("python3");
     python.args(["-c", ON_TERMINAL, "started", keys]);

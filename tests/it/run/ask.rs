@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, TOOL};
 
 /// Runs the words after the first three arguments on a terminal of their own, with stdin from the
 /// file `event`, types the third argument at the prompt that ends like the second one, and writes
@@ -57,7 +57,7 @@ fn asked(sandbox: &Sandbox, answer: &str, arguments: &[&str]) -> Ran {
 fn asking() -> Sandbox {
     Sandbox::new()
         .hook("10-ask.sh", r#"echo '{"ask":"Push to main?","output":"noted"}'"#)
-        .file("event", "{}")
+        .file("event", TOOL)
 }
 
 #[test]

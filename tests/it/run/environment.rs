@@ -28,11 +28,11 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn the_context_comes_as_one_compact_line_and_then_the_end() {
     let sandbox = Sandbox::new().hook("hook", "cat > context");
-    let context = b" {\r\n \"sessionId\" : \"s 1\", \"n\": 1.50, \"u\": \"\\u00e9\\n \" }\n\n";
+    let context = b" {\r\n \"toolName\" : \"x\", \"sessionId\" : \"s 1\", \"n\": 1.50, \"u\": \"\\u00e9\\n \" }\n\n";
     sandbox.hookrun(&["run", "tool.pre"], context).allows();
     assert_eq!(
         sandbox.read("context"),
-        "{\"event\":\"tool.pre\",\"sessionId\":\"s 1\",\"n\":1.50,\"u\":\"\\u00e9\\n \"}\n"
+        "{\"event\":\"tool.pre\",\"toolName\":\"x\",\"sessionId\":\"s 1\",\"n\":1.50,\"u\":\"\\u00e9\\n \",\"action\":{\"kind\":\"other\"}}\n"
     );
 }
 
@@ -40,7 +40,8 @@ fn the_context_comes_as_one_compact_line_and_then_the_end() {
 fn a_large_context_comes_whole() {
     let sandbox = Sandbox::new().hook("hook", "cat > context");
     let text = "x".repeat(3_000_000);
-    let context = json!({ "event": "tool.pre", "text": text });
+    let context =
+        json!({ "event": "tool.pre", "toolName": "x", "text": text, "action": {"kind": "other"} });
     sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
     assert!(sandbox.read("context") == format!("{context}\n"));
 }

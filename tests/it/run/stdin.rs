@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::nasty::running::Running;
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, TOOL};
 
 fn given(bytes: &[u8]) -> Ran {
     let sandbox = Sandbox::new().hook("hook", "true");
@@ -46,13 +46,13 @@ fn what_is_not_one_json_object_refuses_and_says_why() {
 
 #[test]
 fn an_event_with_a_byte_order_mark_is_read() {
-    given("\u{feff}{}\r\n".as_bytes()).allows();
+    given("\u{feff}{\"toolName\":\"note\"}\r\n".as_bytes()).allows();
 }
 
 #[test]
 fn an_event_may_say_its_own_name() {
-    given(br#"{"event":"tool.pre"}"#).allows();
-    given(br#"{"event":"PreToolUse"}"#).allows();
+    given(br#"{"event":"tool.pre","toolName":"x"}"#).allows();
+    given(br#"{"event":"PreToolUse","toolName":"x"}"#).allows();
 }
 
 #[test]
@@ -140,7 +140,8 @@ fn a_stream_without_end_refuses() {
 
 #[test]
 fn a_hundred_megabytes_are_decided() {
-    let mut event = b"{\"text\":\"".to_vec();
+    let tool = "\"toolName\":\"note\",\"action\":{\"kind\":\"other\"}";
+    let mut event = format!("{{{tool},\"text\":\"").into_bytes();
     event.resize(100 * 1024 * 1024, b'x');
     event.extend_from_slice(b"\"}");
     let ran = given(&event);
@@ -162,7 +163,7 @@ fn a_closed_stdin_refuses() {
 
 #[test]
 fn a_folder_or_a_file_as_stdin_is_no_problem() {
-    let sandbox = Sandbox::new().hook("hook", "true").file("event.json", "{}");
+    let sandbox = Sandbox::new().hook("hook", "true").file("event.json", TOOL);
     let run = |line: &str| Running::start_by(&sandbox, line, &["run", "tool.pre"]).ended().ran;
     run("exec \"$@\" < .").blocks_saying("stdin cannot be read");
     run("exec \"$@\" < event.json").allows();
@@ -214,4 +215,55 @@ fn a_host_s_own_payload_is_refused_with_the_keys_to_write() {
     sandbox
         .hookrun(&["run", "PreToolUse"], context)
         .blocks_saying("the key `session_id` is not read; write `sessionId`");
+}
+
+#[test]
+fn an_event_that_says_too_little_is_malformed() {
+    let sandbox = Sandbox::new().hook("10-guard", "# hookrun: tool=bash\nexit 1").file(
+        "hookrun.toml",
+        "[event.\"own.pre\"]\nsummary = \"it is\"\nrequired = [\"path\"]\n\
+         context = { path = \"string\", count = \"integer\", big = \"number\", deep = \"object\" }\n",
+    );
+    for (event, context, said) in [
+        ("tool.pre", r#"{ }"#, "the context is empty; add `toolName`"),
+        ("tool.pre", r#"{"toolName":null}"#, "add `toolName`"),
+        ("tool.pre", r#"{"toolName":""}"#, "`toolName` is missing"),
+        ("tool.pre", r#"{"toolName":7}"#, "`toolName` cannot be read: it must be a JSON string"),
+        (
+            "tool.pre",
+            r#"{"tool":"Bash","input":{}}"#,
+            "did you mean `toolName` where it says `tool`?",
+        ),
+        (
+            "tool.pre",
+            r#"{"toolName":"x","tolInput":{}}"#,
+            "`tolInput` is not read; write `toolInput`",
+        ),
+        ("tool.pre", r#"{"toolnam":"x"}"#, "`toolnam` is not read; write `toolName`"),
+        ("tool.pre", r#"{"tool_name":"x"}"#, "`tool_name` is not read; write `toolName`"),
+        (
+            "permission.request",
+            r#"{"toolInput":{}}"#,
+            "the context has `toolInput`; add `toolName`",
+        ),
+        ("user.bash", r#"{"cmd":"x"}"#, "`command` is missing"),
+        ("own.pre", r#"{}"#, "guards of `own.pre` look at it; the context is empty; add `path`"),
+        ("own.pre", r#"{"pth":"plan.json"}"#, "`pth` is not read; write `path`"),
+        ("own.pre", r#"{"path":7}"#, "`path` cannot be read: it must be a JSON string"),
+        ("own.pre", r#"{"path":"x","count":1.5}"#, "`count` cannot be read"),
+        ("own.pre", r#"{"path":"x","deep":[]}"#, "`deep` cannot be read"),
+    ] {
+        for command in ["run", "test"] {
+            let ran = sandbox.hookrun(&[command, event, "--host", "native"], context.as_bytes());
+            assert_eq!(ran.status, 2, "{event} {context}: {ran:?}");
+            ran.says(said);
+        }
+    }
+    for (event, context) in [
+        ("tool.pre", r#"{"toolName":"x","mine":1}"#),
+        ("tool.pre", r#"{"toolName":"x","toolNames":[]}"#),
+        ("own.pre", r#"{"path":"x","count":-2,"big":1e9,"deep":null,"more":true}"#),
+    ] {
+        sandbox.hookrun(&["run", event], context.as_bytes()).allows();
+    }
 }

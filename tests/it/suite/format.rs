@@ -135,15 +135,15 @@ fn a_context_is_a_table_or_json_or_a_file_or_bytes() {
     let hook = "cat > got";
     meets(
         hook,
-        "context = { n = 1, list = [true, 2.5], a = { b = 'c' } }\nexpect = { decision = 'allow', files = { got = '\"n\":1,\"list\":\\[true,2.5\\],\"a\":\\{\"b\":\"c\"\\}' } }",
+        "context = { toolName = 'x', n = 1, list = [true, 2.5], a = { b = 'c' } }\nexpect = { decision = 'allow', files = { got = '\"n\":1,\"list\":\\[true,2.5\\],\"a\":\\{\"b\":\"c\"\\}' } }",
     );
     meets(
         hook,
-        "context = '{\"z\":null, \"a\" :1}'\nexpect = { decision = 'allow', files = { got = '\"z\":null' } }",
+        "context = '{\"toolName\":\"x\", \"z\":null, \"a\" :1}'\nexpect = { decision = 'allow', files = { got = '\"z\":null' } }",
     );
     let sandbox = Sandbox::new()
         .hook("hook", hook)
-        .file("hooks.d/tests/events/x.json", r#"{"k":"from a file"}"#);
+        .file("hooks.d/tests/events/x.json", r#"{"toolName":"x","k":"from a file"}"#);
     let rest = "context_file = 'events/x.json'\nexpect = { decision = 'allow', files = { got = 'from a file' } }";
     assert_eq!(outcome_in(&sandbox, &format!("{HEAD}{rest}")), "expected");
     meets(

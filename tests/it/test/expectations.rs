@@ -157,9 +157,9 @@ fn a_command_is_found_from_where_one_stands_and_sees_the_event() {
     let sandbox = Sandbox::new()
         .script("draft.sh", "#!/bin/sh\nread -r line; echo \"$1 $line\" >&2; exit 1\n");
     sandbox
-        .hookrun(&["test", "tool.pre", "--command", "./draft.sh 'a b'"], br#"{"x":1}"#)
+        .hookrun(&["test", "tool.pre", "--command", "./draft.sh 'a b'"], br#"{"toolName":"x"}"#)
         .exits(1)
-        .prints("verdict  block: a b {\"event\":\"tool.pre\",\"x\":1}\n");
+        .prints("verdict  block: a b {\"event\":\"tool.pre\",\"toolName\":\"x\",\"action\":{\"kind\":\"other\"}}\n");
 }
 
 #[test]

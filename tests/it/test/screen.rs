@@ -89,7 +89,8 @@ fn no_hooks_means_allowed_and_says_so() {
         screen(&ran),
         "\
 tool.pre  a tool is about to run
-        event    2 bytes from stdin
+        event    19 bytes from stdin
+        tool     note (other)
 
 No hook is bound to this event.
 

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::with_hookrun;
 use crate::nasty::running::wait_until;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, with_tool};
 
 /// A host that notes what it is asked, and always knows an answer.
 #[derive(Debug, Default)]
@@ -98,7 +98,8 @@ fn runner_for(sandbox: &Sandbox, context: &str) -> (Runner, Event) {
     let choice = Choice { explicit: vec![sandbox.path().into()], ..Choice::default() };
     let config = Config::load(&choice, &env, Scope::All);
     let spec = config.catalog.find("tool.pre").unwrap();
-    let context = Context::parse(context).unwrap();
+    let context = with_tool(context.as_bytes(), &["tool.pre"]);
+    let context = Context::from_bytes(context).unwrap();
     let event = Event::new(spec, "native", context).unwrap();
     (Runner::from_config(config, &env), event)
 }

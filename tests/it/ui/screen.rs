@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::with_hookrun;
 use crate::nasty::running::Running;
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, TOOL};
 
 /// Runs the words after the second argument on a terminal of their own, with stdin from the file
 /// `event` and stdout into the file `stdout`. For each step of the first argument, waits until its
@@ -82,7 +82,7 @@ pub(super) const UNTIL_SHOWN: &str = "until [ -e shown ]; do sleep 0.05; done";
 /// A sandbox whose only hook has this body, in which `hookrun` is a command.
 pub(super) fn asking(settings: &str, body: &str) -> Sandbox {
     let body = format!("# hookrun: {settings}\n{}", with_hookrun(body));
-    Sandbox::new().hook("guard", &body).file("event", "{}")
+    Sandbox::new().hook("guard", &body).file("event", TOOL)
 }
 
 /// `hookrun ARGUMENTS` on a terminal of 24 lines and 80 columns. What stood on it is in `stderr`.

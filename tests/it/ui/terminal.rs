@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::screen::{UNTIL_SHOWN, asking, at, at_terminal, at_terminal_of, decided, told};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, TOOL};
 
 const SELECT: &str = "chosen=$(hookrun ui select 'Which one?' alpha 'beta two' gamma); \
                       echo \"$? <$chosen>\"";
@@ -84,7 +84,7 @@ fn a_text_is_edited_with_the_editor_of_the_person() {
 #[test]
 fn a_hook_keeps_its_own_stdin_and_stdout() {
     let body = "hookrun ui confirm Sure >/dev/null </dev/null || exit 1\nhookrun field a";
-    let sandbox = asking("timeout=1m", body).file("event", r#"{"a":"from stdin"}"#);
+    let sandbox = asking("timeout=1m", body).file("event", r#"{"toolName":"x","a":"from stdin"}"#);
     let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
     ran.allows_with(json!({ "output": "from stdin" }));
 }
@@ -128,7 +128,7 @@ fn a_long_list_fits_on_a_small_terminal() {
 #[test]
 fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
     let steps = [at("> ", "first\r"), at("> ", "second\r"), at("> ", "third\r")];
-    let sandbox = Sandbox::new().file("event", "{}");
+    let sandbox = Sandbox::new().file("event", TOOL);
     let sandbox = ["one", "two", "three"].iter().fold(sandbox, |sandbox, name| {
         let body = super::with_hookrun("hookrun ui input Name");
         sandbox.hook(name, &format!("# hookrun: timeout=1m parallel\n{body}"))
@@ -145,7 +145,7 @@ fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
     let waits = format!("{UNTIL_SHOWN}; echo no >&2; exit 1");
     let asks = super::with_hookrun("hookrun ui confirm Sure");
     let sandbox = Sandbox::new()
-        .file("event", "{}")
+        .file("event", TOOL)
         .hook("10-refuse", &format!("# hookrun: timeout=1m parallel\n{waits}"))
         .hook("20-ask", &format!("# hookrun: timeout=1m parallel\n{asks}"));
     decided(&sandbox, &[told("Sure [y/N] ")]).blocks_saying("no");

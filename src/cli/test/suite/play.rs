@@ -162,10 +162,12 @@ impl Company<'_> {
         asks: &Asks,
     ) -> std::result::Result<Decided, String> {
         stage.prepare(&step.files, &step.setup, self.abort)?;
-        let bytes = bytes(&step.input, &stage.folders)
-            .map_err(|error| format!("cannot read its context: {error}"))?;
         let config = &asks.bench.config;
         let asked = Asked::new(&step.event.value, &step.host.value);
+        let bytes = match bytes(&step.input, &stage.folders) {
+            Ok(bytes) => bytes.unwrap_or_else(|| asked.least(config).into_bytes()),
+            Err(error) => return Err(format!("cannot read its context: {error}")),
+        };
         let told: Result<_> = Context::from_bytes(bytes)
             .map_err(|error| crate::exit::Failure::new(error.to_string()))
             .and_then(|context| asked.event(config, context));
@@ -188,21 +190,22 @@ impl Company<'_> {
     }
 }
 
-/// What is sent.
-fn bytes(input: &Input, folders: &Folders) -> io::Result<Vec<u8>> {
-    match input {
-        Input::Nothing => Ok(b"{}".to_vec()),
-        Input::Context(value) => Ok(folders.fill_value(&value.value).to_string().into_bytes()),
-        Input::Json(text) => Ok(folders.fill(&text.value).into_bytes()),
-        Input::Text(text) => Ok(folders.fill(text).into_bytes()),
+/// What the case says is sent.
+fn bytes(input: &Input, folders: &Folders) -> io::Result<Option<Vec<u8>>> {
+    let bytes = match input {
+        Input::Nothing => return Ok(None),
+        Input::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
+        Input::Json(text) => folders.fill(&text.value).into_bytes(),
+        Input::Text(text) => folders.fill(text).into_bytes(),
         Input::File(path) => {
             let bytes = stage::read(&folders.suite.join(&path.value))?;
-            Ok(match String::from_utf8(bytes) {
+            match String::from_utf8(bytes) {
                 Ok(text) => folders.fill(&text).into_bytes(),
                 Err(error) => error.into_bytes(),
-            })
+            }
         }
-    }
+    };
+    Ok(Some(bytes))
 }
 
 /// A case of which nothing more is known than how it ended.
