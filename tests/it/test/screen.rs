@@ -163,6 +163,8 @@ fn a_rewrite_is_shown_as_a_difference() {
          \x20 + toolInput.command: \"rm -ri /\"\n\
          \x20 + toolInput.timeout: 9\n",
     );
+    // The head is the event as it came.
+    sandbox.hookrun(&["test", "tool.pre"], RM).prints("        command  rm -rf /\n");
 }
 
 #[test]
