@@ -14,6 +14,8 @@ mod loader;
 mod loose;
 mod manifest;
 pub mod problem;
+mod project;
+mod relative;
 mod settings;
 mod shadow;
 pub mod words;
@@ -78,7 +80,8 @@ pub struct LogSettings {
 impl Config {
     /// Reads the layers that `choice` asks for.
     pub fn load(choice: &Choice, env: &Environment, scope: Scope<'_>) -> Config {
-        let (layers, mut problems) = discover::find_layers(choice, env);
+        let discover::Discovered { layers, project, mut problems } =
+            discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
         for layer in &layers {
             let (program, host) = (choice.program.as_deref(), layer.settings_of);
@@ -123,6 +126,11 @@ impl Config {
                 }
             }
             loader.find_duplicates(first);
+            if layer.kind == LayerKind::Project && layer.folder != project {
+                for hook in &mut loader.hooks[first..] {
+                    hook.root = Some(layer.folder.clone());
+                }
+            }
         }
         loader.shadow_commands();
         for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
@@ -130,8 +138,6 @@ impl Config {
         }
         let (hooks, mut problems) = (loader.hooks, loader.problems);
         let log = log_settings(&layers, &manifests, &mut problems);
-        let found = layers.iter().find(|layer| layer.kind == LayerKind::Project);
-        let project = found.map_or_else(|| discover::project_root(&env.cwd), |l| l.folder.clone());
         Config { hooks, layers, project, problems: in_order(problems), catalog, log }
     }
 
@@ -166,6 +172,12 @@ impl Config {
         }
         self.problems = in_order(self.problems);
         self
+    }
+
+    /// The folder of the project in which a person works: the nearest that configures hooks.
+    pub fn nearest_folder(&self) -> &Path {
+        let project = self.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
+        project.map_or(&self.project, |layer| &layer.folder)
     }
 
     /// Whether anything is wrong that keeps gates closed.

@@ -53,6 +53,9 @@ pub struct Hook {
     pub variables: Vec<(String, String)>,
     /// The folder that it runs in; `None` for the event's.
     pub folder: Option<PathBuf>,
+    /// The folder of the project that it belongs to; `None` for its root. Relative paths in its
+    /// matcher and sandbox mean this folder.
+    pub root: Option<PathBuf>,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
     /// The event as the system has it that the hook was written for; `None` for hookrun's own
@@ -91,6 +94,7 @@ impl Hook {
             background: Background::Kill,
             variables: Vec::new(),
             folder: None,
+            root: None,
             rewrite: false,
             dialect: None,
             enabled: true,
@@ -140,7 +144,13 @@ impl Hook {
             let (what, wanted) = ("a tool of".to_string(), binding.row.name.to_string());
             return Err(Mismatch::Matcher { what, wanted, found });
         }
-        self.matcher.decide(event, place)
+        match &self.root {
+            None => self.matcher.decide(event, place),
+            Some(root) => {
+                let own = Place { cwd: place.cwd.clone(), project: root.clone() };
+                self.matcher.decide(event, &own)
+            }
+        }
     }
 
     /// The name of the convention that it was written for.
@@ -167,7 +177,7 @@ pub enum LayerKind {
     System,
     /// `$XDG_CONFIG_HOME/hookrun`.
     User,
-    /// The nearest folder upwards that configures hooks.
+    /// A folder of the project that configures hooks.
     Project,
     /// Named on the command line or in code.
     Explicit,

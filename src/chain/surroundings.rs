@@ -32,7 +32,14 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
     VariableRow { name: "HOOKRUN_HOST", about: "who asks: `native`, or a dialect" },
     VariableRow { name: "HOOKRUN_SESSION_ID", about: "the context's `sessionId`" },
-    VariableRow { name: "HOOKRUN_PROJECT_DIR", about: "the project's root" },
+    VariableRow {
+        name: "HOOKRUN_PROJECT_DIR",
+        about: "the project's root; for a hook of another folder of the project that one",
+    },
+    VariableRow {
+        name: "HOOKRUN_HOOK_DIR",
+        about: "the folder of the script, or of the hookrun.toml that names the hook",
+    },
     VariableRow { name: "HOOKRUN_TIMEOUT_MS", about: "how long the hook may run" },
     VariableRow {
         name: "HOOKRUN_STATE_DIR",
@@ -192,12 +199,21 @@ pub(super) fn variables(
     if hook.background == Background::Kill && hook.containment != Containment::Group {
         variables.push(("HOOKRUN_RUN_ID".to_string(), surroundings.run_id.clone()));
     }
+    if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
+        let folder = folder.to_string_lossy().into_owned();
+        variables.push(("HOOKRUN_HOOK_DIR".to_string(), folder));
+    }
+    let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
     for (name, value) in facts {
+        let value = match &root {
+            Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
+            _ => value.as_str(),
+        };
         if value.len() > LONGEST_VARIABLE_BYTES || value.contains('\0') {
             left_out.push(*name);
         } else {
-            variables.push(((*name).to_string(), value.clone()));
+            variables.push(((*name).to_string(), value.to_string()));
         }
     }
     if !left_out.is_empty() {
@@ -274,7 +290,8 @@ pub(super) fn sandbox(
         return (None, Vec::new());
     };
     let home = surroundings.home.as_deref();
-    let (mut walls, notes) = Walls::find(sandbox, &surroundings.project, home);
+    let root = hook.root.as_deref().unwrap_or(&surroundings.project);
+    let (mut walls, notes) = Walls::find(sandbox, root, home);
     let interpreter = command::interpreter_of(&program.path);
     let interpreter = interpreter.as_deref().and_then(|line| line.split_whitespace().next());
     for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {

@@ -42,7 +42,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         lines.push(summary(host, &installed));
         if installed.is_empty() {
             if args.host.is_some() && !findings.has_error() {
-                let file = config.project.join(host.project);
+                let file = config.nearest_folder().join(host.project);
                 let cause = format!("{} does not ask hookrun", host.title);
                 findings.add(&file, error(cause, format!("`hookrun install {}`", host.name)));
             }
@@ -185,7 +185,7 @@ fn files_of(
 ) -> Vec<(Option<Installed>, Vec<Problem>)> {
     let mut all = Vec::new();
     for scope in SettingsScope::ALL {
-        let Some(path) = path_of(host, scope, &config.project, env) else { continue };
+        let Some(path) = path_of(host, scope, config.nearest_folder(), env) else { continue };
         all.push(look::into(host, scope, &path, env));
         all.extend(look::beside(host, scope, &path, env));
     }
@@ -295,7 +295,7 @@ fn about_doubles(
     }
     let Some(other) = host.also_reads.and_then(hosts::find) else { return };
     for scope in SettingsScope::ALL {
-        let Some(path) = path_of(other, scope, &config.project, env) else { continue };
+        let Some(path) = path_of(other, scope, config.nearest_folder(), env) else { continue };
         if look::into(other, scope, &path, env).0.is_none() {
             continue;
         }

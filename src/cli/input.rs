@@ -28,6 +28,16 @@ pub(crate) enum Input {
     Nothing,
 }
 
+impl Input {
+    /// The context, if there is one.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        match self {
+            Input::Event { context, .. } => Some(context),
+            Input::Nothing => None,
+        }
+    }
+}
+
 /// When reading stdin ends without an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {

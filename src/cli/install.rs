@@ -145,7 +145,7 @@ impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
         let host = hosts::find(&args.host).ok_or_else(|| Failure::new("no such host"))?;
         let scope = scope_of(host, args)?;
-        let path = path_of(host, scope, &config.project, env).ok_or_else(|| {
+        let path = path_of(host, scope, config.nearest_folder(), env).ok_or_else(|| {
             Failure::with_help(
                 env.why_no_home(),
                 "set HOME to it, or install for the project: --scope project",

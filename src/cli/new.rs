@@ -191,7 +191,7 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
 
 /// The hooks.d of the project; it may not be there yet.
 fn project_folder(config: &Config) -> PathBuf {
-    let project = config.layers.iter().find(|layer| layer.kind == LayerKind::Project);
+    let project = config.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
     let found = project.and_then(|layer| layer.drop_ins.first().cloned());
     let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
-use hookrun::dialect::{self, Reply, folders, native};
+use hookrun::dialect::folders::{self, HostFolders};
+use hookrun::dialect::{self, Reply, native};
 use hookrun::event::catalog::command;
 use hookrun::event::{Context, Event, EventSpec, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
@@ -209,10 +210,9 @@ fn try_to_decide(
         None if folders::are_told(asked.host()) => Some(read_event((args, asked), time, &ground)?),
         context => context,
     };
-    let told = context.as_ref().map(|context| folders::told(asked.host(), context));
-    let choice = choice(&args.source, env, asked.host());
+    let choice = choice(&args.source, env, asked.host()).told_in(asked.host(), context.as_ref());
     // Mostly before stdin is read: the host writes the event meanwhile.
-    let config = asked.load(&Choice { told: told.unwrap_or_default(), ..choice }, env);
+    let config = asked.load(&choice, env);
     asked.check(&config)?;
     let context = match context {
         Some(context) => context,
@@ -337,7 +337,8 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
         return Err(Failure::new("no event on stdin"));
     };
     let asked = Asked::new(&args.event, &args.dialect);
-    let config = asked.load(&choice(&args.source, env, &args.dialect), env);
+    let choice = choice(&args.source, env, &args.dialect).told_in(&args.dialect, Some(&context));
+    let config = asked.load(&choice, env);
     let (event, host) = asked.event(&config, context)?;
     let settings = Settings::of(&config);
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
@@ -360,7 +361,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         discover: source.discover,
         host: dialect::find(dialect).and_then(|dialect| folders::of(dialect.name)),
         program: env.image(),
-        told: Vec::new(),
+        told: HostFolders { roots: env.projects_of(dialect), cwd: None },
     }
 }
 

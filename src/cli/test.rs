@@ -7,6 +7,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use hookrun::config::{Config, Environment, words};
+use hookrun::dialect::folders;
 use hookrun::exec::Budget;
 use hookrun::hook::{Handler, Hook, LayerKind, Source};
 use hookrun::outcome::{Cause, Outcome, Settled, joined};
@@ -61,7 +62,14 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         }
     };
     let asked = Asked::new(&name, host);
-    let mut config = asked.load(&choice(&args.source, env, host), env);
+    let early = match early {
+        // Where the hooks are may be told in it.
+        None if folders::are_told(host) => Some(read()?),
+        early => early,
+    };
+    let context = early.as_ref().and_then(Input::context);
+    let choice = choice(&args.source, env, host).told_in(host, context);
+    let mut config = asked.load(&choice, env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = early.map_or_else(read, Ok)?;

@@ -89,7 +89,7 @@ impl Bounds {
 
 fn wrong(key: &str, takes: Takes, given: &Given) -> Fault {
     let cause = format!("`{key}` takes {}, not {}", takes.describe(), given.describe());
-    Fault::new(cause, "correct the value")
+    Fault::new(cause, takes.cure(key))
 }
 
 fn at_least(least: u64, number: i64) -> Result<u64, String> {

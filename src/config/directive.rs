@@ -8,7 +8,19 @@ use std::path::Path;
 use super::draft::{Draft, Given, Pattern};
 use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
 use super::problem::{Fault, Position, Problem};
+use crate::dialect::signs::{self, Written};
 use crate::spelling;
+
+/// How a directive begins.
+const NAME: &str = "hookrun";
+
+/// What the beginning of a script says.
+pub(super) struct Head {
+    /// What is wrong with its directives.
+    pub(super) problems: Vec<Problem>,
+    /// Whose keys it reads.
+    pub(super) written: Written,
+}
 
 /// How much of a script is searched for its leading comments.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -20,11 +32,11 @@ const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
+pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
     let head = read_head(file)?;
     // A program in machine code has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
-        return Ok(Vec::new());
+        return Ok(Head { problems: Vec::new(), written: Written::default() });
     }
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
     let head = String::from_utf8_lossy(&head);
@@ -36,11 +48,16 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         if number == 1 && text.starts_with("#!") || text.is_empty() {
             continue;
         }
-        let Some(comment) = COMMENTS.iter().find_map(|start| text.strip_prefix(start)) else {
+        let Some(comment) = comment_of(text) else {
+            let rest = std::iter::once((number, line)).chain(lines);
+            let late = rest.filter_map(|(number, line)| Some((late(line)?, number)));
+            problems.extend(late.map(|(fault, number)| fault.in_file(file, at(number))));
             break;
         };
-        let comment = comment.trim_start_matches(['#', '/']).trim_start();
-        let Some(rest) = comment.strip_prefix("hookrun") else { continue };
+        let Some(rest) = comment.strip_prefix(NAME) else {
+            problems.extend(misspelt(comment).map(|fault| fault.in_file(file, at(number))));
+            continue;
+        };
         let start = Position { line: number, column: column_of(line, rest) };
         let faults = match rest.strip_prefix(':') {
             Some(_) if is_cut && lines.peek().is_none() => {
@@ -56,7 +73,40 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Vec<Problem>> {
         };
         problems.extend(faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at))));
     }
-    Ok(problems)
+    Ok(Head { problems, written: signs::written(&head) })
+}
+
+/// What a comment says, without the marks that begin it.
+fn comment_of(line: &str) -> Option<&str> {
+    let comment = COMMENTS.iter().find_map(|start| line.strip_prefix(start))?;
+    Some(comment.trim_start_matches(['#', '/']).trim_start())
+}
+
+fn at(line: usize) -> Option<Position> {
+    Some(Position { line, column: 1 })
+}
+
+/// The rest of a comment that is a directive but for capitals.
+fn directive_in(comment: &str) -> Option<&str> {
+    let (name, rest) = (comment.get(..NAME.len())?, comment.get(NAME.len()..)?);
+    let settings = rest.strip_prefix(':')?.trim_start();
+    let is_one = name.eq_ignore_ascii_case(NAME) && names_setting(settings);
+    is_one.then_some(settings)
+}
+
+/// A directive in capitals, which nobody reads.
+fn misspelt(comment: &str) -> Option<Fault> {
+    let settings = directive_in(comment)?;
+    let cause = format!("`{}:` begins no directive", &comment[..NAME.len()]);
+    Some(Fault::new(cause, format!("write it small: `# {NAME}: {settings}`")))
+}
+
+/// A directive below the leading comments, where nobody reads it.
+fn late(line: &str) -> Option<Fault> {
+    let settings = directive_in(comment_of(line.trim())?)?;
+    let cause = "this directive stands below the first code, and is not read";
+    let cure = format!("move `# {NAME}: {settings}` above the first line that is no comment");
+    Some(Fault::new(cause, cure))
 }
 
 /// The line of the leading comments of a script in which `setting` stands, if it does.
@@ -95,12 +145,15 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
 
 /// ` timeout=10s` and not ` calls this with two arguments`.
 fn looks_like_directive(rest: &str) -> bool {
-    let first = rest.split_whitespace().next().unwrap_or_default();
+    rest.starts_with([' ', '\t']) && rest.trim_start().contains('=') && names_setting(rest)
+}
+
+/// Whether the first word is a setting.
+fn names_setting(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
     let name = first.split('=').next().unwrap_or_default();
     let group = name.split('.').next().unwrap_or_default();
-    let is_known =
-        find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event");
-    rest.starts_with([' ', '\t']) && first.contains('=') && is_known
+    find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event")
 }
 
 /// The column at which `part` stands in `line` as a whole word, or as the rest of the line.
@@ -142,11 +195,33 @@ fn take_directive(
             let cause = format!("`{name}` is set twice");
             faults.push((Fault::new(cause, "keep one; only paths may stand several times"), at));
         } else if let Err(fault) = take_word(&word, at, draft) {
-            faults.push((fault, at));
+            faults.push((unquoted(&word, &seen, directive).unwrap_or(fault), at));
         }
         seen.push(name.to_string());
     }
     faults
+}
+
+/// That a word is the rest of an expression with a space in it, which wants quotes.
+fn unquoted(word: &str, seen: &[String], directive: &str) -> Option<Fault> {
+    let name = word.split('=').next().unwrap_or_default();
+    let before = seen.last()?;
+    let is_expression =
+        before == "command" || before == "description" || before.starts_with("where.");
+    let is_setting = name.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c));
+    if !is_expression || is_setting && word.contains('=') {
+        return None;
+    }
+    let value = directive.split(&format!("{before}=")).nth(1)?;
+    let words = value.split_whitespace();
+    let whole: Vec<&str> = words.take_while(|word| !is_next_setting(word)).collect();
+    let cause = format!("`{word}` stands apart from `{before}=…`: a space ends its value");
+    Some(Fault::new(cause, format!("quote it: {before}='{}'", whole.join(" "))))
+}
+
+/// Whether a word is `name=value` with a name that is a setting.
+fn is_next_setting(word: &str) -> bool {
+    word.split_once('=').is_some_and(|_| names_setting(word))
 }
 
 fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
@@ -192,7 +267,13 @@ fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
         draft.pattern(pattern, needed(name, value)?.to_string(), Some(at));
         return Ok(());
     }
-    draft.set(row.name, row.takes, given(row, value)?)
+    draft.set(row.name, row.takes, given(row, value)?).map_err(|mut fault| {
+        if fault.cure.as_deref() == Some(row.takes.cure(row.name).as_str()) {
+            let example = row.takes.example();
+            fault.cure = Some(format!("write `{}={}`", row.name, example.trim_matches('"')));
+        }
+        fault
+    })
 }
 
 /// The row of a key that can stand in a directive.

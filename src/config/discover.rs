@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use super::env::Environment;
 use super::loose::{Loose, Origin};
 use super::problem::{Fault, Problem};
-use crate::dialect::folders::Folders;
+use super::project;
+use crate::dialect::folders::{self, Folders, HostFolders};
 use crate::dialect::settings::hosts;
-use crate::event::catalog;
+use crate::event::{Context, catalog};
 use crate::hook::LayerKind;
 
 /// The file of a layer.
@@ -32,8 +33,26 @@ pub const SUITES: &str = "tests";
 /// that hooks share.
 const RESERVED: &[&str] = &[SUITES, "lib"];
 
-/// Endings of files that editors leave behind.
-const LEFTOVERS: &[&str] = &["~", ".bak", ".swp", ".orig", ".md"];
+/// Names of what editors and interpreters leave behind, and of files to be read: `*` stands for
+/// anything. vim tries with `4913` whether it may write a folder.
+const LEFTOVERS: &[&str] = &[
+    ".*",
+    "README*",
+    "*.md",
+    "*~",
+    "*.bak",
+    "*.swp",
+    "*.orig",
+    "*.rej",
+    "*.tmp",
+    "#*#",
+    "4913",
+    "__pycache__",
+    "*.pyc",
+    "node_modules",
+    "Thumbs.db",
+    "desktop.ini",
+];
 
 /// Which layers are looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,9 +68,21 @@ pub struct Choice {
     pub host: Option<&'static Folders>,
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
-    /// Folders that the host tells of, in this order: the project is looked for from these upwards
-    /// where the working directory is in none.
-    pub told: Vec<PathBuf>,
+    /// Folders that the host tells of: what its user has opened is the project.
+    pub told: HostFolders,
+}
+
+impl Choice {
+    /// The same for an event of a host of this dialect, which may say where the host works.
+    #[must_use]
+    pub fn told_in(mut self, dialect: &str, context: Option<&Context>) -> Choice {
+        if let Some(context) = context {
+            let HostFolders { roots, cwd } = folders::told(dialect, context);
+            self.told.roots.extend(roots);
+            self.told.cwd = cwd;
+        }
+        self
+    }
 }
 
 /// A layer: where it was found, and its files.
@@ -99,15 +130,26 @@ impl Layer {
     }
 }
 
-/// The layers that `choice` asks for, the system first, and folders that are not there.
-pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Vec<Problem>) {
+/// What was found: the layers, the system first; the project's root; and what stands where a
+/// folder of hooks would, and is none.
+pub(super) struct Discovered {
+    pub(super) layers: Vec<Layer>,
+    pub(super) project: PathBuf,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Finds the layers that `choice` asks for.
+pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
+    let mut root = None;
     let named = choice.explicit.len() + choice.settings.len();
     if named == 0 || choice.discover {
-        layers.extend(layer(LayerKind::System, &env.system));
-        let user = env.config_home.as_ref().map(|home| home.join("hookrun"));
-        layers.extend(user.and_then(|folder| layer(LayerKind::User, &folder)));
+        for (kind, folder) in outside(env) {
+            if has_folder(&folder, &mut problems) {
+                layers.extend(layer(kind, &folder, &mut problems));
+            }
+        }
         layers.extend(
             env.home
                 .as_ref()
@@ -119,10 +161,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
             let fault = Fault::new(cause, "change to a folder that exists and may be read");
             problems.push(fault.in_file(Path::new("."), None));
         }
-        let elsewhere =
-            || choice.told.iter().find_map(|folder| find_project(&env.cwd.join(folder)));
-        let project = find_project(&env.cwd).or_else(elsewhere);
-        layers.extend(project.and_then(|folder| layer(LayerKind::Project, &folder)));
+        let project = project::find(&choice.told, env, &mut problems);
+        layers.extend(project.layers);
+        root = Some(project.root);
         layers.extend(
             choice.host.and_then(|host| {
                 host_layer(LayerKind::Project, &env.cwd, choice.host, host.project)
@@ -130,7 +171,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
         );
     }
     for named in &choice.explicit {
-        match explicit_layer(&env.cwd.join(named), choice.host) {
+        match explicit_layer(&env.cwd.join(named), choice.host, &mut problems) {
             Ok(layer) => layers.push(layer),
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
@@ -145,7 +186,23 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> (Vec<Layer>, Ve
     if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
     }
-    (layers, problems)
+    let project = root.unwrap_or_else(|| project::find(&choice.told, env, &mut Vec::new()).root);
+    Discovered { layers, project, problems }
+}
+
+/// The folders of hooks that are no project's.
+fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
+    let system = (LayerKind::System, env.system.clone());
+    let user = env.config_home.as_ref().map(|home| (LayerKind::User, home.join("hookrun")));
+    std::iter::once(system).chain(user)
+}
+
+/// The folders in which hooks are looked for where none are named.
+pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
+    let outside = outside(env).map(|(_, folder)| folder);
+    let mut places: Vec<PathBuf> = project::find(&choice.told, env, &mut Vec::new()).looked;
+    places.extend(outside);
+    places
 }
 
 /// The host that stands before a settings file, as in `claude:FILE`, and the file.
@@ -173,19 +230,9 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
     layers.retain(|layer| !layer.places().is_empty());
 }
 
-/// The nearest folder upwards that configures hooks.
-fn find_project(from: &Path) -> Option<PathBuf> {
-    let has_any = |folder: &&Path| {
-        let hidden = folder.join(HIDDEN);
-        let names = [MANIFEST, DROP_INS];
-        names.iter().any(|name| is_there(&folder.join(name)) || is_there(&hidden.join(name)))
-    };
-    from.ancestors().find(has_any).map(Path::to_path_buf)
-}
-
 /// Whether something stands there, or may: a link to nothing, or what we may not look at. Reading
 /// it fails, and that closes gates, where passing it over would open them.
-fn is_there(path: &Path) -> bool {
+pub(super) fn is_there(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,
         Err(error) => !matches!(
@@ -203,21 +250,30 @@ pub(super) fn is_open_to_everyone(path: &Path) -> bool {
     })
 }
 
-/// The project's root: the nearest folder upwards that configures hooks, else the one of a git
-/// repository, else `from` itself.
-pub(super) fn project_root(from: &Path) -> PathBuf {
-    find_project(from)
-        .or_else(|| {
-            from.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf)
-        })
-        .unwrap_or_else(|| from.to_path_buf())
+/// Whether a folder for hooks is there. What stands in its place and is none, or a link to nothing
+/// on the way to it, is a problem: the hooks in it may be the ones that would block.
+fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
+    let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
+    let cause = match standing.metadata() {
+        Ok(meta) if meta.is_dir() => return standing == path,
+        Ok(_) => "is no folder".to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "is a link to nothing".to_string(),
+        Err(error) => format!("cannot be looked at: {error}"),
+    };
+    let cause = format!("{cause}, and hooks are looked for in it");
+    problems.push(Fault::new(cause, "mend it, or remove it").in_file(standing, None));
+    false
 }
 
 /// The layer in `folder`, if there is anything.
-fn layer(kind: LayerKind, folder: &Path) -> Option<Layer> {
+pub(super) fn layer(kind: LayerKind, folder: &Path, problems: &mut Vec<Problem>) -> Option<Layer> {
     let mut layer = Layer::empty(kind, folder.to_path_buf());
     let hidden = folder.join(HIDDEN);
-    for place in [folder, &hidden] {
+    let hidden = is_there(&hidden).then_some(hidden);
+    for place in [folder].into_iter().chain(hidden.as_deref()) {
+        if place != folder && !has_folder(place, problems) {
+            continue;
+        }
         let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
         if is_there(&manifest) {
             layer.manifests.push(manifest);
@@ -247,7 +303,11 @@ fn host_layer(
 /// A layer that somebody named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
 /// drop-ins itself, a `hookrun.toml`, a script that says its event itself, or the folder of the
 /// host's own hooks.
-fn explicit_layer(named: &Path, host: Option<&'static Folders>) -> Result<Layer, Fault> {
+fn explicit_layer(
+    named: &Path,
+    host: Option<&'static Folders>,
+    problems: &mut Vec<Problem>,
+) -> Result<Layer, Fault> {
     let meta = named.metadata().map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let cause = if is_missing {
@@ -273,11 +333,12 @@ fn explicit_layer(named: &Path, host: Option<&'static Folders>) -> Result<Layer,
         let loose = Loose { path, host: Some(host), origin: Origin::Folder };
         return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
     }
-    if let Some(event) = named.file_name().and_then(OsStr::to_str).and_then(catalog::find) {
+    let found = layer(kind, named, problems);
+    let event = named.file_name().and_then(OsStr::to_str).and_then(catalog::find);
+    if let Some(event) = event.filter(|_| found.is_none()) {
         let cause = format!("is the folder of one event, `{}`", event.name);
         return Err(Fault::new(cause, "name the folder that it is in"));
     }
-    let found = layer(kind, named);
     let is_drop_ins = named.file_name() == Some(OsStr::new(DROP_INS));
     match found {
         Some(mut layer) => {
@@ -347,9 +408,13 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
 /// Whether a file of this name is no hook: hidden, left behind by an editor, or to be read.
 pub fn is_passed_over(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name.starts_with('.')
-        || name.starts_with("README")
-        || LEFTOVERS.iter().any(|ending| name.ends_with(ending))
+    LEFTOVERS.iter().any(|pattern| match pattern.split_once('*') {
+        None => name == *pattern,
+        Some((start, end)) => {
+            let long_enough = name.len() >= start.len() + end.len();
+            long_enough && name.starts_with(start) && name.ends_with(end.trim_start_matches('*'))
+        }
+    })
 }
 
 /// Whether a folder in `hooks.d` is not named after an event on purpose.

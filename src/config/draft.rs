@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::bounds::Bounds;
 use super::keys::Takes;
 use super::problem::{Fault, Position};
-use crate::dialect::{self, Binding, Dialect};
+use crate::dialect::{self, Binding, Dialect, native};
 use crate::event::{EventSpec, OnFailure};
 use crate::hook::matcher::{self, MatcherError};
 use crate::hook::{
@@ -39,6 +39,8 @@ pub(super) struct Draft {
     pub(super) folder: Option<PathBuf>,
     rewrite: bool,
     pub(super) dialect: Option<&'static Dialect>,
+    /// Whether its author says which convention it was written for.
+    pub(super) says_dialect: bool,
     pub(super) enabled: bool,
     /// Why it does not run although it is enabled.
     pub(super) idle: Option<String>,
@@ -86,6 +88,7 @@ impl Default for Draft {
             folder: None,
             rewrite: false,
             dialect: None,
+            says_dialect: false,
             enabled: true,
             idle: None,
             description: None,
@@ -105,7 +108,7 @@ impl Draft {
         let wrong = |given: &Given| {
             Fault::new(
                 format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
-                "correct the value",
+                takes.cure(key),
             )
         };
         match (key, given) {
@@ -136,10 +139,12 @@ impl Draft {
                 }
                 self.description = Some(text);
             }
-            ("dialect", Given::Text(text)) if text == "native" => self.dialect = None,
             ("dialect", Given::Text(text)) => {
                 let found = dialect::find(&text);
-                self.dialect = Some(found.ok_or_else(|| wrong(&Given::Text(text)))?);
+                if found.is_none() && text != native::NAME {
+                    return Err(wrong(&Given::Text(text)));
+                }
+                (self.dialect, self.says_dialect) = (found, true);
             }
             (_, given) => return Err(wrong(&given)),
         }
@@ -214,6 +219,7 @@ impl Draft {
             background: self.background,
             variables: self.variables.clone(),
             folder: self.folder.clone(),
+            root: None,
             rewrite: self.rewrite,
             dialect: event.binding,
             enabled: self.enabled,

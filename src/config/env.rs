@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::dialect::DIALECTS;
+use crate::dialect::folders;
 use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
 use crate::dialect::twice::SHARED;
 use crate::hook::OWN_IMAGE;
@@ -49,6 +50,8 @@ pub struct Environment {
     pub switches: Vec<(&'static str, String)>,
     /// Where hosts have a user's settings, by the variables of those that are moved.
     pub host_folders: Vec<(&'static str, PathBuf)>,
+    /// The projects that hosts name, by the variables that are set.
+    pub host_projects: Vec<(&'static str, PathBuf)>,
     /// The session of a host that tells it to hooks by a variable, by the variables that are set.
     pub host_sessions: Vec<(&'static str, String)>,
     /// The system's folder for temporary files.
@@ -117,6 +120,9 @@ impl Environment {
             is_utf8: is_utf8(),
             switches: SHAPES.iter().flat_map(|shape| shape.switches()).filter_map(set).collect(),
             host_folders: FOLDERS.iter().filter_map(|name| Some((*name, folder(name)?))).collect(),
+            host_projects: folders::variables()
+                .filter_map(|name| Some((name, folder(name)?)))
+                .collect(),
             host_sessions: SHARED
                 .iter()
                 .filter_map(|shared| Some((shared.told_by?, text(shared.told_by?)?)))
@@ -159,6 +165,13 @@ impl Environment {
             variables: Some(variables),
             ..Environment::default()
         }
+    }
+
+    /// The projects that a host of this dialect names by its variables.
+    pub fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
+        let names = folders::variables_of(dialect);
+        let of_host = self.host_projects.iter().filter(|(name, _)| names.contains(name));
+        of_host.map(|(_, folder)| folder.clone()).collect()
     }
 
     /// What a switch of settings files is set to; nothing counts as not set.

@@ -58,6 +58,30 @@ impl Takes {
     }
 }
 
+impl Takes {
+    /// What to write for `key`, as a cure.
+    pub(crate) fn cure(self, key: &str) -> String {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        format!("write `{key} = {}`", self.example())
+    }
+
+    /// A value that it takes.
+    pub(super) fn example(self) -> String {
+        match self {
+            Takes::Text => "\"text\"".to_string(),
+            Takes::Texts => "[\"one\", \"two\"]".to_string(),
+            Takes::Flag => "true".to_string(),
+            Takes::Number => "10".to_string(),
+            Takes::Duration => "\"10s\"".to_string(),
+            Takes::Size => "\"64M\"".to_string(),
+            Takes::OneOf(words) => format!("\"{}\"", words().first().unwrap_or(&"")),
+            Takes::Table => "{ key = \"value\" }".to_string(),
+            Takes::Pattern => "'^rm '".to_string(),
+            Takes::Json => "{ key = 1 }".to_string(),
+        }
+    }
+}
+
 /// The row of an unknown key's table that was probably meant, as a cure.
 pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault {
     let names = rows.iter().map(|row| row.name);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::draft::{Bound, Draft, What};
 use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
-use super::{Position, Problem, Scope, Severity, commands, directive, discover};
+use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
+use crate::dialect::signs::{self, Written};
 use crate::dialect::{Binding, DIALECTS, Dialect};
 use crate::event::catalog::{Catalog, UnknownEvent, command};
 use crate::event::{EventSpec, OnFailure};
@@ -193,7 +194,14 @@ impl Loader<'_> {
         }
         let mut draft = Draft::default();
         match directive::read(&file.path, &mut draft) {
-            Ok(found) => self.problems.extend(found),
+            Ok(head) => {
+                self.problems.extend(head.problems);
+                let convention = self.settle_convention(&mut draft, event, head.written);
+                if let Err((fault, line)) = convention {
+                    let at = line.map(|line| Position { line, column: 1 });
+                    self.fault(fault, &file.path, at);
+                }
+            }
             // What cannot be opened can still be a program; starting it will tell.
             Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
         }
@@ -208,6 +216,57 @@ impl Loader<'_> {
                 }
             }
             Err(fault) => self.fault(fault, &file.path, None),
+        }
+    }
+
+    /// Settles for whom a script was written that does not say so: a folder with a host's name for
+    /// an event means that host's dialect. There a failure closes gates, whatever the host does,
+    /// since a hook of ours that stands there by mistake blocks by any exit status.
+    ///
+    /// # Errors
+    /// When the folder or the script's own words tell of another convention, with the line.
+    fn settle_convention(
+        &self,
+        draft: &mut Draft,
+        folder: &str,
+        written: Written,
+    ) -> Result<(), (Fault, Option<usize>)> {
+        if draft.says_dialect {
+            return Ok(());
+        }
+        let directive = |dialect: &str| format!("add the line `# hookrun: dialect={dialect}`");
+        match signs::named_after(folder).as_slice() {
+            [] => match written.foreign {
+                Some((word, line, dialect)) if !written.is_ours => {
+                    let cause = format!(
+                        "it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys"
+                    );
+                    Err((Fault::new(cause, directive(dialect)), Some(line)))
+                }
+                Some(_) | None => Ok(()),
+            },
+            [dialect] if written.is_ours && written.foreign.is_none() => {
+                let cause = format!(
+                    "it is written for hookrun's own keys, and `{folder}` is an event of {}",
+                    dialect.name
+                );
+                let cure =
+                    format!("{}, or move it into the folder of our event", directive("native"));
+                Err((Fault::new(cause, cure), None))
+            }
+            [dialect] => {
+                draft.dialect = Some(*dialect);
+                let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
+                let spec = row.and_then(|row| self.catalog.find(row.event).ok());
+                let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
+                draft.on_failure = draft.on_failure.or(closes.then_some(OnFailure::Block));
+                Ok(())
+            }
+            several => {
+                let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
+                let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
+                Err((Fault::new(cause, directive(names[0])), None))
+            }
         }
     }
 
@@ -235,6 +294,7 @@ impl Loader<'_> {
 
     fn bind(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
         let mut bound: Vec<(String, &str)> = Vec::new();
+        let mut anchored = None;
         for (name, at) in &entry.events {
             let meant = match self.meant(name, entry.draft.dialect) {
                 Ok(meant) => meant,
@@ -255,7 +315,8 @@ impl Loader<'_> {
                 if self.is_in_scope(&event.spec) {
                     let line = Some(entry.at.line);
                     let source = Source { layer, file: file.to_path_buf(), line };
-                    let (name, handler) = (entry.name.clone(), entry.handler.clone());
+                    let handler = anchored.get_or_insert_with(|| self.anchored(file, entry));
+                    let (name, handler) = (entry.name.clone(), handler.clone());
                     self.add(&entry.draft, What { name, handler, source }, &event);
                 }
             }
@@ -266,6 +327,22 @@ impl Loader<'_> {
                 self.fault(fault, file, at);
             }
         }
+    }
+
+    /// What a table runs, its relative paths those of its file.
+    fn anchored(&mut self, file: &Path, entry: &Entry) -> Handler {
+        let anchored = match &entry.handler {
+            // By the rules of the host in whose settings it stands.
+            other if !entry.is_anchored => Ok(other.clone()),
+            Handler::Words { words, base } => relative::anchored(words, base)
+                .map(|words| Handler::Words { words, base: base.clone() }),
+            Handler::Shell(line) => relative::check_line(line).map(|()| entry.handler.clone()),
+            other => Ok(other.clone()),
+        };
+        anchored.unwrap_or_else(|fault| {
+            self.fault(fault, file, Some(entry.at));
+            entry.handler.clone()
+        })
     }
 
     /// Whether a canonical name is in scope.

@@ -82,7 +82,7 @@ impl Loader<'_> {
         let mut draft = Draft::default();
         (draft.dialect, draft.events) = (dialect, Some(Vec::new()));
         match directive::read(&file.path, &mut draft) {
-            Ok(found) => self.problems.extend(found),
+            Ok(head) => self.problems.extend(head.problems),
             // What cannot be opened can still be a program; it cannot say its event.
             Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
         }

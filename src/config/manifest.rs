@@ -16,7 +16,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::draft::{Draft, Given, Pattern};
-use super::keys::{self, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS};
+use super::keys::{
+    self, EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS, Takes,
+};
 use super::loose::Loose;
 use super::problem::{Fault, Lines, Position, Problem};
 use super::words;
@@ -50,6 +52,9 @@ pub(super) struct Entry {
     pub(super) handler: Handler,
     pub(super) draft: Draft,
     pub(super) at: Position,
+    /// Relative paths in its command mean the folder of its file. In the settings of a host they
+    /// mean what they mean there.
+    pub(super) is_anchored: bool,
 }
 
 /// A `[[hook]]` table that is no hook.
@@ -73,8 +78,11 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
-        let fault = Fault { cause: format!("not valid TOML: {}", error.message()), cure: None };
-        reader.fault(fault, at);
+        let cause = format!("not valid TOML: {}", error.message());
+        // What a backslash in double quotes begins is no part of a regular expression.
+        let is_escape = error.message().contains("escape");
+        let cure = is_escape.then(|| "single quotes keep backslashes: 'rm\\s+-rf'".to_string());
+        reader.fault(Fault { cause, cure }, at);
     }
     let mut manifest = Manifest::default();
     let syntax_errors = reader.problems.len();
@@ -93,7 +101,15 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
             }
             ("event", DeValue::Table(tables)) => {
                 for (name, table) in tables {
-                    manifest.events.extend(reader.event(name, table));
+                    match dotted(name.get_ref(), table) {
+                        Some(meant) => {
+                            let cause = format!("`{meant}` in a table's head is two tables");
+                            let cure = format!("write `[event.\"{meant}\"]`");
+                            reader.fault(Fault::new(cause, cure), name.span().start);
+                            reader.rejected_events.push(meant);
+                        }
+                        None => manifest.events.extend(reader.event(name, table)),
+                    }
                 }
             }
             ("log", _) => manifest.log = reader.log(value),
@@ -150,7 +166,9 @@ impl Reader<'_> {
         let found = value.get_ref().as_table();
         if found.is_none() {
             let cause = format!("{what} is not a table");
-            self.fault(Fault { cause, cure: None }, value.span().start);
+            let key = what.trim_matches('`');
+            let cure = what.starts_with('`').then(|| Takes::Table.cure(key));
+            self.fault(Fault { cause, cure }, value.span().start);
         }
         found
     }
@@ -187,7 +205,7 @@ impl Reader<'_> {
         }
         match (name, handler) {
             (Some((name, _)), Some(handler)) if self.problems.len() == before => {
-                Ok(Entry { name, events, handler, draft, at })
+                Ok(Entry { name, events, handler, draft, at, is_anchored: true })
             }
             _ => Err(Some(Box::new(Rejected { events, draft }))),
         }
@@ -311,7 +329,7 @@ impl Reader<'_> {
             (name, given) => {
                 let cause =
                     format!("`{name}` takes {}, not {}", row.takes.describe(), given.describe());
-                self.fault(Fault::new(cause, "correct the value"), value.span().start);
+                self.fault(Fault::new(cause, row.takes.cure(name)), value.span().start);
             }
         }
     }
@@ -342,6 +360,16 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
+fn dotted(name: &str, table: &Value<'_>) -> Option<String> {
+    let all = table.get_ref().as_table()?;
+    let is_key = |key: &str| EVENT_KEYS.iter().any(|row| row.name == key);
+    let (inner, inside) =
+        all.iter().find(|(key, inside)| !is_key(key.get_ref()) && inside.get_ref().is_table())?;
+    let meant = format!("{name}.{}", inner.get_ref());
+    Some(dotted(&meant, inside).unwrap_or(meant))
 }
 
 /// The keys of a hook that are not settings.

@@ -288,7 +288,10 @@ impl Reader<'_> {
                 Kind::Text(_) | Kind::List(_) | Kind::Table(_) | Kind::Other(_) => {
                     let cause =
                         format!("`{}` takes a string, not {}", shape.owner, value.describe());
-                    self.fault(Fault::new(cause, "correct the value"), value.offset);
+                    self.fault(
+                        Fault::new(cause, format!("write `\"{}\": \"text\"`", shape.owner)),
+                        value.offset,
+                    );
                     by_default
                 }
             },

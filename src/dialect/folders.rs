@@ -32,41 +32,79 @@ pub const FOLDERS: &[Folders] = &[
     },
 ];
 
-/// The keys in whose values a host tells where it works: a folder, or a list of them. What its user
-/// has opened goes before the place where a command is about to run.
+/// How a host says where it works. What its user has opened is the project, wherever the agent has
+/// gone since; a working directory may be anywhere.
 ///
 /// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
 /// CLI sent.
-const TOLD: &[(&str, &[&str])] = &[
-    ("claude", &["cwd"]),
-    ("codex", &["cwd"]),
-    ("gemini", &["cwd"]),
-    ("cursor", &["workspace_roots", "cwd"]),
-    ("copilot", &["cwd"]),
+#[derive(Debug)]
+struct Says {
+    dialect: &'static str,
+    /// The variables that name its project.
+    variables: &'static [&'static str],
+    /// The keys of its events that name what its user has opened: a folder, or a list of them.
+    roots: &'static [&'static str],
+    /// The key of its events that names the working directory.
+    cwd: &'static str,
+}
+
+const SAYS: &[Says] = &[
+    Says { dialect: "claude", variables: &["CLAUDE_PROJECT_DIR"], roots: &[], cwd: "cwd" },
+    Says { dialect: "codex", variables: &[], roots: &[], cwd: "cwd" },
+    Says { dialect: "gemini", variables: &["GEMINI_PROJECT_DIR"], roots: &[], cwd: "cwd" },
+    Says {
+        dialect: "cursor",
+        variables: &["CURSOR_PROJECT_DIR"],
+        roots: &["workspace_roots"],
+        cwd: "cwd",
+    },
+    Says { dialect: "copilot", variables: &[], roots: &[], cwd: "cwd" },
 ];
 
-fn keys(dialect: &str) -> &'static [&'static str] {
-    TOLD.iter().find(|(name, _)| *name == dialect).map_or(&[], |(_, keys)| keys)
+/// The folders that a host tells of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostFolders {
+    /// What its user has opened: the roots of the project.
+    pub roots: Vec<PathBuf>,
+    /// Where a command is about to run.
+    pub cwd: Option<PathBuf>,
+}
+
+fn says(dialect: &str) -> Option<&'static Says> {
+    SAYS.iter().find(|says| says.dialect == dialect)
 }
 
 /// Whether a host of this dialect tells in its events where it works.
 pub fn are_told(dialect: &str) -> bool {
-    !keys(dialect).is_empty()
+    says(dialect).is_some()
+}
+
+/// The variables in which hosts name their projects.
+pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
+    SAYS.iter().flat_map(|says| says.variables).copied()
+}
+
+/// The variables in which a host of this dialect names its project.
+pub(crate) fn variables_of(dialect: &str) -> &'static [&'static str] {
+    says(dialect).map_or(&[], |says| says.variables)
 }
 
 /// The folders that a context of this dialect, in the host's own keys, tells of.
-pub fn told(dialect: &str, context: &Context) -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    for key in keys(dialect) {
+pub fn told(dialect: &str, context: &Context) -> HostFolders {
+    let Some(says) = says(dialect) else { return HostFolders::default() };
+    let mut told = HostFolders::default();
+    for key in says.roots {
         match context.value(key).ok().flatten() {
-            Some(Value::String(folder)) => folders.push(folder),
+            Some(Value::String(folder)) => told.roots.push(folder.into()),
             Some(Value::Array(all)) => {
-                folders.extend(all.iter().filter_map(Value::as_str).map(str::to_string));
+                told.roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
             }
             Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
         }
     }
-    folders.into_iter().filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+    told.roots.retain(|folder| !folder.as_os_str().is_empty());
+    told.cwd = context.string(says.cwd).filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+    told
 }
 
 /// The folders of the system with this dialect.
@@ -87,19 +125,26 @@ mod tests {
     use crate::dialect;
 
     #[test]
-    fn every_host_that_tells_folders_is_a_dialect() {
-        for (name, _) in TOLD {
-            assert_eq!(dialect::find(name).map(|one| one.name), Some(*name));
+    fn every_host_that_tells_folders_is_a_dialect_and_sets_the_variables() {
+        for says in SAYS {
+            let dialect = dialect::find(says.dialect).unwrap();
+            assert_eq!(dialect.name, says.dialect);
+            for name in says.variables {
+                let is_set = |variable: &&dialect::variables::Variable| variable.name == *name;
+                assert!(dialect.variables.iter().any(|one| is_set(&one)), "{name}");
+            }
         }
     }
 
     #[test]
-    fn what_is_open_goes_before_where_a_command_runs() {
+    fn what_is_open_is_told_apart_from_where_a_command_runs() {
         let json = r#"{"cwd":"/c","workspace_roots":["/a","",7,"/b"]}"#;
         let context = Context::parse(json).unwrap();
-        assert_eq!(told("cursor", &context), ["/a", "/b", "/c"].map(PathBuf::from));
-        assert_eq!(told("claude", &context), ["/c"].map(PathBuf::from));
-        assert!(told("pi", &context).is_empty());
+        let cwd = Some(PathBuf::from("/c"));
+        let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
+        assert_eq!(told("cursor", &context), HostFolders { roots, cwd: cwd.clone() });
+        assert_eq!(told("claude", &context), HostFolders { roots: Vec::new(), cwd });
+        assert_eq!(told("pi", &context), HostFolders::default());
     }
 
     #[test]

@@ -276,9 +276,119 @@ impl Sign {
     }
 }
 
+/// Words in the text of a script that tell for whom it was written: keys of a host's events and
+/// results that hookrun's own have not.
+const WORDS: &[(&str, &str)] = &[
+    ("hook_event_name", "claude"),
+    ("tool_input", "claude"),
+    ("tool_name", "claude"),
+    ("tool_response", "claude"),
+    ("hookSpecificOutput", "claude"),
+    ("permissionDecision", "claude"),
+    ("stop_hook_active", "claude"),
+    ("transcript_path", "claude"),
+    ("llm_request", "gemini"),
+    ("llm_response", "gemini"),
+    ("conversation_id", "cursor"),
+    ("generation_id", "cursor"),
+    ("workspace_roots", "cursor"),
+    ("toolArgs", "copilot"),
+];
+
+/// Words that are hookrun's own.
+const OWN_WORDS: &[&str] = &["toolInput", "toolOutput", "HOOKRUN_", "hookrun"];
+
+/// For whom a script was written, by the words in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The first word of a host, the line in which it stands, and the host's dialect.
+    pub foreign: Option<(&'static str, usize, &'static str)>,
+    /// Whether it uses hookrun's own words too.
+    pub is_ours: bool,
+}
+
+/// Looks for words that tell for whom a script was written. Comments say nothing.
+pub fn written(text: &str) -> Written {
+    let mut found = Written::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
+            continue;
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for word in line.split(|c| !is_part(c)).filter(|word| word.len() >= 7) {
+            found.is_ours |= OWN_WORDS.iter().any(|own| word.starts_with(own));
+            let row = WORDS.iter().find(|(foreign, _)| *foreign == word);
+            let foreign = row.map(|(word, dialect)| (*word, number, *dialect));
+            found.foreign = found.foreign.or(foreign);
+        }
+    }
+    found
+}
+
+/// Hosts whose hooks are written as another's are where both have an event of one name.
+const LIKE: &[(&str, &str)] = &[("codex", "claude"), ("gemini", "claude")];
+
+/// The dialects after whose events a folder is named, written letter by letter; none for a name of
+/// ours. Of those whose hooks are written alike the first.
+pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
+    if catalog::EVENTS.iter().any(|spec| spec.name.eq_ignore_ascii_case(folder)) {
+        return Vec::new();
+    }
+    let is_named = |dialect: &&Dialect| {
+        let mut rows = dialect.events.iter();
+        rows.any(|row| row.name == folder || row.aliases.contains(&folder))
+    };
+    let all: Vec<&'static Dialect> = DIALECTS.iter().copied().filter(is_named).collect();
+    let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
+    let is_like = |dialect: &&&'static Dialect| {
+        LIKE.iter().any(|(name, other)| *name == dialect.name && has(other))
+    };
+    all.iter().filter(|dialect| !is_like(dialect)).copied().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_named_after_the_dialect_that_alone_writes_such_hooks() {
+        for (folder, wanted) in [
+            ("PreToolUse", &["claude"][..]),
+            ("UserPromptSubmit", &["claude"]),
+            ("SessionStart", &["claude"]),
+            ("BeforeTool", &["gemini"]),
+            ("beforeShellExecution", &["cursor"]),
+            ("preToolUse", &["cursor", "copilot"]),
+            ("tool.pre", &[]),
+            ("TOOL.PRE", &[]),
+            ("pre-commit", &[]),
+            ("nobodys", &[]),
+        ] {
+            let found: Vec<&str> = named_after(folder).iter().map(|one| one.name).collect();
+            assert_eq!(found, wanted, "{folder}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_script_tell_for_whom_it_was_written() {
+        for (text, foreign, is_ours) in [
+            ("jq -r .tool_input.command", Some(("tool_input", 1, "claude")), false),
+            ("x\nd[\"tool_name\"]", Some(("tool_name", 2, "claude")), false),
+            ("d['toolArgs']", Some(("toolArgs", 1, "copilot")), false),
+            ("# tool_input\njq .toolInput", None, true),
+            ("echo \"$HOOKRUN_ACTION_COMMAND\"", None, true),
+            ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
+            ("my_tool_input=1; exit 1", None, false),
+        ] {
+            assert_eq!(written(text), Written { foreign, is_ours }, "{text}");
+        }
+        for (_, dialect) in WORDS {
+            assert!(find(dialect).is_some(), "{dialect}");
+        }
+        for (like, other) in LIKE {
+            assert!(find(like).is_some() && find(other).is_some(), "{like}");
+        }
+    }
 
     #[test]
     fn every_sign_is_of_a_dialect_and_asks_for_something() {

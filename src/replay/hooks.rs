@@ -5,13 +5,13 @@
 //! again) does not act.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ReplayError;
 use crate::audit::Record;
 use crate::config::{Choice, Config, Environment, Scope};
-use crate::dialect::{self, Binding, Dialect, Reply, folders, native};
+use crate::dialect::folders::{self, HostFolders};
+use crate::dialect::{self, Binding, Dialect, Reply, native};
 use crate::event::{Context, Event, EventSpec, catalog};
 use crate::outcome::Outcome;
 use crate::run::Run;
@@ -36,7 +36,7 @@ pub struct Hooks {
 }
 
 /// Who asks, and the folders that it tells of.
-type Key = (String, Vec<PathBuf>);
+type Key = (String, HostFolders);
 
 /// The hooks as one host has them.
 #[derive(Debug)]
@@ -70,13 +70,14 @@ impl Hooks {
     /// # Errors
     /// When they are not in order.
     pub fn check(&self) -> Result<Vec<String>, ReplayError> {
-        let config = self.load(None, &[])?;
+        let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
     }
 
     /// The hooks as they are for the host of this record.
     pub(super) fn of(&self, record: &Record<'_>) -> Result<Arc<Ready>, ReplayError> {
-        let told = if folders::are_told(&record.host) { told(record) } else { Vec::new() };
+        let told =
+            if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
         let mut ready = locked(&self.ready);
         let is_meant = |(host, folders): &Key| *host == record.host && *folders == told;
         if let Some((_, found)) = ready.iter().find(|(key, _)| is_meant(key)) {
@@ -97,10 +98,10 @@ impl Hooks {
     fn load(
         &self,
         dialect: Option<&'static Dialect>,
-        told: &[PathBuf],
+        told: &HostFolders,
     ) -> Result<Config, ReplayError> {
         let host = dialect.and_then(|dialect| folders::of(dialect.name));
-        let choice = Choice { host, told: told.to_vec(), ..self.choice.clone() };
+        let choice = Choice { host, told: told.clone(), ..self.choice.clone() };
         let mut config = Config::load(&choice, &self.env, Scope::All).for_host(dialect);
         if let Some(complaint) = config.complaint() {
             return Err(ReplayError::Broken(complaint));
@@ -121,7 +122,7 @@ pub(super) fn is_known(host: &str) -> bool {
 }
 
 /// The folders that the host told of when the event was recorded.
-fn told(record: &Record<'_>) -> Vec<PathBuf> {
+fn told(record: &Record<'_>) -> HostFolders {
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let came = context.as_ref().and_then(|context| context.raw("raw"));
     let came = came.and_then(|raw| Context::parse(raw).ok());

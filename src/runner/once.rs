@@ -251,6 +251,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
         background,
         variables,
         folder,
+        root,
         rewrite,
         dialect,
         enabled: _,
@@ -264,7 +265,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
     let timeout = planned.hook.timeout(spec);
     let _ = write!(text, "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} ");
     let _ = write!(text, "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} ");
-    let _ = write!(text, "{background:?} {variables:?} {folder:?} ");
+    let _ = write!(text, "{background:?} {variables:?} {folder:?} {root:?} ");
     if *rewrite {
         let _ = write!(text, "{:?} ", spec.rewrites);
     }

@@ -5,3 +5,4 @@ mod drop_ins;
 mod layers;
 mod manifest;
 mod mistakes;
+mod projects;

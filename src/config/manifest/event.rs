@@ -62,7 +62,7 @@ impl Reader<'_> {
         let wrong = |given: &Given| {
             let cause =
                 format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
-            Fault::new(cause, "correct the value")
+            Fault::new(cause, row.takes.cure(row.name))
         };
         if matches!(row.takes, Takes::Table) {
             let Some(table) = self.table(value, row.name) else { return Ok(()) };

@@ -37,7 +37,7 @@ impl Reader<'_> {
                 (name, given) => {
                     let takes = row.takes.describe();
                     let cause = format!("`{name}` takes {takes}, not {}", given.describe());
-                    self.fault(Fault::new(cause, "correct the value"), at);
+                    self.fault(Fault::new(cause, row.takes.cure(name)), at);
                 }
             }
         }

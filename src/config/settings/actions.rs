@@ -79,7 +79,15 @@ impl Reader<'_> {
                 let entry = self.item((shape, bucket, owner), item, number);
                 match entry {
                     Some((name, handler, draft)) if self.errors() == before => {
-                        self.manifest.hooks.push(Entry { name, events, handler, draft, at });
+                        let is_anchored = false;
+                        self.manifest.hooks.push(Entry {
+                            name,
+                            events,
+                            handler,
+                            draft,
+                            at,
+                            is_anchored,
+                        });
                     }
                     _ => {
                         let draft = Draft::default();
@@ -150,7 +158,10 @@ impl Reader<'_> {
     fn action(&mut self, shape: &'static Shape, written: Node<'_>) -> Option<&'static Action> {
         let Kind::Text(name) = written.kind() else {
             let cause = format!("`{}` takes a string, not {}", shape.action, written.describe());
-            self.fault(Fault::new(cause, "correct the value"), written.offset);
+            self.fault(
+                Fault::new(cause, format!("write `\"{}\": \"…\"`", shape.action)),
+                written.offset,
+            );
             return None;
         };
         let found = shape.actions.iter().find(|action| action.name == name);
@@ -182,7 +193,7 @@ impl Reader<'_> {
         };
         if value.is_none() {
             let cause = format!("`{key}` takes {}, not {}", takes.describe(), node.describe());
-            self.fault(Fault::new(cause, "correct the value"), node.offset);
+            self.fault(Fault::new(cause, format!("give it {}", takes.describe())), node.offset);
         }
         value
     }

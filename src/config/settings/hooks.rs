@@ -122,7 +122,7 @@ impl Reader<'_> {
             | Value::Table(_)
             | Value::Other(_) => {
                 let cause = format!("`{key}` takes true or false, not {}", found.describe());
-                self.fault(Fault::new(cause, "correct the value"), found.offset);
+                self.fault(Fault::new(cause, format!("write `\"{key}\": true`")), found.offset);
                 None
             }
         }
@@ -212,7 +212,8 @@ impl Reader<'_> {
         match handler {
             Some(handler) if self.errors() == before => {
                 let events = vec![(row.name.to_string(), at)];
-                self.manifest.hooks.push(Entry { name, events, handler, draft, at });
+                let is_anchored = false;
+                self.manifest.hooks.push(Entry { name, events, handler, draft, at, is_anchored });
             }
             _ => self.rejected(row, item.offset),
         }
@@ -296,7 +297,7 @@ impl Reader<'_> {
         let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
         let Some(number) = number else {
             let cause = format!("`{key}` takes {unit}, more than 0, not {}", pair.tree.describe());
-            self.fault(Fault::new(cause, "correct the value"), pair.tree.offset);
+            self.fault(Fault::new(cause, format!("write `\"{key}\": 10`")), pair.tree.offset);
             return usual;
         };
         let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
@@ -327,7 +328,17 @@ impl Reader<'_> {
                     false => "\"block\" or \"allow\"",
                 };
                 let cause = format!("`{}` takes {takes}, not {}", pair.key, tree.describe());
-                self.fault(Fault::new(cause, "correct the value"), tree.offset);
+                self.fault(
+                    Fault::new(
+                        cause,
+                        format!(
+                            "write `\"{}\": {}`",
+                            pair.key,
+                            takes.split(" or ").next().unwrap_or(takes)
+                        ),
+                    ),
+                    tree.offset,
+                );
                 None
             }
         }
@@ -407,7 +418,7 @@ impl Reader<'_> {
         let text = tree.text();
         if text.is_none() {
             let cause = format!("`{key}` takes a string, not {}", tree.describe());
-            self.fault(Fault::new(cause, "correct the value"), tree.offset);
+            self.fault(Fault::new(cause, format!("write `\"{key}\": \"text\"`")), tree.offset);
         }
         text.map(str::to_string)
     }

@@ -40,7 +40,7 @@ impl Reader<'_> {
         for item in items {
             let Kind::Text(written) = item.kind() else {
                 let cause = format!("a path must be a string, not {}", item.describe());
-                self.fault(Fault::new(cause, "correct the value"), item.offset);
+                self.fault(Fault::new(cause, "write `\"~/hooks/gate.sh\"`"), item.offset);
                 continue;
             };
             let path = self.path(&written);

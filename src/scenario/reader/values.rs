@@ -21,7 +21,7 @@ impl Reader<'_> {
     pub(super) fn wrong<T>(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<T> {
         let cause =
             format!("`{}` takes {}, not {}", row.name, row.takes.describe(), kind(value.get_ref()));
-        self.fault(Fault::new(cause, "correct the value"), value.span().start);
+        self.fault(Fault::new(cause, row.takes.cure(row.name)), value.span().start);
         None
     }
 

@@ -64,7 +64,7 @@ fn the_user_layer_can_have_a_hookrun_toml() {
 }
 
 #[test]
-fn the_project_is_the_nearest_folder_upwards() {
+fn every_folder_of_the_project_upwards_counts() {
     let sandbox = Sandbox::new()
         .hook("outer", "")
         .script("inner/hooks.d/tool.pre/inner", ALLOW)
@@ -85,7 +85,7 @@ fn the_project_is_the_nearest_folder_upwards() {
     };
 
     assert!(at("inner/deep/er").contains("inner/hooks.d/tool.pre/inner"));
-    assert!(!at("inner/deep/er").contains("outer"), "the nearest one only");
+    assert!(at("inner/deep/er").contains("outer"), "none hides another");
     assert!(at("home").contains("outer"));
 }
 

@@ -63,6 +63,7 @@ fn a_shell_hook_needs_no_json_parser() {
     });
     sandbox.hookrun(&["run", "tool.pre"], context.to_string().as_bytes()).allows();
     let project = fs::canonicalize(sandbox.path()).unwrap();
+    let own = project.join("hooks.d/tool.pre");
     let expected = [
         ("HOOKRUN_ACTION_COMMAND", "a  'b' $c"),
         ("HOOKRUN_ACTION_KIND", "shell"),
@@ -70,6 +71,7 @@ fn a_shell_hook_needs_no_json_parser() {
         ("HOOKRUN_EVENT", "tool.pre"),
         ("HOOKRUN_HAS_UI", "0"),
         ("HOOKRUN_HOOK", "hook"),
+        ("HOOKRUN_HOOK_DIR", own.to_str().unwrap()),
         ("HOOKRUN_HOST", "native"),
         ("HOOKRUN_PROJECT_DIR", project.to_str().unwrap()),
         ("HOOKRUN_SESSION_ID", "s-1"),

@@ -79,7 +79,10 @@ impl Reader<'_> {
                     arguments.key,
                     arguments.tree.describe()
                 );
-                self.fault(Fault::new(cause, "correct the value"), arguments.tree.offset);
+                self.fault(
+                    Fault::new(cause, format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key)),
+                    arguments.tree.offset,
+                );
                 return None;
             };
             return Some(std::iter::once(line).chain(texts).collect());

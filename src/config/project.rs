@@ -1,0 +1,118 @@
+//! Which folders make up the project, and where its root is.
+//!
+//! The project is the host's, not the working directory of an agent, which may `cd` anywhere. It is
+//! looked for
+//!
+//! 1. in what the host says that its user has opened, and around hookrun's own working directory;
+//! 2. around the event's working directory, where that is inside these or they have no hooks.
+//!
+//! From there every folder upwards that configures hooks counts, and none hides another: neither an
+//! empty `hooks.d` nor a repository made below them ends the search. It ends before the home
+//! folder, before a folder that everyone may put files into (`/tmp`) and before the root of the
+//! file system. Only where there is nothing up to there, and no git repository either, the nearest
+//! folder beyond counts.
+
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::discover::{self, Layer, is_there};
+use super::env::Environment;
+use super::problem::Problem;
+use crate::dialect::folders::HostFolders;
+use crate::hook::LayerKind;
+
+/// The project's folders.
+pub(super) struct Project {
+    /// Those that configure hooks, the outermost first.
+    pub(super) layers: Vec<Layer>,
+    /// Its root: what the host names, else the outermost folder with hooks, else the one of a git
+    /// repository, else the working directory.
+    pub(super) root: PathBuf,
+    /// All folders in which hooks were looked for.
+    pub(super) looked: Vec<PathBuf>,
+}
+
+/// Finds the project of a host that tells of these folders.
+pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Problem>) -> Project {
+    let named = told.roots.iter().map(|folder| env.cwd.join(folder));
+    let roots: Vec<PathBuf> = named.filter(|folder| folder.is_dir()).collect();
+    let mut starts = roots.clone();
+    starts.push(env.cwd.clone());
+    let home = env.home.as_ref().and_then(|home| home.metadata().ok()).map(|meta| identity(&meta));
+    let mut search = Search { home, seen: Vec::new(), layers: Vec::new(), looked: Vec::new() };
+    for start in &starts {
+        search.upwards(start, problems);
+    }
+    if let Some(cwd) = told.cwd.as_ref().map(|cwd| env.cwd.join(cwd)) {
+        let found = search.layers.iter().map(|layer| &layer.folder);
+        let is_known = || roots.iter().chain(found).any(|root| is_inside(&cwd, root));
+        if search.layers.is_empty() || is_known() {
+            search.upwards(&cwd, problems);
+            starts.push(cwd);
+        }
+    }
+    let mut root = roots.into_iter().next();
+    let Search { mut layers, looked, .. } = search;
+    if layers.is_empty() {
+        let repository = |start: &PathBuf| {
+            let mut up = start.ancestors();
+            up.find(|folder| is_there(&folder.join(".git"))).map(Path::to_path_buf)
+        };
+        let repository = starts.iter().find_map(repository);
+        if repository.is_none() {
+            let mut beyond = starts.iter().flat_map(|start| start.ancestors());
+            let kind = LayerKind::Project;
+            layers.extend(beyond.find_map(|folder| discover::layer(kind, folder, problems)));
+        }
+        root = root.or(repository);
+    }
+    let outermost = || layers.first().map(|layer| layer.folder.clone());
+    let root = root.or_else(outermost).unwrap_or_else(|| env.cwd.clone());
+    Project { layers, root, looked }
+}
+
+/// Whether `folder` is `root` or below it, links followed.
+fn is_inside(folder: &Path, root: &Path) -> bool {
+    let is_below = || Some(folder.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
+    folder.starts_with(root) || is_below() == Some(true)
+}
+
+/// What is the same for all ways to write the path of a folder.
+type Identity = (u64, u64);
+
+fn identity(meta: &Metadata) -> Identity {
+    (meta.dev(), meta.ino())
+}
+
+struct Search {
+    home: Option<Identity>,
+    /// Folders that were looked into: two starts mostly meet.
+    seen: Vec<Identity>,
+    layers: Vec<Layer>,
+    looked: Vec<PathBuf>,
+}
+
+impl Search {
+    fn upwards(&mut self, start: &Path, problems: &mut Vec<Problem>) {
+        let mut found = Vec::new();
+        for folder in start.ancestors() {
+            let Ok(meta) = folder.metadata() else {
+                // What we may not look at is told when it is read.
+                found.extend(discover::layer(LayerKind::Project, folder, problems));
+                continue;
+            };
+            let own = identity(&meta);
+            // In a folder for everybody's files, others may put hooks.
+            let is_shared = meta.permissions().mode() & 0o1002 == 0o1002 && folder != start;
+            let is_end = Some(own) == self.home || is_shared || folder.parent().is_none();
+            if is_end || self.seen.contains(&own) {
+                break;
+            }
+            self.seen.push(own);
+            self.looked.push(folder.to_path_buf());
+            found.extend(discover::layer(LayerKind::Project, folder, problems));
+        }
+        self.layers.extend(found.into_iter().rev());
+    }
+}

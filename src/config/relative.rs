@@ -1,0 +1,288 @@
+//! Relative paths in a command mean the folder of the file that configures the hook, never the
+//! working directory of an agent: a file put there must not replace a guard.
+
+use std::path::{Path, PathBuf};
+
+use super::problem::Fault;
+
+/// Programs that run a script, which they are given as an argument.
+const INTERPRETERS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "ruby", "perl", "node", "deno", "bun",
+    "php", "lua", "tsx", "ts-node", "pwsh", "Rscript",
+];
+
+/// Programs that run the program in their arguments.
+const WRAPPERS: &[&str] = &[
+    "env", "exec", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "sudo", "doas",
+    "time", "uv", "poetry", "pipenv", "npx", "bunx",
+];
+
+/// Options of interpreters after which no file stands that they run.
+const INLINE: &[&str] =
+    &["-c", "-e", "-m", "-p", "-r", "-E", "-", "--eval", "--print", "--version"];
+
+/// How the names of scripts end.
+const SCRIPTS: &[&str] =
+    &["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua"];
+
+/// The words of a command, with those that name something beside the configuring file, which is in
+/// `base`, made absolute. The program itself is left to whoever starts it.
+///
+/// # Errors
+/// When an interpreter is given a script that is not there: it would take one of that name in the
+/// working directory.
+pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Fault> {
+    let interpreter = interpreter(words);
+    let mut all = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        let is_operand = interpreter.is_some_and(|own| at > own);
+        match beside(word, base, is_operand).filter(|_| at > 0) {
+            Some(path) => all.push(path),
+            None => all.push(word.clone()),
+        }
+    }
+    let Some(interpreter) = interpreter else { return Ok(all) };
+    // A line for the shell (`sh -c '…'`) is one whoever starts the shell.
+    let lines = words[interpreter + 1..].iter().filter(|word| word.contains(char::is_whitespace));
+    if let Some(word) = lines.into_iter().find_map(|line| adrift(line)) {
+        return Err(fault_of(&word));
+    }
+    match script(&all[interpreter + 1..]) {
+        Script::Named(operands) if !operands.iter().any(|word| Path::new(word).is_file()) => {
+            let word = operands[0];
+            let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
+            let cause = format!("the script `{shown}` is not beside the file that names it");
+            let cure = format!("put it into {}, or write its whole path", base.display());
+            Err(Fault::new(cause, cure))
+        }
+        Script::Named(_) | Script::None => Ok(all),
+    }
+}
+
+/// What is wrong with a command line for the shell.
+pub(super) fn check_line(line: &str) -> Result<(), Fault> {
+    adrift(line).map_or(Ok(()), |word| Err(fault_of(&word)))
+}
+
+fn fault_of(word: &str) -> Fault {
+    let cause = format!("the shell looks for `{word}` in the event's working directory");
+    let path = word.trim_start_matches("./");
+    Fault::new(cause, format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file"))
+}
+
+/// The path of what `word` names beside the configuring file, if it is meant to.
+fn beside(word: &str, base: &Path, is_operand: bool) -> Option<String> {
+    if let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
+        return is_dotted(value).then(|| format!("{option}={}", joined(base, value)));
+    }
+    if is_dotted(word) && !word.contains(char::is_whitespace) {
+        return Some(joined(base, word));
+    }
+    if word.is_empty() || word.contains(char::is_whitespace) || word.starts_with(['/', '-', '~']) {
+        return None;
+    }
+    let path = base.join(word);
+    let is_meant = match word.contains('/') {
+        true => path.exists(),
+        false => (is_operand || word.contains('.')) && path.is_file(),
+    };
+    is_meant.then(|| joined(base, word))
+}
+
+/// Whether a word begins as only a relative path does.
+fn is_dotted(word: &str) -> bool {
+    word.starts_with("./") || word.starts_with("../")
+}
+
+fn joined(base: &Path, word: &str) -> String {
+    let path: PathBuf = base.join(word.trim_start_matches("./"));
+    path.to_string_lossy().into_owned()
+}
+
+/// The place of the interpreter that a command starts, by wrappers or not.
+fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
+    let name = |word: &W| Path::new(word.as_ref()).file_name()?.to_str().map(str::to_string);
+    let is_wrapped =
+        words.first().and_then(name).is_some_and(|name| WRAPPERS.contains(&name.as_str()));
+    let is_interpreter = |word: &W| {
+        name(word).is_some_and(|name| {
+            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            INTERPRETERS.contains(&plain)
+        })
+    };
+    let among = if is_wrapped { words.len() } else { words.len().min(1) };
+    words[..among].iter().position(is_interpreter)
+}
+
+/// What an interpreter is given to run.
+enum Script<'w> {
+    /// One of these words, mostly the first, is a file.
+    Named(Vec<&'w str>),
+    /// No file, or one that only the shell knows.
+    None,
+}
+
+fn script<W: AsRef<str>>(arguments: &[W]) -> Script<'_> {
+    let words = || arguments.iter().map(AsRef::as_ref);
+    let is_inline = |word: &str| {
+        let is_cluster =
+            |end| word.starts_with('-') && !word.starts_with("--") && word.ends_with(end);
+        INLINE.contains(&word) || is_cluster('c')
+    };
+    if words().any(|word| is_inline(word) || word.contains(['$', '`', '~'])) {
+        return Script::None;
+    }
+    let operands: Vec<&str> = words().filter(|word| !word.starts_with(['-', '+'])).collect();
+    if operands.is_empty() { Script::None } else { Script::Named(operands) }
+}
+
+/// The word of a command line for the shell that would be looked for in the working directory: a
+/// program `./x`, or the script of an interpreter.
+fn adrift(line: &str) -> Option<String> {
+    commands(line).into_iter().find_map(|words| {
+        let program = words.first()?;
+        if is_dotted(program) {
+            return Some(program.clone());
+        }
+        if matches!(program.as_str(), "." | "source") {
+            let sourced = words.get(1)?;
+            return is_adrift(sourced).then(|| sourced.clone());
+        }
+        let interpreter = interpreter(&words)?;
+        match script(&words[interpreter + 1..]) {
+            Script::Named(operands) => {
+                let is_first = |(at, word): &(usize, &&str)| *at == 0 && is_adrift(word);
+                let is_script = |word: &&&str| {
+                    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+                    is_dotted(word)
+                        || is_adrift(word) && ending.is_some_and(|e| SCRIPTS.contains(&e))
+                };
+                let first = operands.iter().enumerate().find(is_first).map(|(_, word)| word);
+                first.or(operands.iter().find(is_script)).map(|word| (*word).to_string())
+            }
+            Script::None => None,
+        }
+    })
+}
+
+/// Whether a word of a shell is a path that is not anchored anywhere.
+fn is_adrift(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with(['/', '$', '~', '-', '<', '`'])
+}
+
+/// Words after which the shell expects a command.
+const BEFORE_COMMANDS: &[&str] =
+    &["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"];
+
+/// The words of each simple command of a line, as far as they can be told without running it. What
+/// stands in quotes is part of a word.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    let mut word = String::new();
+    let mut quote = None;
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some('\'') => word.push(c),
+            // A substitution in a quoted text is a command too.
+            Some(_) if c == '`' || c == '(' && word.ends_with('$') => {
+                end_word(&mut all, &mut word);
+                all.push(Vec::new());
+            }
+            None if c == '\'' || c == '"' => quote = Some(c),
+            Some(_) | None if c == '\\' => word.extend(characters.next()),
+            Some(_) => word.push(c),
+            None if c.is_whitespace() && c != '\n' => end_word(&mut all, &mut word),
+            None if "\n;|&()`".contains(c) => {
+                end_word(&mut all, &mut word);
+                all.push(Vec::new());
+            }
+            None => word.push(c),
+        }
+    }
+    end_word(&mut all, &mut word);
+    all
+}
+
+fn end_word(all: &mut [Vec<String>], word: &mut String) {
+    let Some(command) = all.last_mut() else { return };
+    let word = std::mem::take(word);
+    let is_variable = || {
+        let name = word.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    let is_skipped = word.is_empty()
+        || command.is_empty() && (is_variable() || BEFORE_COMMANDS.contains(&word.as_str()));
+    if !is_skipped {
+        command.push(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_name_something_beside_the_file_become_absolute() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path();
+        std::fs::create_dir(base.join("bin")).unwrap();
+        for file in ["guard.sh", "guard", "bin/x.py", "rules.json"] {
+            std::fs::write(base.join(file), "").unwrap();
+        }
+        let root = base.display();
+        for (command, wanted) in [
+            ("sh guard.sh", format!("sh {root}/guard.sh")),
+            ("sh guard", format!("sh {root}/guard")),
+            ("bash -o pipefail guard.sh a", format!("bash -o pipefail {root}/guard.sh a")),
+            ("python3.12 -B bin/x.py", format!("python3.12 -B {root}/bin/x.py")),
+            ("/usr/bin/env FOO=1 sh guard.sh", format!("/usr/bin/env FOO=1 sh {root}/guard.sh")),
+            ("timeout 5 python3 ./bin/x.py", format!("timeout 5 python3 {root}/bin/x.py")),
+            ("uv run bin/x.py", format!("uv run {root}/bin/x.py")),
+            ("./guard --rules rules.json", format!("./guard --rules {root}/rules.json")),
+            ("opa --data=./rules.json", format!("opa --data={root}/rules.json")),
+            // Words that only look like names of files.
+            ("just guard", "just guard".to_string()),
+            ("make bin", "make bin".to_string()),
+            ("echo none.txt a/b", "echo none.txt a/b".to_string()),
+            ("sh -c ./guard", format!("sh -c {root}/guard")),
+            ("sh -c guard.sh", format!("sh -c {root}/guard.sh")),
+            ("sh /etc/profile", "sh /etc/profile".to_string()),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_string).collect();
+            assert_eq!(anchored(&words, base).unwrap().join(" "), wanted, "{command}");
+        }
+        for command in ["sh none.sh", "bash none", "env sh ./none.sh", "python3 bin/none.py x"] {
+            let words: Vec<String> = command.split(' ').map(str::to_string).collect();
+            let fault = anchored(&words, base).unwrap_err();
+            assert!(fault.cause.contains("none"), "{command}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_that_looks_into_the_working_directory_is_found() {
+        for (line, wanted) in [
+            ("./guard.sh | tee log", Some("./guard.sh")),
+            ("true && ../x", Some("../x")),
+            ("if ! ./a; then exit 1; fi", Some("./a")),
+            ("X=1 sh guard.sh", Some("guard.sh")),
+            ("cat | python3 check.py", Some("check.py")),
+            ("timeout 5 bash -o pipefail guard.sh", Some("guard.sh")),
+            (". ./lib.sh; check", Some("./lib.sh")),
+            ("source lib.sh", Some("lib.sh")),
+            ("echo \"$(./x)\"", Some("./x")),
+            ("\"$HOOKRUN_HOOK_DIR\"/guard.sh | tee log", None),
+            ("sh \"$HOOKRUN_HOOK_DIR/guard.sh\"", None),
+            ("sh -c 'echo no; exit 1'", None),
+            ("grep -q x ./README.md || exit 1", None),
+            ("cd ..; ls ./a", None),
+            ("jq -e .ok >/dev/null", None),
+            ("echo './x' '; ./y'", None),
+            ("python3 -m json.tool", None),
+            ("node", None),
+        ] {
+            assert_eq!(adrift(line).as_deref(), wanted, "{line}");
+        }
+    }
+}
