@@ -221,6 +221,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
+    /// Block unless this hook is bound to the event, or with `any` unless some hook is; can be given
+    /// several times
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) require: Vec<String>,
+
     /// How long everything may take; then the event is refused [default: what the host waits, less
     /// a margin, where that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]

@@ -23,6 +23,7 @@ use crate::install::hosts::{self, HOSTS, Host, Row};
 use crate::install::path_of;
 use crate::install::wanted::{Wanted, quoted};
 use crate::told::paths;
+use crate::unbound::Sought;
 use crate::validate::problems_of;
 use evidence::Evidence;
 use look::Installed;
@@ -32,6 +33,9 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let config = Config::load(&Choice::default(), env, Scope::All);
     let mut findings = Findings::default();
     about_hooks(&config, env, &mut findings);
+    for problem in (Sought { choice: &Choice::default(), env }).problems(&config) {
+        findings.put(problem);
+    }
     about_log(env, &mut findings);
     let wanted = Wanted::by(&config);
     let evidence = Evidence::of(&config.project, env);

@@ -27,6 +27,7 @@ use crate::input::{self, Deadline};
 use crate::keep::{Kept, Places, Settings};
 use crate::run::{check_depth, choice, find_event, runner, start_up};
 use crate::told::{self, Told};
+use crate::unbound::Sought;
 use crate::watchdog::{self, Watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
@@ -115,7 +116,8 @@ impl Asked<'_> {
         let (abort, grounds) = start_up()?;
         let budget = self.args.budget.map(|whole| Budget::from(self.started, whole));
         let scope = Scope::Event(self.hook.event);
-        let config = Config::load(&choice(&self.args.source, self.env, git::NAME), self.env, scope);
+        let choice = choice(&self.args.source, self.env, git::NAME);
+        let config = Config::load(&choice, self.env, scope);
         let spec = find_event(&config, self.hook.event)?;
         let complaint = config.complaint();
         let settings = Settings::of(&config);
@@ -134,6 +136,8 @@ impl Asked<'_> {
         if let Some(jobs) = self.args.jobs {
             runner = runner.jobs(jobs);
         }
+        let sought = Sought { choice: &choice, env: self.env };
+        sought.require(&self.args.require, runner.registry(), &spec.name)?;
         let mut run = runner.handle_within(&event, budget);
         self.pulse.promise(PATIENCE);
         let until = budget.map(|budget| budget.until);

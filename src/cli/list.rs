@@ -20,6 +20,8 @@ use crate::exit::{Exit, Result};
 use crate::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
 use crate::run::choice;
 use crate::streams;
+use crate::unbound::Sought;
+use crate::validate::tool_problems;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -40,11 +42,16 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
+    let sought = Sought { choice: &choice, env };
+    let unbound = sought.near_misses();
+    for problem in config.hooks.iter().flat_map(tool_problems).chain(unbound) {
+        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
+    }
     let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
     match args.format {
         TextFormat::Human => {
             if registry.hooks().is_empty() {
-                nothing_found(&config, &paths, out)?;
+                nothing_found(&sought, &paths, out)?;
             }
             for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
                 bound_to(spec, dialect, &registry, &paths, out)?;
@@ -64,10 +71,10 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 /// Where hooks were looked for, and how to begin.
-fn nothing_found(config: &Config, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+fn nothing_found(sought: &Sought<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "No hooks found.")?;
-    for layer in &config.layers {
-        writeln!(out, "  looked into {} ({} layer)", paths.show(&layer.folder), layer.kind.name())?;
+    for place in sought.places() {
+        writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;
     }
     writeln!(
         out,

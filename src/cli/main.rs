@@ -32,6 +32,7 @@ mod terminal;
 mod test;
 mod told;
 mod ui;
+mod unbound;
 mod validate;
 mod watchdog;
 mod why;

@@ -9,11 +9,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use hookrun::config::{Choice, Config, Environment, Scope, commands};
+use hookrun::config::{Choice, Config, Environment, Scope, Severity, commands};
 use hookrun::event::EventSpec;
 use hookrun::event::catalog::{self, command};
 use hookrun::hook::LayerKind;
-use hookrun::report::{Paths, plain};
+use hookrun::report::{Paths, plain, problems};
 
 use crate::args::NewArgs;
 use crate::doctor::untold;
@@ -52,6 +52,12 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         Some(event) => hook_of(args, event, &config, hooks)?,
         None => case_of(args, env, hooks)?,
     };
+    if args.hooks.is_none() {
+        let config = Config::load(&choice, env, Scope::All);
+        for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
+            streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
+        }
+    }
     if args.dry_run {
         for page in &plan.pages {
             writeln!(out, "# {}\n{}", paths.show(&page.path), page.text)?;

@@ -21,6 +21,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     }
     let mut event: Option<String> = None;
     let mut source = SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false };
+    let mut require = Vec::new();
     let mut once = Once::default();
     let mut rest = rest.iter();
     while let Some(argument) = rest.next() {
@@ -47,6 +48,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         match name {
             "--hooks" if !value.is_empty() => source.hooks.push(PathBuf::from(value)),
             "--settings" if !value.is_empty() => source.settings.push(PathBuf::from(value)),
+            "--require" if !value.is_empty() => require.push(value.to_string()),
             _ => once.take(name, value)?,
         }
     }
@@ -58,6 +60,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         arguments: Vec::new(),
         dialect: once.dialect,
         source,
+        require,
         budget: once.budget,
         stdin_timeout: once.stdin_timeout.unwrap_or(Duration::from_secs(5)),
         jobs: once.jobs,

@@ -24,6 +24,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::keep::{Kept, Places, Settings};
 use crate::told::{self, Told};
+use crate::unbound::Sought;
 use crate::watchdog::{self, Watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -147,7 +148,7 @@ fn decide_what_comes((args, env): (&RunArgs, &Environment), time: &Time) -> Deci
         );
         return refuse(&asked, &failure);
     }
-    if asked.is_new() {
+    if asked.is_new() && args.require.is_empty() {
         // A new event of a host must not stop the whole host.
         let host = asked.host();
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
@@ -231,6 +232,8 @@ fn try_to_decide(
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
+    let sought = Sought { choice: &choice, env };
+    sought.require(&args.require, runner.registry(), &event.spec().name)?;
     let call = host.call(&event, env);
     let once = call.map_or(Once::Now(None), |call| runner.once(&event, &call, budget));
     let (mut run, claimed) = match once {
@@ -252,7 +255,11 @@ fn try_to_decide(
     if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
         claimed.tell(&run);
     }
-    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
+    let mut reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
+    if told::is_for_people(args.format) && complaint.is_none() {
+        let nobody = sought.nobody_bound(runner.registry(), &event.spec().name);
+        reply.stderr.extend(nobody);
+    }
     let report = told::report(args.format, (&run, &reply), &runner, env);
     Ok(Decided { reply, report, kept: Kept::decided(event, run, settings) })
 }

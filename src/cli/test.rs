@@ -25,6 +25,7 @@ use crate::input::{self, Deadline, Input};
 use crate::run::{choice, reply_to, runner, start_up};
 use crate::show::meant;
 use crate::streams;
+use crate::unbound::Sought;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -104,6 +105,9 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         TestFormat::Human => {
             let (summary, context) = (&event.spec().summary, Some(event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
+            let sought = Sought { choice: &choice, env };
+            let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
+            streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
         }
         TestFormat::Json | TestFormat::Junit | TestFormat::Tap | TestFormat::Github => {
             serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;

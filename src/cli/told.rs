@@ -2,7 +2,7 @@
 //! annotations, a status that stops the job, and a summary on its page.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use hookrun::config::Environment;
@@ -21,6 +21,15 @@ use crate::streams;
 /// How long what is kept of a decision may hold up a host that waits for our end. It takes
 /// microseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Whether a person, or the log of a CI job, reads what goes to stderr.
+pub(crate) fn is_for_people(format: RunFormat) -> bool {
+    match format {
+        RunFormat::Github => true,
+        RunFormat::Reply => std::io::stderr().is_terminal(),
+        RunFormat::Json => false,
+    }
+}
 
 /// The report that the format wants.
 pub(crate) fn report(

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::{Config, Environment, Position, Problem, Scope, Severity};
+use hookrun::config::{Config, Environment, Position, Problem, Scope, Severity, line_of_directive};
 use hookrun::dialect;
 use hookrun::event::action::TOOLS;
 use hookrun::exec::{child, command};
@@ -18,6 +18,7 @@ use crate::args::ValidateArgs;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::choice;
 use crate::told::paths;
+use crate::unbound::Sought;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -47,7 +48,8 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
+    let choice = choice(&args.source, env, &args.dialect);
+    let config = Config::load(&choice, env, Scope::All);
     let config = config.for_host(dialect::find(&args.dialect));
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {
@@ -61,7 +63,8 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
         entry.hooks += 1;
         entry.problems.extend(found);
     }
-    for problem in &config.problems {
+    let unbound = Sought { choice: &choice, env }.problems(&config);
+    for problem in config.problems.iter().chain(&unbound) {
         check(&mut checks, &problem.file).problems.push(problem.clone());
     }
     let checks: Vec<Check> = checks.into_values().map(tidied).collect();
@@ -143,10 +146,11 @@ fn reads_working_tree(hook: &Hook) -> bool {
 fn tool_problems(hook: &Hook) -> Vec<Problem> {
     let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
     let near = |tool| Some((tool, spelling::nearest(tool, known())?));
+    let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));
     let problem = |(tool, nearest): (&str, &str)| Problem {
         severity: Severity::Warning,
         file: hook.source.file.clone(),
-        at: hook.source.line.map(|line| Position { line, column: 1 }),
+        at: line.map(|line| Position { line, column: 1 }),
         cause: format!("no host has a tool `{tool}`, as far as is known"),
         cure: Some(format!("did you mean `{nearest}`?")),
         events: vec![hook.event.clone()],

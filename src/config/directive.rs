@@ -348,6 +348,7 @@ mod tests {
         std::fs::write(&file, script).unwrap();
         let found = read(&file, &mut Draft::default()).unwrap();
         found
+            .problems
             .iter()
             .map(|problem| format!("{}: {}", problem.at.unwrap().line, problem.cause))
             .collect()

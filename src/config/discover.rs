@@ -13,7 +13,7 @@ use super::loose::{Loose, Origin};
 use super::problem::{Fault, Problem};
 use super::project;
 use crate::dialect::folders::{self, Folders, HostFolders};
-use crate::dialect::settings::hosts;
+use crate::dialect::settings;
 use crate::event::{Context, catalog};
 use crate::hook::LayerKind;
 
@@ -208,7 +208,7 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
 /// The host that stands before a settings file, as in `claude:FILE`, and the file.
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
-    let host = |(name, file): (&str, _)| Some((hosts::of(name)?.dialect, Path::new(file)));
+    let host = |(name, file): (&str, _)| Some((settings::whose(name)?, Path::new(file)));
     parts.and_then(host).map_or((None, written), |(host, file)| (Some(host), file))
 }
 

@@ -156,6 +156,14 @@ impl Draft {
         self.patterns.push((pattern, written, at));
     }
 
+    /// The fields of the context that it matches, each with its place.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Option<Position>)> {
+        self.patterns.iter().filter_map(|(pattern, _, at)| match pattern {
+            Pattern::Field(field) => Some((field.as_str(), *at)),
+            Pattern::Tool | Pattern::Path | Pattern::Command => None,
+        })
+    }
+
     /// The matcher.
     ///
     /// # Errors

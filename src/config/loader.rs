@@ -13,6 +13,10 @@ use crate::dialect::{Binding, DIALECTS, Dialect};
 use crate::event::catalog::{Catalog, UnknownEvent, command};
 use crate::event::{EventSpec, OnFailure};
 use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
+use crate::spelling;
+
+/// Keys that a context may have whatever its event declares.
+const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
 /// What has been loaded so far.
 pub(super) struct Loader<'l> {
@@ -339,10 +343,34 @@ impl Loader<'_> {
             Handler::Shell(line) => relative::check_line(line).map(|()| entry.handler.clone()),
             other => Ok(other.clone()),
         };
-        anchored.unwrap_or_else(|fault| {
+        let handler = anchored.unwrap_or_else(|fault| {
             self.fault(fault, file, Some(entry.at));
             entry.handler.clone()
-        })
+        });
+        // Where an event is decided, the scripts of commands are not read first.
+        if self.scope == Scope::All && entry.is_anchored && !entry.draft.says_dialect {
+            self.check_scripts(file, entry, &handler);
+        }
+        handler
+    }
+
+    /// Finds scripts beside a hookrun.toml that read the keys of another host.
+    fn check_scripts(&mut self, file: &Path, entry: &Entry, handler: &Handler) {
+        let Handler::Words { words, base } = handler else { return };
+        let scripts = words.iter().filter(|word| word.contains('/')).map(|word| base.join(word));
+        for script in scripts.filter(|script| script.starts_with(base)) {
+            let Ok(head) = directive::read(&script, &mut Draft::default()) else { continue };
+            let Some((word, line, dialect)) = head.written.foreign else { continue };
+            if head.written.is_ours {
+                continue;
+            }
+            let script = script.display();
+            let cause = format!(
+                "`{script}:{line}` reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys"
+            );
+            let cure = format!("add `dialect = \"{dialect}\"` to the hook");
+            self.fault(Fault::new(cause, cure), file, Some(entry.at));
+        }
     }
 
     /// Whether a canonical name is in scope.
@@ -354,12 +382,43 @@ impl Loader<'_> {
         match draft.matcher() {
             Ok(matcher) => {
                 let hook = draft.hook(what, event, matcher);
+                self.check_fields(draft, &hook, &event.spec);
                 self.warn(&hook, &event.spec);
                 self.hooks.push(hook);
             }
             Err(faults) => {
                 for (fault, at) in faults {
                     self.fault(fault, &what.source.file, at);
+                }
+            }
+        }
+    }
+
+    /// Finds matched fields that no context of the event has: such a hook never runs.
+    fn check_fields(&mut self, draft: &Draft, hook: &Hook, spec: &EventSpec) {
+        // Whoever declares no context tells nothing about it.
+        if spec.context.is_empty() {
+            return;
+        }
+        for (field, at) in draft.fields() {
+            let (key, rest) = field.split_once('.').unwrap_or((field, ""));
+            if spec.carries(key) || ALWAYS_THERE.contains(&key) {
+                continue;
+            }
+            let known = spec.context.iter().map(|known| known.name.as_ref());
+            let event = &spec.name;
+            let cause = format!("`{event}` has no key `{key}`: `{}` can never run", hook.name);
+            let at = at.or(hook.source.line.map(|line| Position { line, column: 1 }));
+            match spelling::nearest(key, known) {
+                Some(nearest) => {
+                    let dot = if rest.is_empty() { "" } else { "." };
+                    let cure = format!("did you mean `where.{nearest}{dot}{rest}`?");
+                    self.fault(Fault::new(cause, cure), &hook.source.file, at);
+                }
+                None => {
+                    let cure = format!("`hookrun events {event}` lists its keys");
+                    let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+                    self.problems.push(Problem { severity: Severity::Warning, ..problem });
                 }
             }
         }

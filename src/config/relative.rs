@@ -21,6 +21,9 @@ const WRAPPERS: &[&str] = &[
 const INLINE: &[&str] =
     &["-c", "-e", "-m", "-p", "-r", "-E", "-", "--eval", "--print", "--version"];
 
+/// Options of interpreters that take the next word.
+const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
+
 /// How the names of scripts end.
 const SCRIPTS: &[&str] =
     &["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua"];
@@ -132,7 +135,11 @@ fn script<W: AsRef<str>>(arguments: &[W]) -> Script<'_> {
     if words().any(|word| is_inline(word) || word.contains(['$', '`', '~'])) {
         return Script::None;
     }
-    let operands: Vec<&str> = words().filter(|word| !word.starts_with(['-', '+'])).collect();
+    let before = std::iter::once("").chain(words());
+    let operands = words()
+        .zip(before)
+        .filter(|(word, before)| !word.starts_with(['-', '+']) && !WITH_VALUES.contains(before));
+    let operands: Vec<&str> = operands.map(|(word, _)| word).collect();
     if operands.is_empty() { Script::None } else { Script::Named(operands) }
 }
 

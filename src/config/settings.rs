@@ -128,12 +128,15 @@ impl Reader<'_> {
             (Err(error), _) => return self.no_json(&error),
         };
         let Some(entries) = self.table(document, "the file") else { return };
-        if self.operator.host.is_none()
-            && let Some(listing) = Reader::listing_of(&entries)
-        {
+        let listing = match self.operator.host {
+            None => Reader::listing_of(&entries),
+            Some(host) => LISTINGS.iter().find(|listing| listing.dialect == host),
+        };
+        if let Some(listing) = listing {
             return self.listing(listing, &entries);
         }
-        if self.is_hosts(document, None) {
+        let is_profile = |host| SHAPES.iter().any(|shape| shape.dialect == host);
+        if !self.operator.host.is_some_and(is_profile) && self.is_hosts(document, None) {
             return;
         }
         self.profile(document, &entries);

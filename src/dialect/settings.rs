@@ -14,6 +14,14 @@ pub const SHAPES: &[Shape] = &[loom::PROFILE];
 /// Every kind of settings file that lists the files of hooks.
 pub const LISTINGS: &[Listing] = &[pi::SETTINGS];
 
+/// The dialect that is called `name`, if its system has settings with hooks.
+pub fn whose(name: &str) -> Option<&'static str> {
+    let systems = SHAPES.iter().map(|shape| shape.dialect);
+    let mut systems = systems.chain(LISTINGS.iter().map(|listing| listing.dialect));
+    let of_host = hosts::of(name).map(|host| host.dialect);
+    of_host.or_else(|| systems.find(|dialect| *dialect == name))
+}
+
 /// A kind of settings file that lists the files of hooks.
 #[derive(Debug)]
 pub struct Listing {

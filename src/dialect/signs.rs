@@ -296,7 +296,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Words that are hookrun's own.
-const OWN_WORDS: &[&str] = &["toolInput", "toolOutput", "HOOKRUN_", "hookrun"];
+const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
 /// For whom a script was written, by the words in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -326,7 +326,7 @@ pub fn written(text: &str) -> Written {
 }
 
 /// Hosts whose hooks are written as another's are where both have an event of one name.
-const LIKE: &[(&str, &str)] = &[("codex", "claude"), ("gemini", "claude")];
+const LIKE: &[(&str, &str)] = &[("codex", "claude"), ("gemini", "claude"), ("copilot", "claude")];
 
 /// The dialects after whose events a folder is named, written letter by letter; none for a name of
 /// ours. Of those whose hooks are written alike the first.

@@ -54,6 +54,12 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         let title = format!("hookrun cannot go on with {}", report.event);
         annotation("error", &[("title", title)], report.reply.stderr.trim_end(), out)?;
     }
+    if report.hooks.is_empty() && report.reason.is_none() && !is_complaint(report) {
+        let title = format!("nobody decided about {}", report.event);
+        let text = report.reply.stderr.trim_end();
+        let text = if text.is_empty() { "no hook is bound to it" } else { text };
+        annotation("warning", &[("title", title)], text, out)?;
+    }
     writeln!(out, "{}", decided(report))
 }
 

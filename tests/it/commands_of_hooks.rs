@@ -199,7 +199,7 @@ fn mistakes_in_names_of_commands_are_found() {
          it does]"
             .to_string(),
         format!("error hookrun.toml:9:9: `` cannot be the name of a command {cure}"),
-        "error hookrun.toml:11:15: `description` takes a string, not 1 [correct the value]".into(),
+        "error hookrun.toml:11:15: `description` takes a string, not 1 [write `description = \"text\"`]".into(),
         "error hookrun.toml:13:8: `command.mine` is a command, which needs no declaration [bind a \
          hook to it: `event = \"command.NAME\"`, with a `description`]"
             .into(),

@@ -22,6 +22,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn listing(&mut self, listing: &'static Listing, entries: &Entries<'_>) {
+        if !entries.iter().any(|(key, _, _)| key == listing.section) {
+            self.nothing_of_hooks(0);
+        }
         for (key, _, value) in entries {
             if key == listing.section {
                 self.listed(listing, *value);

@@ -103,7 +103,12 @@ fn a_script_with_crlf_has_its_directives_too() {
 
 #[test]
 fn directives_end_with_the_first_line_of_code() {
-    assert_eq!(settings("true\n# hookrun: priority=7 nonsense")["priority"], 100);
+    let sandbox = Sandbox::new().hook("hook.sh", "true\n# hookrun: priority=7 nonsense");
+    assert_eq!(
+        sandbox.problems(&[]),
+        ["error hooks.d/tool.pre/hook.sh:3:1: this directive stands below the first code, and is \
+          not read [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"]
+    );
 }
 
 #[test]
@@ -139,23 +144,23 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
     let mut wanted = vec![
         at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
         at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
-        at(5, 12, "`priority` takes a whole number, not \"high\" [correct the value]"),
+        at(5, 12, "`priority` takes a whole number, not \"high\" [write `priority=10`]"),
         at(5, 26, "`timeout` is set twice [keep one; only paths may stand several times]"),
-        at(6, 12, "`parallel` takes true or false, not \"yes\" [correct the value]"),
+        at(6, 12, "`parallel` takes true or false, not \"yes\" [write `parallel=true`]"),
         at(
             6,
             25,
-            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [correct the value]",
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [write `on_failure=block`]",
         ),
         at(
             6,
             41,
-            "`background` takes one of \"kill\", \"detach\", not \"kil\" [correct the value]",
+            "`background` takes one of \"kill\", \"detach\", not \"kil\" [write `background=kill`]",
         ),
         at(
             6,
             56,
-            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [correct the value]",
+            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [write `dialect=native`]",
         ),
         at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
         at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),
@@ -192,7 +197,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             13,
             63,
             "`containment` takes one of \"auto\", \"group\", \"cgroup\", \"pidns\", not \"vm\" \
-             [correct the value]",
+             [write `containment=auto`]",
         ),
     ];
     for wanted in wanted.drain(..) {

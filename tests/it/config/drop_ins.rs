@@ -43,7 +43,7 @@ fn a_file_directly_in_hooks_d_is_an_error_with_a_cure() {
 #[test]
 fn a_folder_may_have_a_hosts_name_for_the_event() {
     let sandbox = Sandbox::new()
-        .hook_for("PreToolUse", "20-claude.sh", "echo 'no from claude' >&2; exit 1")
+        .hook_for("PreToolUse", "20-claude.sh", "echo 'no from claude' >&2; exit 2")
         .hook_for("tool.pre", "10-native.sh", "");
 
     assert_eq!(sandbox.order("tool.pre", &[]), ["10-native.sh", "20-claude.sh"]);

@@ -52,12 +52,12 @@ blocs = true
         "hookrun.toml:8:8: two hooks are called `a`; the first is at line 2 \
          [give one of them another name]",
         "hookrun.toml:9:9: unknown event `tool.per` [did you mean `tool.pre`?]",
-        "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 10 [correct the value]",
+        "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 10 [write `timeout = \"10s\"`]",
         "hookrun.toml:13:1: the hook has no `name` [add `name = …`]",
         "hookrun.toml:13:1: the hook has no `command` [add `command = …`]",
         "hookrun.toml:13:1: the hook has no `event` [write `event = \"tool.pre\"`; `hookrun \
          events` lists them]",
-        "hookrun.toml:14:12: `priority` takes a whole number, not \"high\" [correct the value]",
+        "hookrun.toml:14:12: `priority` takes a whole number, not \"high\" [write `priority = 10`]",
         "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
         "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
         "hookrun.toml:18:8: `tool.pre` is already an event: a tool is about to run \

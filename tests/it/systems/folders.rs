@@ -253,7 +253,7 @@ fn mistakes_in_settings_name_their_line() {
     let sandbox = Sandbox::new().file("settings.json", text);
     let wanted = [
         "error settings.json:2:13: the hook `gone.sh` is not there [correct the path, or drop it]",
-        "error settings.json:2:24: a path must be a string, not 1 [correct the value]",
+        "error settings.json:2:24: a path must be a string, not 1 [write `\"~/hooks/gate.sh\"`]",
         "error settings.json:2:27: the hook `home` is a folder, not a file [correct the path, or drop it]",
         "error settings.json:3:18: `hookTimeout` takes milliseconds, at least 1, not 0 [write 30000 for 30 s]",
     ];

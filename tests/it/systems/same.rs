@@ -102,12 +102,15 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
 
 #[test]
 fn a_hook_that_names_no_dialect_in_a_folder_of_one_is_told_how() {
-    let sandbox = Sandbox::new().hook_for("session", "hook.sh", "exit 0");
+    let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "exit 0");
     let problems = sandbox.problems(&[]).join("\n");
     assert!(
-        problems.contains("`session` is an event of pi [say that the hook is one"),
+        problems.contains("is an event of wolli and of omp and of pi [add the line `# hookrun: d"),
         "{problems}"
     );
+    // Of one system alone it needs no directive.
+    let sandbox = Sandbox::new().hook_for("session", "hook.sh", "exit 0");
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "# hookrun: dialect=loom");
     let problems = sandbox.problems(&[]).join("\n");
     assert!(problems.contains("`tool_call` is no event of loom"), "{problems}");
