@@ -40,6 +40,7 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
 
+pub mod access;
 pub mod audit;
 pub mod chain;
 pub mod config;

@@ -45,7 +45,11 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
     let mut lines = (1..).zip(head.lines()).peekable();
     while let Some((number, line)) = lines.next() {
         let text = line.trim();
-        if number == 1 && text.starts_with("#!") || text.is_empty() {
+        if number == 1 && text.starts_with("#!") {
+            problems.extend(line_end(&head).map(|fault| fault.in_file(file, at(1))));
+            continue;
+        }
+        if text.is_empty() {
             continue;
         }
         let Some(comment) = comment_of(text) else {
@@ -74,6 +78,18 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
         problems.extend(faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at))));
     }
     Ok(Head { problems, written: signs::written(&head) })
+}
+
+/// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
+/// `env` would look for one with the CR in its name, and its failure says nothing of it.
+fn line_end(head: &str) -> Option<Fault> {
+    let (first, _) = head.split_once('\n')?;
+    let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
+    if !first.ends_with('\r') || !interpreter.ends_with("/env") {
+        return None;
+    }
+    let cause = "its first line ends in CR LF, so its interpreter is not found";
+    Some(Fault::new(cause, "save it with the line ends of Unix: `sed -i 's/\\r$//' FILE`"))
 }
 
 /// What a comment says, without the marks that begin it.

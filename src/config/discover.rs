@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::env::Environment;
@@ -240,14 +239,6 @@ pub(super) fn is_there(path: &Path) -> bool {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput
         ),
     }
-}
-
-/// Whether everyone may write a file, or put other files into a folder.
-pub(super) fn is_open_to_everyone(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| {
-        let mode = meta.permissions().mode();
-        mode & 0o002 != 0 && !(meta.is_dir() && mode & 0o1000 != 0)
-    })
 }
 
 /// Whether a folder for hooks is there. What stands in its place and is none, or a link to nothing

@@ -8,6 +8,7 @@ use super::draft::{Bound, Draft, What};
 use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
 use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
+use crate::access;
 use crate::dialect::signs::{self, Written};
 use crate::dialect::{Binding, DIALECTS, Dialect};
 use crate::event::catalog::{Catalog, UnknownEvent, command};
@@ -65,9 +66,9 @@ impl Loader<'_> {
 
     /// Whoever may write a folder of hooks decides what runs.
     pub(super) fn check_writers(&mut self, path: &Path) {
-        if discover::is_open_to_everyone(path) {
-            let cure = format!("run `chmod o-w {}`", shell_words::quote(&path.to_string_lossy()));
-            self.fault(Fault::new("everyone may write it", cure), path, None);
+        if access::is_open_to_everyone(path) {
+            let fault = Fault::new("everyone may write it", access::cure(path));
+            self.fault(fault, path, None);
         }
     }
 
@@ -491,7 +492,9 @@ impl Loader<'_> {
                     first.source.file.display()
                 );
                 let at = hook.source.line.map(|line| Position { line, column: 1 });
-                let fault = Fault::new(cause, "give one of them another name");
+                let cure = "give one of them another name: all of a folder's hooks.d, \
+                            .hookrun/hooks.d and hookrun.toml count";
+                let fault = Fault::new(cause, cure);
                 let problem = fault.in_file(&hook.source.file, at);
                 found.push(Problem { events: vec![hook.event.clone()], ..problem });
             }

@@ -51,7 +51,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Fau
         return Err(fault_of(&word));
     }
     match script(&all[interpreter + 1..]) {
-        Script::Named(operands) if !operands.iter().any(|word| Path::new(word).is_file()) => {
+        Script::Named(operands) if !operands.iter().any(|word| base.join(word).is_file()) => {
             let word = operands[0];
             let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
             let cause = format!("the script `{shown}` is not beside the file that names it");

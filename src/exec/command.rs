@@ -1,7 +1,6 @@
 //! From a hook's handler to a program that can be started, or to why it cannot.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,11 +9,11 @@ use std::time::Duration;
 use rustix::fs::Access;
 use rustix::io::Errno;
 
+use crate::access;
 use crate::hook::{Handler, OWN_IMAGE, duration_text};
 use crate::run::StartError;
 
 const WORLD_WRITABLE: u32 = 0o002;
-const STICKY: u32 = 0o1000;
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
 
@@ -118,29 +117,24 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
             cure: format!("run `chmod ug-s {}`", quoted(file)),
         });
     }
-    if mode & WORLD_WRITABLE != 0 {
+    if mode & WORLD_WRITABLE != 0 && access::is_open_to_everyone(&path) {
         return Err(open_to_everyone(&path));
     }
     // Whoever may write the folder of a link can put another one in its place.
     let own = path.parent();
     let written = file.parent().filter(|folder| Some(*folder) != own);
     for folder in [own, written].into_iter().flatten() {
-        if folder.metadata().is_ok_and(|meta| is_open_folder(&meta)) {
+        if access::is_open_to_everyone(folder) {
             return Err(open_to_everyone(folder));
         }
     }
     Ok(path)
 }
 
-fn is_open_folder(meta: &Metadata) -> bool {
-    let mode = meta.permissions().mode();
-    mode & WORLD_WRITABLE != 0 && mode & STICKY == 0
-}
-
 fn open_to_everyone(path: &Path) -> StartError {
     StartError {
         problem: format!("everyone may write `{}`", path.display()),
-        cure: format!("run `chmod o-w {}`", quoted(path)),
+        cure: access::cure(path),
     }
 }
 
@@ -204,6 +198,12 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             problem: format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
             cure: "install it, or correct the first line".to_string(),
         },
+        (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError {
+            problem: format!(
+                "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
+            ),
+            cure: format!("run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`", quoted(&program.path)),
+        },
         (Some(Errno::NOEXEC), _) => StartError {
             problem: format!(
                 "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
@@ -235,6 +235,13 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             cure: "start it by hand to see more".to_string(),
         },
     }
+}
+
+fn begins_with_bom(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; 3];
+    let opened = std::fs::File::open(path);
+    opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
 }
 
 /// Whether the system could start a program, as far as its first bytes tell. Nothing is run.
@@ -295,6 +302,8 @@ mod tests {
     fn what_must_not_run_is_refused_with_its_cure() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
+        // Others can reach it.
+        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
         let of = |name: &str, mode: u32| problem(&Handler::File(file(root, name, mode)));
         assert!(of("plain", 0o644).contains("chmod +x"));
         assert!(of("open", 0o757).contains("everyone may write"));
@@ -306,7 +315,13 @@ mod tests {
         let good = file(root, "good", 0o755);
         assert!(resolve(&Handler::File(good.clone()), None).is_ok());
         fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(problem(&Handler::File(good)).contains("everyone may write"));
+        assert!(problem(&Handler::File(good.clone())).contains("everyone may write"));
+        // What nobody else can reach is nobody else's to write.
+        let inner = root.join("inner");
+        fs::create_dir(&inner).unwrap();
+        let open = file(&inner, "open", 0o757);
+        fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(resolve(&Handler::File(open), None).is_ok());
     }
 
     #[test]

@@ -67,6 +67,8 @@ impl Sandbox {
     /// An empty folder.
     pub(crate) fn new() -> Sandbox {
         let folder = tempfile::Builder::new().prefix("hookrun-it").tempdir().unwrap();
+        // As folders of projects are: others can reach what is in it.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();
         Sandbox { folder, variables: Vec::new() }
     }

@@ -251,9 +251,9 @@ fn a_tool_that_is_nearly_one_is_a_warning() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hooks.d/tool.pre/x.sh: no host has a tool `bsah`, as far as is known \
+            "warning hooks.d/tool.pre/x.sh:2:1: no host has a tool `bsah`, as far as is known \
              [did you mean `bash`?]",
-            "warning hooks.d/tool.pre/x.sh: no host has a tool `wirte`, as far as is known \
+            "warning hooks.d/tool.pre/x.sh:2:1: no host has a tool `wirte`, as far as is known \
              [did you mean `write`?]",
         ]
     );
