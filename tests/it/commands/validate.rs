@@ -34,7 +34,7 @@ fn what_is_in_order_is_said_to_be() {
     let ran = validate(&sandbox, "human");
     ran.exits(0);
     assert_eq!(ran.stdout, "in order: 2 files, 2 hooks, 0 errors, 0 warnings\n");
-    validate(&Sandbox::new(), "human").exits(0).prints("in order: 0 files, 0 hooks");
+    validate(&Sandbox::new(), "human").exits(0).prints("in order: 1 file, 0 hooks, 0 errors, 1");
 }
 
 #[test]

@@ -211,7 +211,7 @@ fn an_unreadable_file_closes_gates() {
 fn two_declarations_of_one_event_must_agree() {
     let user = "[event.deploy]\nsummary = \"a deployment\"\n";
     let file = "home/.config/hookrun/hookrun.toml";
-    let same = manifest(user).file(file, user);
+    let same = manifest(user).file(file, user).hook_for("deploy", "a.sh", "");
     assert_eq!(same.problems(&[]), Vec::<String>::new());
 
     let other =

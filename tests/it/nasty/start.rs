@@ -77,7 +77,7 @@ never_runs! {
     a_script_without_a_first_line_never_runs:
         script("touch ran\n") => "#!/bin/sh", "add that line";
     an_empty_file_never_runs:
-        script("") => "neither a program nor a script", "add that line";
+        script("") => "begins with a byte order mark (BOM)", "add that line";
     a_first_line_without_an_interpreter_never_runs:
         script("#!  \ntouch ran\n") => "neither a program nor a script", "add that line";
     a_first_line_that_ends_in_carriage_return_never_runs:

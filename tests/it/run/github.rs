@@ -51,7 +51,7 @@ fn a_notice_a_remark_or_a_log_is_no_command_either() {
 
 #[test]
 fn the_last_line_says_what_was_decided() {
-    let allowed = Sandbox::new().hookrun(GITHUB, b"{}");
+    let allowed = Sandbox::new().hook("a.sh", "").hookrun(GITHUB, b"{}");
     allowed.exits(0);
     assert_eq!(allowed.stdout, "hookrun: tool.pre is allowed\n");
     let refused = Sandbox::new().hookrun(&["run", "no.\n::error::x", "--format", "github"], b"{}");
@@ -121,7 +121,7 @@ fn the_files_of_annotations_are_named_from_the_workspace() {
     // The event's folder, and what is around it, where the project has no such file.
     assert_eq!(
         files("src", r#"{"cwd":"infra/deep"}"#, &["a.tf", "main.tf"]),
-        ["src/infra/deep/a.tf", "src/main.tf"]
+        ["src/infra/deep/a.tf", "src/infra/main.tf"]
     );
     assert_eq!(
         files("", r#"{"cwd":"src/infra"}"#, &["main.tf", "infra/main.tf"]),
@@ -164,7 +164,8 @@ fn the_summary_has_the_decision_its_reason_and_what_was_found() {
 
 #[test]
 fn a_summary_that_cannot_be_written_changes_nothing() {
-    let sandbox = Sandbox::new().variable("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
+    let sandbox = Sandbox::new().hook("a.sh", "");
+    let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
     let ran = sandbox.hookrun(GITHUB, b"{}");
     ran.exits(0);
     assert!(ran.stderr.starts_with("the summary is not written to `/nowhere/"), "{ran:?}");
