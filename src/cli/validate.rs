@@ -143,7 +143,7 @@ fn reads_working_tree(hook: &Hook) -> bool {
 }
 
 /// The words of a hook's tool matcher that are probably misspelt, and then match nothing.
-fn tool_problems(hook: &Hook) -> Vec<Problem> {
+pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
     let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
     let near = |tool| Some((tool, spelling::nearest(tool, known())?));
     let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));

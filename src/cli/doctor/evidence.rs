@@ -75,7 +75,7 @@ fn is_here(record: &Record<'_>, project: &Path) -> bool {
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());
     let told = context.map(|context| folders::told(&record.host, &context)).unwrap_or_default();
-    told.first().is_some_and(|folder| folder.starts_with(project))
+    told.roots.iter().chain(&told.cwd).any(|folder| folder.starts_with(project))
 }
 
 /// A time that has passed, in its largest unit.
