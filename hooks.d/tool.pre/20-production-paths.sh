@@ -4,7 +4,7 @@
 #
 # Paths count as they are meant: relative to the working directory, with `..` resolved and
 # symbolic links followed. In a command the folder has to be spelled out; `cd /srv; cd prod`
-# goes unnoticed. `/srv/production` and `/srv/prod.bak` are other places than `/srv/prod`.
+# goes unnoticed, and so does a link to it. `/srv/production` and `/srv/prod.bak` are other places than `/srv/prod`.
 #
 # Tune: HOOKRUN_PROD_PATHS, absolute folders separated by colons (default: /srv/prod).
 #
@@ -85,7 +85,7 @@ roots=${roots#:}
 
 case " ${HOOKRUN_TRUNCATED-} " in
 *' HOOKRUN_ACTION_COMMAND '* | *' HOOKRUN_ACTION_PATHS '*)
-    refuse 'this action is longer than 32 KiB, too long to be checked' ;;
+    refuse 'this action is too long to be checked' ;;
 esac
 
 IFS=:
@@ -99,4 +99,11 @@ judge_path .
 IFS=$newline
 for path in ${HOOKRUN_ACTION_PATHS-}; do
     judge_path "$path"
+done
+# The files of a patch that a shell command holds (`apply_patch <<EOF`).
+IFS=$newline
+for line in ${HOOKRUN_ACTION_COMMAND-}; do
+    case $line in
+    '*** Add File: '* | '*** Update File: '* | '*** Delete File: '* | '*** Move to: '*) judge_path "${line#*: }" ;;
+    esac
 done

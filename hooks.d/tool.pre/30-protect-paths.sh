@@ -2,8 +2,9 @@
 # Refuses writes and edits to files that are not the agent's to change.
 #
 # A path is refused for any of its components: .env.local, .git/config, web/node_modules/a.js;
-# never for a part of a name: .github/ci.yml, .gitignore and my.env are fine. Reading is not
-# refused, and what a shell command writes is not seen here.
+# never for a part of a name: .github/ci.yml, .gitignore and my.env are fine. What links lead to
+# counts as well. Reading is not refused. Of a shell command only a patch in it is seen
+# (`apply_patch <<EOF`), not what else it writes.
 #
 # Tune, names separated by spaces, in which * and ? stand for any characters:
 #   HOOKRUN_PROTECT          protected (default: .env .env.* .git node_modules)
@@ -15,9 +16,26 @@
 # shellcheck disable=SC2086,SC2254  # Lists are split and their names are patterns on purpose.
 set -f
 
+newline='
+'
+paths=${HOOKRUN_ACTION_PATHS-}
 case ${HOOKRUN_ACTION_KIND-} in
-read | search | fetch | shell | agent) exit 0 ;;
+read | search | fetch | agent) exit 0 ;;
 write | edit) ;;
+shell)
+    case "${HOOKRUN_ACTION_COMMAND-} ${HOOKRUN_TRUNCATED-} " in
+    *'*** Begin Patch'*) ;;
+    *' HOOKRUN_ACTION_COMMAND '*) ;;
+    *) exit 0 ;;
+    esac
+    IFS=$newline
+    for line in ${HOOKRUN_ACTION_COMMAND-}; do
+        case $line in
+        '*** Add File: '* | '*** Update File: '* | '*** Delete File: '*) paths=$paths$newline${line#*: } ;;
+        '*** Move to: '*) paths=$paths$newline${line#*: } ;;
+        esac
+    done
+    IFS=' ' ;;
 *)
     # A tool of a kind that hookrun does not know, from an MCP server perhaps: it may write,
     # unless its name says that it only looks.
@@ -31,8 +49,8 @@ refuse() {
 }
 
 case " ${HOOKRUN_TRUNCATED-} " in
-*' HOOKRUN_ACTION_PATHS '*)
-    refuse 'the paths are longer than 32 KiB, too long to be checked' 'change fewer files at a time' ;;
+*' HOOKRUN_ACTION_PATHS '* | *' HOOKRUN_ACTION_COMMAND '*)
+    refuse 'this action is too long to be checked' 'change fewer files at a time' ;;
 esac
 
 protected=${HOOKRUN_PROTECT-.env .env.* .git node_modules}
@@ -55,21 +73,41 @@ judge_name() {
     done
 }
 
-# The project may live below a folder of such a name; only what is inside it counts.
-project=${HOOKRUN_PROJECT_DIR:-$PWD}
-case $PWD in "$project"/*) below=${PWD#"$project"}/ ;; *) below='' ;; esac
+# follow PATH: sets `followed`, the path without links; what does not exist yet stays as it is.
+follow() {
+    at=$1 behind='' links=0
+    until folder=$(cd -P -- "${at:-/}" 2>/dev/null && pwd -P); do
+        if [ -L "$at" ] && [ $links -lt 40 ]; then
+            links=$((links + 1))
+            target=$(readlink -- "$at")
+            case $target in /*) at=$target ;; *) at=${at%/*}/$target ;; esac
+        else
+            behind=/${at##*/}$behind
+            at=${at%/*}
+        fi
+    done
+    followed=${folder%/}$behind
+}
 
-IFS='
-'
-for path in ${HOOKRUN_ACTION_PATHS-}; do
-    case $path in
-    "$project"/*) inside=${path#"$project"} ;;
-    /*) inside=$path ;;
-    *) inside=$below$path ;;
-    esac
+# judge_path PATH ABSOLUTE PROJECT: the project may live below a folder of such a name; only what
+# is inside it counts.
+judge_path() {
+    shown=$1 inside=$2
+    case $inside in "$3"/*) inside=${inside#"$3"} ;; esac
     IFS=/
     for name in $inside; do
         IFS=' '
-        judge_name "$name" "$path"
+        judge_name "$name" "$shown"
     done
+}
+
+project=${HOOKRUN_PROJECT_DIR:-$PWD}
+follow "$project"
+root=$followed
+IFS=$newline
+for path in $paths; do
+    case $path in /*) whole=$path ;; *) whole=$PWD/$path ;; esac
+    judge_path "$path" "$whole" "$project"
+    follow "$whole"
+    judge_path "$path" "$followed" "$root"
 done

@@ -14,6 +14,8 @@
 # refused. But ports, protocols and directions that are known only later, for what is open to the
 # internet, count as open, and encryption counts as missing. What the configuration does not
 # set, so that the provider chooses it, counts as left out.
+# The ranges of addresses that one resource opens a port to are judged together; those of several
+# resources (one aws_security_group_rule each) are not.
 # Findings point to the resource in its .tf file where its module is in the repository, else to
 # the plan.
 #
@@ -71,14 +73,23 @@ ENCRYPTED_BY = {
 DISKS = ["root_block_device", "ebs_block_device"]
 
 # Values that make a thing public: type, attribute, values.
+OPEN_ACLS = ["public-read", "public-read-write", "authenticated-read"]
+OPEN_GOOGLE_ACLS = ["publicRead", "publicReadWrite", "authenticatedRead"]
 PUBLIC = [
-    ("aws_s3_bucket", "acl", ["public-read", "public-read-write", "authenticated-read"]),
-    ("aws_s3_bucket_acl", "acl", ["public-read", "public-read-write", "authenticated-read"]),
+    ("aws_s3_bucket", "acl", OPEN_ACLS),
+    ("aws_s3_bucket_acl", "acl", OPEN_ACLS),
+    ("aws_s3_object", "acl", OPEN_ACLS),
+    ("aws_s3_bucket_object", "acl", OPEN_ACLS),
+    ("aws_s3_object_copy", "acl", OPEN_ACLS),
     ("aws_s3_bucket_public_access_block", "block_public_acls", [False]),
     ("aws_s3_bucket_public_access_block", "block_public_policy", [False]),
     ("aws_s3_bucket_public_access_block", "ignore_public_acls", [False]),
     ("aws_s3_bucket_public_access_block", "restrict_public_buckets", [False]),
     ("aws_db_instance", "publicly_accessible", [True]),
+    ("aws_rds_cluster_instance", "publicly_accessible", [True]),
+    ("aws_redshift_cluster", "publicly_accessible", [True]),
+    ("google_storage_bucket_acl", "predefined_acl", OPEN_GOOGLE_ACLS),
+    ("google_storage_object_acl", "predefined_acl", OPEN_GOOGLE_ACLS),
     ("google_storage_bucket_iam_member", "member", ["allUsers", "allAuthenticatedUsers"]),
     ("google_storage_bucket_iam_binding", "members", ["allUsers", "allAuthenticatedUsers"]),
     ("google_storage_bucket_access_control", "entity", ["allUsers", "allAuthenticatedUsers"]),
@@ -86,8 +97,18 @@ PUBLIC = [
     ("azurerm_storage_account", "allow_nested_items_to_be_public", [True]),
     ("azurerm_storage_container", "container_access_type", ["blob", "container"]),
 ]
+# Where rights are given one by one: type, attribute. Of a block counts what its `uri` names.
+GRANTS = [
+    ("aws_s3_bucket", "grant"),
+    ("aws_s3_bucket_acl", "access_control_policy"),
+    ("aws_s3_object_copy", "grant"),
+    ("google_storage_bucket_acl", "role_entity"),
+    ("google_storage_object_acl", "role_entity"),
+]
+EVERYBODY = re.compile(r"(?:^|[/:])(?:allUsers|authenticatedUsers|allAuthenticatedUsers)$", re.IGNORECASE)
 WALL = "aws_s3_bucket_public_access_block"
 POLICIES = ["aws_s3_bucket_policy", "aws_s3_bucket"]
+GOOGLE_POLICIES = ["google_storage_bucket_iam_policy"]
 
 # Conditions of a policy that limit who or from where: their values are names, ARNs or addresses.
 # `aws:SecureTransport` and the like limit how, and leave it open to everybody.
@@ -105,7 +126,7 @@ LIMITING = """
 """.split()
 
 # Blocks of resources, of which a configuration does not always tell that they are set.
-BLOCKS = ["ingress", "allow", "security_rule", *DISKS]
+BLOCKS = ["ingress", "allow", "security_rule", "grant", "access_control_policy", *DISKS]
 ACTIONS = ["no-op", "create", "read", "update", "delete", "forget"]
 BOTH = {"tcp", "udp"}
 LEVELS = ["error", "warning", "notice"]  # In the order in which they are told.
@@ -187,6 +208,20 @@ def is_world(text):
     except ValueError:
         return False  # The name of a group of addresses, a tag.
     return network.prefixlen < (8 if network.version == 4 else 16)
+
+
+def is_wide(texts):
+    """Whether address ranges together are as much as one that `is_world` takes for the internet."""
+    networks = {4: [], 6: []}
+    for text in texts:
+        try:
+            network = ipaddress.ip_network(text.strip(), strict=False)
+        except ValueError:
+            continue
+        if not network.is_private:
+            networks[network.version].append(network)
+    sums = {version: sum(one.num_addresses for one in ipaddress.collapse_addresses(found)) for version, found in networks.items()}
+    return sums[4] > 1 << 24 or sums[6] > 1 << 112
 
 
 def span(name, text):
@@ -286,12 +321,38 @@ def open_statements(text):
         raise Odd(f"`policy` must be an object with `Statement` in JSON, and is {told(text)}") from None
 
 
+def members_of(text):
+    """Whom a policy of Google's, as JSON in a string, allows something."""
+    if text is UNKNOWN:
+        yield UNKNOWN
+        return
+    try:
+        policy = json.loads(text, object_pairs_hook=unique) if text else {}
+        for binding in listed(policy.get("bindings")):
+            yield from listed(binding.get("members"))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise Odd(f"`policy_data` must be an object with `bindings` in JSON, and is {told(text)}") from None
+
+
+def grantees(value):
+    """Whom grants name: texts, or what stands under `uri` in blocks."""
+    if isinstance(value, list):
+        for one in value:
+            yield from grantees(one)
+    elif isinstance(value, dict):
+        for name in ["uri", "grant", "grantee"]:
+            yield from grantees(value.get(name))
+    elif value is not None:
+        yield value
+
+
 def is_limited(condition):
     """Whether a condition limits who or from where. All parts of one must hold, so one is enough."""
     for operator, keys in condition.items():
         for key, values in keys.items():
             values = [str(value) for value in listed(values)]
-            if operator.lower() in LIMITING and values and all(is_limit(key.lower(), value) for value in values):
+            is_each = values and all(is_limit(key.lower(), value) for value in values)
+            if operator.lower() in LIMITING and is_each and not (key.lower() in LIMITS_BY_ADDRESS and is_wide(values)):
                 return True
     return False
 
@@ -317,6 +378,7 @@ def faults(kind, now, ports):
         message = f"`{name}` is known only after apply: {what} was not judged"
         return Finding(rule, "warning", message, message)
 
+    wide = collections.defaultdict(list)
     for opening in openings(kind, now):
         for name, source in opening.sources:
             for number, transports in ports:
@@ -328,6 +390,12 @@ def faults(kind, now, ports):
                     yield later("open-port", name, "whom it lets in")
                 elif is_world(source):
                     yield wrong("open-port", f"port {port} is open to {source}")
+                else:
+                    wide[port].append(source)
+    for port, sources in wide.items():
+        if is_wide(sources):
+            message = f"port {port} is open to {len(set(sources))} ranges of addresses, together a large part of the internet"
+            yield wrong("open-port", message, f"port {port} in ranges")
 
     for public_kind, name, values in PUBLIC:
         for value in listed(now.get(name)) if kind == public_kind else ():
@@ -335,6 +403,18 @@ def faults(kind, now, ports):
                 yield later("public", name, "whether it is public")
             elif value in values:
                 yield wrong("public", f"`{name}` is {json.dumps(value)}: that is public")
+    for name in [name for granting, name in GRANTS if granting == kind]:
+        for grantee in grantees(now.get(name)):
+            if grantee is UNKNOWN:
+                yield later("public", name, "whether it is public")
+            elif EVERYBODY.search(str(grantee)):
+                yield wrong("public", f"`{name}` names {grantee}: that is public")
+    if kind in GOOGLE_POLICIES:
+        for member in members_of(now.get("policy_data")):
+            if member is UNKNOWN:
+                yield later("public", "policy_data", "whether it allows something to everybody")
+            elif EVERYBODY.search(str(member)):
+                yield wrong("public", f"its policy allows something to {member}")
     if kind in POLICIES and now.get("policy") is UNKNOWN:
         yield later("public", "policy", "whether it allows something to everybody")
     elif kind in POLICIES:
