@@ -14,7 +14,6 @@ pub mod confine;
 mod entry;
 pub mod keeper;
 mod live;
-mod policy;
 pub mod pulse;
 pub mod signals;
 mod spawn;
@@ -46,7 +45,6 @@ pub use call::Call;
 use command::Program;
 pub use entry::OwnProgram;
 use keeper::Keeper;
-use policy::Policies;
 pub use pulse::Pulse;
 pub use signals::Abort;
 use spawn::{Heritage, Variables};
@@ -218,8 +216,6 @@ struct Shared {
     has_no_keeper: AtomicBool,
     /// What hooks inherit, once one has needed it.
     heritage: Mutex<Option<Heritage>>,
-    /// The threads that start hooks in sandboxes.
-    policies: Mutex<Policies>,
     /// How many control groups were made, for their names.
     cgroups_made: AtomicU64,
     /// The threads in which functions run.

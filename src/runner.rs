@@ -192,10 +192,8 @@ impl Runner {
     }
 
     /// Names hookrun's own program. With it, hooks are ended by a keeper if this process is
-    /// killed with SIGKILL; and without it, hooks with `limits.files`, and those in a control
-    /// group or process namespace of their own, do not start. A hook in a sandbox is then started
-    /// by a thread of this process that is behind the same walls, which the hook may signal and
-    /// trace; with the program there is no such thread.
+    /// killed with SIGKILL; and without it, hooks with `limits.files` or a required sandbox, and
+    /// those in a control group or process namespace of their own, do not start.
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;

@@ -297,6 +297,7 @@ pub(super) fn sandbox(
     for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {
         walls = walls.with_readable(file);
     }
+    walls.sockets |= variables.iter().any(|(name, _)| name == "HOOKRUN_SOCKET");
     let state = variables.iter().find(|(name, _)| name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);

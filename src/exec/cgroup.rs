@@ -16,11 +16,12 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes one of this name.
+    /// Makes one of this name. With a limit on processes it cannot hold many more than that, where
+    /// the system counts them: one that is over its limit is to be seen, and a bomb stopped.
     ///
     /// # Errors
     /// Why none can be made here.
-    pub(super) fn make(name: &str) -> Result<Cgroup, String> {
+    pub(super) fn make(name: &str, processes: Option<u64>) -> Result<Cgroup, String> {
         let own = own_group()?;
         let path = own.join(name);
         fs::create_dir(&path).map_err(|error| {
@@ -30,6 +31,10 @@ impl Cgroup {
         // Linux 5.14; without it a hook that forks could outrun whoever kills one after another.
         if !group.path.join("cgroup.kill").exists() {
             return Err("this kernel cannot kill a control group at once".to_string());
+        }
+        if let Some(limit) = processes {
+            let most = limit.saturating_mul(2).saturating_add(64);
+            let _ = fs::write(group.path.join("pids.max"), most.to_string());
         }
         Ok(group)
     }

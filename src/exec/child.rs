@@ -22,7 +22,6 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
-use super::policy::Policy;
 use super::spawn::{Heritage, Start, Variables};
 use super::{Abort, GIVE_UP};
 use crate::run::Exit;
@@ -41,8 +40,6 @@ pub(super) struct Spawn<'a> {
     pub(super) cwd: Option<&'a Path>,
     /// What the hook gets on stdin.
     pub(super) payload: &'a Arc<Vec<u8>>,
-    /// The thread that starts it; `None` for the calling one.
-    pub(super) policy: Option<&'a Policy>,
 }
 
 /// A started hook: the leader of a session and its group, and our ends of its streams.
@@ -101,11 +98,7 @@ impl Child {
         rustix::io::ioctl_fionbio(&stderr_reader, true)?;
 
         let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
-        let start = spawn.start(streams)?;
-        let pid = match spawn.policy {
-            Some(policy) => policy.spawn(start)?,
-            None => start.spawn()?,
-        };
+        let pid = spawn.start(streams)?.spawn()?;
         Ok(Child {
             pid,
             pidfd: open_pidfd(pid),

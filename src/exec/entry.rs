@@ -1,15 +1,13 @@
-//! The way into a hook's process: straight, through a policy thread, or through `confine`.
+//! The way into a hook's process: straight, or through `confine`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::cgroup::Cgroup;
-use super::command::{self, Program};
+use super::command::Program;
 use super::confine::Bounds;
-use super::policy::{Policy, PolicyError};
 use super::walls;
-use super::{Engine, Job, locked};
+use super::{Engine, Job};
 use crate::hook::Containment;
 use crate::run::{Level, StartError};
 
@@ -29,8 +27,6 @@ pub struct OwnProgram {
 pub(super) struct Entry {
     /// What is started; `None` for the hook's own program.
     pub(super) program: Option<Program>,
-    /// The thread that starts it; `None` for the engine's own.
-    pub(super) policy: Option<Arc<Policy>>,
     /// The control group that it will be in.
     pub(super) cgroup: Option<Cgroup>,
     /// How surely all that it starts is ended.
@@ -50,12 +46,9 @@ impl Engine {
             Containment::Pidns => Level::Namespace,
         };
         let notes = job.notes.clone();
-        let mut entry = Entry { program: None, policy: None, cgroup: None, level, notes };
-        // A thread of hookrun behind the same walls as the hook is open to it: the hook may signal
-        // it, which ends hookrun, and trace it, which leads around the walls.
-        let needs_own = hook.limits.files.is_some()
-            || matches!(level, Level::Cgroup | Level::Namespace)
-            || (job.walls.is_some() && self.program.is_some());
+        let mut entry = Entry { program: None, cgroup: None, level, notes };
+        let is_bound =
+            hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
         if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
             return Err(StartError {
                 problem:
@@ -64,7 +57,13 @@ impl Engine {
                 cure: "run it on Linux with /proc mounted, or drop them".to_string(),
             });
         }
-        if !needs_own && job.walls.is_none() {
+        let may_do_without = job.walls.as_ref().is_none_or(|walls| !walls.required);
+        if !is_bound && job.walls.is_some() && self.program.is_none() && may_do_without {
+            let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
+            entry.notes.push(note.to_string());
+            return Ok(entry);
+        }
+        if !is_bound && job.walls.is_none() {
             return Ok(entry);
         }
         if let Some(lacking) = job.walls.as_ref().and_then(walls::lacking) {
@@ -76,18 +75,7 @@ impl Engine {
             }
             entry.notes.push(format!("sandbox: not all of it is in force: {lacking}"));
         }
-        if needs_own {
-            self.confine(job, program, &mut entry)?;
-        } else if let Some(walls) = &job.walls {
-            let policy = locked(&self.shared.policies).behind(walls);
-            entry.policy = Some(policy.map_err(|error| match error {
-                PolicyError::NoThread(error) => command::explain(program, None, &error),
-                PolicyError::NoWalls(problem) => StartError {
-                    problem: format!("its sandbox cannot be had: {problem}"),
-                    cure: "check the kernel's log".to_string(),
-                },
-            })?);
-        }
+        self.confine(job, program, &mut entry)?;
         Ok(entry)
     }
 
@@ -99,13 +87,14 @@ impl Engine {
     ) -> Result<(), StartError> {
         let Some(own) = &self.program else {
             return Err(StartError {
-                problem: "`limits.files` and `containment` need the hookrun binary, which the program around it does not name".to_string(),
+                problem: "`sandbox`, `limits.files` and `containment` need the hookrun binary, which the program around it does not name".to_string(),
                 cure: "give it to the runner (`Runner::program`)".to_string(),
             });
         };
         if entry.level == Level::Cgroup {
             let number = self.shared.cgroups_made.fetch_add(1, Ordering::Relaxed);
-            let group = Cgroup::make(&format!("hookrun-{}-{number}", own.mark));
+            let name = format!("hookrun-{}-{number}", own.mark);
+            let group = Cgroup::make(&name, job.hook.limits.processes);
             entry.cgroup = Some(group.map_err(|problem| StartError {
                 problem,
                 cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),

@@ -187,7 +187,7 @@ impl Live {
         let now = Instant::now();
         let is_running = matches!(self.phase, Phase::Running { .. });
         let Some(look) = self.look.filter(|look| is_running && look.at <= now) else { return };
-        let excess = self.usage(strays()).looked_into(limits).excess(limits);
+        let excess = self.usage(strays(), limits).looked_into(limits).excess(limits);
         let is_sure = match &excess {
             Some(Ending::OverLimit { limit: "memory", .. }) => look.doubts == 0,
             Some(_) => true,
@@ -203,13 +203,13 @@ impl Live {
     }
 
     /// What it uses, with what `strays` use.
-    fn usage(&self, mut strays: Vec<i32>) -> Usage {
+    fn usage(&self, mut strays: Vec<i32>, limits: &Limits) -> Usage {
         let leader = self.child.pid().as_raw_nonzero().get();
         match self.level {
-            Level::Namespace => Usage::in_namespace(leader),
+            Level::Namespace => Usage::in_namespace(leader, limits),
             Level::Group | Level::Sweep | Level::Cgroup => {
                 strays.push(leader);
-                Usage::of_trees(strays)
+                Usage::of_trees(strays, limits)
             }
         }
     }
@@ -352,7 +352,7 @@ impl Live {
         }
         let limits = Limits { cpu: limits.cpu, ..Limits::default() };
         limits.cpu?;
-        self.usage(Vec::new()).excess(&limits)
+        self.usage(Vec::new(), &limits).excess(&limits)
     }
 }
 

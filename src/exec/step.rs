@@ -315,7 +315,7 @@ impl<'e> Step<'e> {
         let slot = &mut self.slots[place];
         let hook = slot.job.hook;
         let strays = || match is_reaper {
-            true => tree::strays_of(&hook.name, mark.as_deref(), &leaders),
+            true => tree::strays_of(hook, mark.as_deref(), &leaders),
             false => Vec::new(),
         };
         if let State::Live(live) = &mut slot.state {

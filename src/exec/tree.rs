@@ -16,9 +16,13 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::child::group_of;
 use super::{GIVE_UP, usage};
+use crate::hook::Hook;
 
 /// How long a sweep goes on while new processes keep appearing.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
+
+/// How many of the processes that a sweep finds it names.
+const MOST_NAMED: usize = 16;
 
 /// The ground on which this process stands: it is the subreaper of all that its hooks start.
 #[derive(Debug)]
@@ -88,14 +92,16 @@ impl Grounds {
             }
             let mut comes_more = false;
             for pid in ours {
-                // Members of the groups were killed with them and may just be ending.
-                let is_stray =
-                    Pid::from_raw(pid).and_then(group_of).is_some_and(|group| !is_killed(group));
                 let is_new = seen.insert(pid);
                 comes_more |= is_new;
-                if is_new && is_stray && !is_zombie(pid) {
-                    let words = format!("{} (pid {pid})", name_of(pid));
-                    swept.left.push(Leftover { hook: hook_of(pid), words });
+                // Looking takes longer than a bomb needs for the next process.
+                if is_new && swept.left.len() < MOST_NAMED {
+                    // Members of the groups were killed with them and may just be ending.
+                    let group = Pid::from_raw(pid).and_then(group_of);
+                    if group.is_some_and(|group| !is_killed(group)) && !is_zombie(pid) {
+                        let words = format!("{} (pid {pid})", name_of(pid));
+                        swept.left.push(Leftover { hook: hook_of(pid), words });
+                    }
                 }
                 end(pid);
             }
@@ -174,12 +180,15 @@ fn children() -> Vec<i32> {
 }
 
 /// The children of this process that were started by `hook` and are none of `leaders`: those of
-/// its processes that were re-parented to us.
-pub(super) fn strays_of(hook: &str, mark: Option<&str>, leaders: &[i32]) -> Vec<i32> {
-    let mut pids = children();
-    pids.retain(|pid| !leaders.contains(pid) && hook_of(*pid).as_deref() == Some(hook));
-    pids.retain(|pid| mark.is_none() || mark_of(*pid).as_deref() == mark);
-    pids
+/// its processes that were re-parented to us, as far as they need to be counted.
+pub(super) fn strays_of(hook: &Hook, mark: Option<&str>, leaders: &[i32]) -> Vec<i32> {
+    let is_stray = |pid: &i32| {
+        !leaders.contains(pid)
+            && hook_of(*pid).as_deref() == Some(hook.name.as_str())
+            && (mark.is_none() || mark_of(*pid).as_deref() == mark)
+    };
+    let most = usize::try_from(usage::most_counted(&hook.limits)).unwrap_or(usize::MAX);
+    children().into_iter().filter(is_stray).take(most).collect()
 }
 
 /// Kills every child of this process, a half-started one included, which nobody knows yet.

@@ -25,14 +25,16 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// What is used by `roots` and all their descendants.
-    pub(super) fn of_trees(roots: Vec<i32>) -> Usage {
+    /// What is used by `roots` and all their descendants. Nothing is counted beyond the first
+    /// process too many: a bomb goes on while it is looked at.
+    pub(super) fn of_trees(roots: Vec<i32>, limits: &Limits) -> Usage {
+        let most = most_counted(limits);
         let mut usage = Usage::default();
         let mut seen: HashSet<i32> = HashSet::new();
         let mut ticks = 0;
         let mut rest = roots;
         while let Some(pid) = rest.pop() {
-            if usage.processes == COUNTED_PROCESSES {
+            if usage.processes == most {
                 break;
             }
             if !seen.insert(pid) {
@@ -52,7 +54,7 @@ impl Usage {
     /// What is used in the process namespace that `wrapper` has made. That one and its first
     /// child, the first process of the namespace, are ours and not the hook's; what they have
     /// waited for was the hook's.
-    pub(super) fn in_namespace(wrapper: i32) -> Usage {
+    pub(super) fn in_namespace(wrapper: i32, limits: &Limits) -> Usage {
         let mut roots = children_of(wrapper);
         let mut waited = ticks_of(wrapper, WAITED).unwrap_or(0);
         if !roots.is_empty() {
@@ -60,7 +62,7 @@ impl Usage {
             roots.extend(children_of(first));
             waited += ticks_of(first, WAITED).unwrap_or(0);
         }
-        let mut usage = Usage::of_trees(roots);
+        let mut usage = Usage::of_trees(roots, limits);
         usage.cpu += cpu_time(waited);
         usage
     }
@@ -90,6 +92,13 @@ impl Usage {
         let limit = limits.processes.filter(|limit| self.processes > *limit)?;
         Some(over("processes", format!("it had {} at once of {limit}", self.processes)))
     }
+}
+
+/// How many processes are counted.
+pub(super) fn most_counted(limits: &Limits) -> u64 {
+    limits
+        .processes
+        .map_or(COUNTED_PROCESSES, |limit| limit.saturating_add(1).min(COUNTED_PROCESSES))
 }
 
 /// A struck limit.
@@ -183,7 +192,7 @@ mod tests {
     #[test]
     fn a_tree_is_counted_with_all_its_children() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let alone = Usage::of_trees(vec![own]);
+        let alone = Usage::of_trees(vec![own], &Limits::default());
         assert!(alone.processes >= 1 && alone.memory_bytes > 0, "{alone:?}");
         let limits = Limits { memory_bytes: Some(1), ..Limits::default() };
         assert!(matches!(alone.excess(&limits), Some(Ending::OverLimit { limit: "memory", .. })));

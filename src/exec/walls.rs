@@ -1,5 +1,8 @@
-//! The walls of a hook's sandbox: raised by the thread or process that then starts it, because
-//! what Landlock and seccomp forbid a thread, they forbid all that it starts.
+//! The walls of a hook's sandbox, raised by the process that then becomes the hook: what Landlock
+//! and seccomp forbid it, they forbid all that it starts.
+
+#[cfg(target_os = "linux")]
+mod calls;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,6 +40,12 @@ pub struct Walls {
     pub write: Vec<PathBuf>,
     /// Whether there is a network.
     pub network: bool,
+    /// Whether there are sockets of this machine: with the network, and to reach hookrun where a
+    /// person can be asked.
+    pub sockets: bool,
+    /// Whether modes, owners, times and attributes may be changed: no system can forbid that for
+    /// some files only.
+    pub modes: bool,
     /// Whether it is better not to run than to run without them.
     pub required: bool,
 }
@@ -65,8 +74,10 @@ impl Walls {
             Some(found)
         };
         let read = sandbox.read.as_ref().map(|paths| paths.iter().filter_map(&mut find).collect());
-        let write = sandbox.write.iter().filter_map(&mut find).collect();
-        (Walls { read, write, network: sandbox.network, required: sandbox.required }, notes)
+        let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
+        let Sandbox { network, required, .. } = *sandbox;
+        let (sockets, modes) = (network, !write.is_empty());
+        (Walls { read, write, network, sockets, modes, required }, notes)
     }
 }
 
@@ -108,30 +119,11 @@ mod system {
     /// abstract sockets to processes outside, up to Linux 6.12.
     const MORE: ABI = ABI::V6;
 
-    /// What seccomp adds to every sandbox: a limit on the processor time of hookrun would be a
-    /// signal to it. 13 is EACCES, what Landlock says.
-    const NO_LIMITS_FOR_OTHERS: &str = r#"
-        {"syscall": "prlimit64", "args": [
-            {"index": 0, "type": "dword", "op": "ne", "val": 0},
-            {"index": 2, "type": "qword", "op": "ne", "val": 0}
-        ]}"#;
-
-    /// What it adds to one without network: Landlock knows TCP only. Sockets between processes of
-    /// this machine (1) and with the kernel (16) stay; io_uring, which makes sockets of its own,
-    /// goes.
-    const NO_SOCKETS: &str = r#"
-        {"syscall": "socket", "args": [
-            {"index": 0, "type": "dword", "op": "ne", "val": 1},
-            {"index": 0, "type": "dword", "op": "ne", "val": 16}
-        ]},
-        {"syscall": "socketpair", "args": [{"index": 0, "type": "dword", "op": "ne", "val": 1}]},
-        {"syscall": "io_uring_setup"},"#;
-
     pub(super) fn lacking(walls: &Walls) -> Option<String> {
         if let Err(error) = ruleset(walls, CompatLevel::HardRequirement) {
             return Some(format!("this kernel's Landlock is too old, or switched off: {error}"));
         }
-        if walls.network { None } else { filter(false).err() }
+        super::calls::filter(walls).err()
     }
 
     pub(super) fn raise(walls: &Walls) -> Result<(), String> {
@@ -147,11 +139,10 @@ mod system {
         if let (Err(error), true) = (raised, walls.required) {
             return Err(format!("Landlock: {error}"));
         }
-        let filtered = filter(walls.network).and_then(|program| {
+        let filtered = super::calls::filter(walls).and_then(|program| {
             seccompiler::apply_filter(&program).map_err(|error| format!("seccomp: {error}"))
         });
-        // With the network, what seccomp adds is not promised.
-        if walls.required && !walls.network { filtered } else { Ok(()) }
+        if walls.required { filtered } else { Ok(()) }
     }
 
     fn ruleset(walls: &Walls, level: CompatLevel) -> Result<RulesetCreated, RulesetError> {
@@ -183,19 +174,6 @@ mod system {
                 .add_rules(path_beneath_rules(read, reading))?;
         }
         Ok(ruleset)
-    }
-
-    fn filter(network: bool) -> Result<seccompiler::BpfProgram, String> {
-        let arch =
-            std::env::consts::ARCH.try_into().map_err(|error| format!("seccomp: {error}"))?;
-        let sockets = if network { "" } else { NO_SOCKETS };
-        let text = format!(
-            r#"{{"hook": {{"mismatch_action": "allow", "match_action": {{"errno": 13}},
-                "filter": [{sockets}{NO_LIMITS_FOR_OTHERS}]}}}}"#
-        );
-        let mut filters = seccompiler::compile_from_json(text.as_bytes(), arch)
-            .map_err(|error| format!("seccomp: {error}"))?;
-        filters.remove("hook").ok_or_else(|| "seccomp: no filter".to_string())
     }
 }
 

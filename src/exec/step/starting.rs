@@ -63,7 +63,6 @@ impl Step<'_> {
         };
         let spawn = Spawn {
             program: entry.program.as_ref().unwrap_or(program),
-            policy: entry.policy.as_deref(),
             heritage,
             variables: &job.variables,
             without: job.without,

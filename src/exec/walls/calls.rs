@@ -1,0 +1,172 @@
+//! The system calls that a sandbox forbids, by seccomp: what Landlock knows nothing of. Each fails
+//! with EACCES, which is what Landlock says.
+
+use std::collections::BTreeMap;
+
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, sock_filter,
+};
+
+use super::Walls;
+
+/// What every sandbox is without: calls that go around the others (`io_uring`, file handles), keys
+/// and queues that other processes share, and what belongs to the whole machine.
+const NEVER: &[c_long] = &[
+    libc::SYS_io_uring_setup,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_add_key,
+    libc::SYS_keyctl,
+    libc::SYS_request_key,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_acct,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_init_module,
+    libc::SYS_kexec_load,
+    libc::SYS_perf_event_open,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_setdomainname,
+    libc::SYS_sethostname,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+];
+
+/// What changes modes, owners, times and attributes of files. The last ones came with Linux 6.13
+/// and 6.17, with one number everywhere: setxattrat, removexattrat, file_setattr.
+const MODES: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    463,
+    466,
+    469,
+];
+
+/// Older forms of them, which newer systems do without.
+#[cfg(target_arch = "x86_64")]
+const OLD_MODES: &[c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_MODES: &[c_long] = &[];
+
+/// A call that is forbidden only where one of its arguments, by its place, is another number.
+type Unless = (c_long, u8, u64);
+
+/// What may be done to oneself (process 0) and to nobody else.
+const OTHERS: &[Unless] = &[
+    (libc::SYS_setpriority, 0, libc::PRIO_PROCESS as u64),
+    (libc::SYS_setpriority, 1, 0),
+    (libc::SYS_sched_setaffinity, 0, 0),
+    (libc::SYS_sched_setattr, 0, 0),
+    (libc::SYS_sched_setparam, 0, 0),
+    (libc::SYS_sched_setscheduler, 0, 0),
+    // IOPRIO_WHO_PROCESS.
+    (libc::SYS_ioprio_set, 0, 1),
+    (libc::SYS_ioprio_set, 1, 0),
+];
+
+/// `touch` of a file that is open is left, which is how it makes a new one: no path, no times.
+const TIMES: &[Unless] = &[(libc::SYS_utimensat, 1, 0), (libc::SYS_utimensat, 2, 0)];
+
+/// The ioctls that change attributes: FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR.
+const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
+
+/// The program that the kernel asks about each call.
+pub(super) fn filter(walls: &Walls) -> Result<BpfProgram, String> {
+    build(walls).map_err(|error| format!("seccomp: {error}"))
+}
+
+fn build(walls: &Walls) -> Result<BpfProgram, seccompiler::BackendError> {
+    use SeccompCmpArgLen::{Dword, Qword};
+    use SeccompCmpOp::{Eq, Ne};
+    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
+    let mut forbid = |call: c_long, when: Vec<SeccompCondition>| {
+        let rules = rules.entry(call).or_default();
+        if !when.is_empty() {
+            rules.push(SeccompRule::new(when)?);
+        }
+        Ok::<(), seccompiler::BackendError>(())
+    };
+    let changes = [MODES, OLD_MODES].into_iter().flatten().filter(|_| !walls.modes);
+    for call in NEVER.iter().chain(changes) {
+        forbid(*call, Vec::new())?;
+    }
+    for (call, place, number) in OTHERS.iter().chain(TIMES.iter().filter(|_| !walls.modes)) {
+        let length = if *call == libc::SYS_utimensat { Qword } else { Dword };
+        forbid(*call, vec![SeccompCondition::new(*place, length, Ne, *number)?])?;
+    }
+    for request in ATTRIBUTES.iter().filter(|_| !walls.modes) {
+        forbid(libc::SYS_ioctl, vec![SeccompCondition::new(1, Dword, Eq, *request)?])?;
+    }
+    // A limit on the processor time of hookrun would be a signal to it.
+    let of_others = [(0, Dword), (2, Qword)];
+    let of_others = of_others.map(|(place, length)| SeccompCondition::new(place, length, Ne, 0));
+    forbid(libc::SYS_prlimit64, of_others.into_iter().collect::<Result<_, _>>()?)?;
+    // Landlock knows TCP only.
+    let unix = libc::AF_UNIX as u64;
+    let not_unix = || SeccompCondition::new(0, Dword, Ne, unix).map(|one| vec![one]);
+    match (walls.network, walls.sockets) {
+        (true, _) => {}
+        (false, true) => forbid(libc::SYS_socket, not_unix()?)?,
+        (false, false) => forbid(libc::SYS_socket, Vec::new())?,
+    }
+    if !walls.network {
+        forbid(libc::SYS_socketpair, not_unix()?)?;
+    }
+    let denied = SeccompAction::Errno(libc::EACCES as u32);
+    let arch = std::env::consts::ARCH.try_into()?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch)?;
+    let program: BpfProgram = filter.try_into()?;
+    Ok(without_x32(program))
+}
+
+/// x86-64 has every call a second time, under other numbers, for programs of the x32 sort. None of
+/// them is left. (Calls of 32-bit programs come from another architecture, which the program itself
+/// answers by ending the process.)
+fn without_x32(program: BpfProgram) -> BpfProgram {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_AT_LEAST: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    if !cfg!(target_arch = "x86_64") {
+        return program;
+    }
+    let step = |code, jf, k| sock_filter { code, jt: 0, jf, k };
+    let denied = u32::from(SeccompAction::Errno(libc::EACCES as u32));
+    let first = [step(LOAD, 0, 0), step(JUMP_IF_AT_LEAST, 1, 0x4000_0000), step(RETURN, 0, denied)];
+    first.into_iter().chain(program).collect()
+}
