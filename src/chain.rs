@@ -12,14 +12,14 @@ use crate::event::{Context, Event, Merge, OnFailure};
 use crate::exec::answer::{Permit, Told};
 use crate::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
 use crate::hook::{Background, Handler, Hook};
-use crate::outcome::merge::{self, Flow, Merger};
+use crate::outcome::merge::{self, Flow, Heard, Merger};
 use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
 use crate::run::{Ending, Fate, HookRun, Run, Trace};
 use crate::ui::desk::Seat;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 use surroundings::{
-    absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask,
+    absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
     working_directory,
 };
 
@@ -44,13 +44,16 @@ pub fn run(
         surroundings,
         budget,
         payload: None,
-        is_rewritten: false,
+        rewrites: 0,
+        rewriter: None,
         runs: Vec::new(),
+        turned: Vec::new(),
         is_settled: false,
     };
-    for step in plan.steps {
-        chain.step(step);
+    for (number, step) in plan.steps.into_iter().enumerate() {
+        chain.step(number, step);
     }
+    chain.ask_again();
     let Chain { event, mut merger, runs, .. } = chain;
     let told_to_stop = engine.is_aborted();
     if spec.blocks && told_to_stop {
@@ -71,18 +74,36 @@ struct Chain<'c> {
     budget: Option<Budget>,
     /// The context as the next native hook gets it; made anew after a rewrite.
     payload: Option<Arc<Vec<u8>>>,
-    is_rewritten: bool,
+    /// How often the context has been rewritten, and who did it last.
+    rewrites: usize,
+    rewriter: Option<Arc<Hook>>,
     runs: Vec<HookRun>,
+    /// The hooks that have had their turn.
+    turned: Vec<Turned>,
     is_settled: bool,
 }
 
+/// A hook that has had its turn, whether or not it wanted the event as it then was.
+struct Turned {
+    hook: Arc<Hook>,
+    /// The number of its step.
+    step: usize,
+    /// How often the context had been rewritten that it has judged or made.
+    rewrites: usize,
+    has_rewritten: bool,
+}
+
 impl Chain<'_> {
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, number: usize, step: Step) {
         let mut wanted: Vec<Turn> = Vec::new();
         let mut places = Vec::new();
         for planned in step.hooks {
             let hook = Arc::clone(&planned.hook);
             let fate = self.first_fate(planned);
+            if matches!(fate, Fate::Unreached | Fate::Unwanted(_)) {
+                let (hook, rewrites) = (Arc::clone(&hook), self.rewrites);
+                self.turned.push(Turned { hook, step: number, rewrites, has_rewritten: false });
+            }
             if !matches!(fate, Fate::Unreached) || self.is_settled {
                 self.runs.push(HookRun::new(&hook, &self.event, fate));
                 continue;
@@ -103,9 +124,82 @@ impl Chain<'_> {
         }
     }
 
+    /// Asks those hooks of a gate once more that had their turn before the context was rewritten
+    /// and want it as it now is: a guard sees what will run. Only their decisions count, and none
+    /// of them rewrites again, so that it ends. Systems in which hooks see the event as it came,
+    /// or only the last result counts, have rules of their own.
+    fn ask_again(&mut self) {
+        let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
+        let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
+        let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks && !is_strange) else {
+            return;
+        };
+        let place = self.surroundings.place(&self.event);
+        let is_meant = |one: &Turned| {
+            one.rewrites < self.rewrites && Wish::of(&one.hook, &self.event, &place) == Wish::Wanted
+        };
+        let mut again = std::mem::take(&mut self.turned);
+        again.retain(is_meant);
+        for step in again.chunk_by(|one, next| one.step == next.step) {
+            if self.is_settled {
+                return;
+            }
+            let turns: Vec<(Turn, bool)> = step
+                .iter()
+                .flat_map(|one| {
+                    self.turns(&one.hook).into_iter().map(|turn| (turn, one.has_rewritten))
+                })
+                .collect();
+            let (turns, have_rewritten): (Vec<Turn>, Vec<bool>) = turns.into_iter().unzip();
+            let traces = self.run_together(&turns);
+            for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
+                trace.notes.push(format!(
+                    "asked again: `{}` had rewritten the event after its turn",
+                    rewriter.name
+                ));
+                self.hear_again(&turn.hook, &trace, has_rewritten);
+                self.runs.push(HookRun::new(&turn.hook, &self.event, Fate::Ran(Box::new(trace))));
+            }
+        }
+    }
+
+    /// Hears what a hook says of the event as later hooks have made it.
+    fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
+        let Some(verdict) = trace.ending.verdict() else { return self.hear(hook, trace) };
+        let change = verdict.update.iter().find(|(field, new)| {
+            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+            old != *new
+        });
+        let mut heard = Heard::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
+        if let (Heard::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
+            // It was said the first time, if at all.
+            verdict.output = None;
+            verdict.additional_context = None;
+            verdict.findings = Vec::new();
+        }
+        match change {
+            Some((field, new)) if has_rewritten => {
+                let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+                let rejected = Some("a hook rewrites once; it was asked again".to_string());
+                let (hook, field, new) = (hook.name.clone(), field.clone(), new.clone());
+                self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
+            }
+            Some((field, _)) if verdict.decision == Decision::Allow => {
+                let words = format!(
+                    "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
+                );
+                heard = Heard::Failure(words);
+            }
+            Some(_) | None => {}
+        }
+        if self.merger.hear(&hook.name, OnFailure::Block, &heard) == Flow::Ends {
+            self.is_settled = true;
+        }
+    }
+
     /// The fate of a hook before it runs; `Unreached` if its turn has now come.
     fn first_fate(&self, planned: Planned) -> Fate {
-        let wish = if self.is_rewritten {
+        let wish = if self.rewrites > 0 {
             let seen = self.seen();
             Wish::of(&planned.hook, seen, &self.surroundings.place(seen))
         } else {
@@ -130,10 +224,32 @@ impl Chain<'_> {
         let calls = hook.dialect.map(|binding| binding.dialect.calls(self.seen()));
         let calls = calls.unwrap_or_default();
         let turn = |call, which| Turn { hook: Arc::clone(hook), call, which };
-        if calls.is_empty() {
-            return vec![turn(None, 0)];
+        let mut turns: Vec<Turn> =
+            (0..).zip(calls).map(|(which, call)| turn(Some(call), which)).collect();
+        if turns.is_empty() {
+            turns.push(turn(None, 0));
         }
-        (0..).zip(calls).map(|(which, call)| turn(Some(call), which)).collect()
+        let Some(binding) = hook.dialect else { return turns };
+        let parts = binding.dialect.patch_calls(self.seen());
+        if parts.is_empty() {
+            return turns;
+        }
+        if turns.iter().all(|turn| turn.call.is_none()) {
+            // A host's own hook is told of the command as it came, and of the patch.
+            turns.extend((1..).zip(parts).map(|(which, call)| turn(Some(call), which)));
+        }
+        let name = self.seen().context().string("toolName").unwrap_or_default();
+        let is_meant = |turn: &Turn| match &turn.call {
+            Some(call) => {
+                let tells = binding.row.gather.is_none_or(|gather| gather.tool == call.name);
+                tells && hook.matcher.takes_tool(&binding.dialect.names_of(call))
+            }
+            None => hook.matcher.takes_tool(&[&name]),
+        };
+        if turns.iter().any(is_meant) {
+            turns.retain(is_meant);
+        }
+        turns
     }
 
     /// What a hook gets on stdin.
@@ -179,7 +295,8 @@ impl Chain<'_> {
                 if let Some(job) = self.call(hook) {
                     return job;
                 }
-                let program = command::resolve(&hook.handler, search);
+                let program = whole(hook, spec.blocks, &variables)
+                    .and_then(|()| command::resolve(&hook.handler, search));
                 let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
                 let permit = turn.permit(seen);
                 let timeout = hook.timeout(spec);
@@ -319,7 +436,13 @@ impl Chain<'_> {
             };
             if rejected.is_none() {
                 self.payload = None;
-                self.is_rewritten = true;
+                self.rewrites += 1;
+                let own = self.turned.iter_mut().find(|one| one.hook.name == hook.name);
+                if let Some(own) = own {
+                    own.rewrites = self.rewrites;
+                    own.has_rewritten = true;
+                    self.rewriter = Some(Arc::clone(&own.hook));
+                }
                 // Who takes the event is the last to be asked.
                 self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
             }

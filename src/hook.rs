@@ -60,6 +60,8 @@ pub struct Hook {
     pub rewrite: bool,
     /// The event as the system has it that the hook was written for; `None` for hookrun's own
     /// contract.
+    /// It reads the event on stdin, and needs nothing that its environment cannot hold.
+    pub reads_stdin: bool,
     pub dialect: Option<Binding>,
     /// A disabled hook is listed and never run.
     pub enabled: bool,
@@ -96,6 +98,7 @@ impl Hook {
             folder: None,
             root: None,
             rewrite: false,
+            reads_stdin: false,
             dialect: None,
             enabled: true,
             idle: None,

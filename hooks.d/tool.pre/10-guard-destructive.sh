@@ -32,7 +32,7 @@
 #   bare-shell       a shell or interpreter without anything to run: an agent that types into
 #                    it (Codex: write_stdin) runs commands that no hook sees
 #
-# hookrun: command=. priority=10
+# hookrun: command=. priority=10 reads=stdin
 
 # shellcheck disable=SC2016,SC2086,SC2088,SC2295  # Shell syntax is the subject here; splitting is meant.
 set -f

@@ -8,7 +8,7 @@
 #
 # Tune: HOOKRUN_PROD_PATHS, absolute folders separated by colons (default: /srv/prod).
 #
-# hookrun: priority=20
+# hookrun: priority=20 reads=stdin
 
 # shellcheck disable=SC2086,SC2088  # Lists are split at IFS on purpose; ~ is resolved here.
 set -f

@@ -11,7 +11,7 @@
 #   HOOKRUN_PROTECT_EXCEPT   not protected all the same
 #                            (default: .env.example .env.sample .env.template .env.dist)
 #
-# hookrun: priority=30
+# hookrun: priority=30 reads=stdin
 
 # shellcheck disable=SC2086,SC2254  # Lists are split and their names are patterns on purpose.
 set -f

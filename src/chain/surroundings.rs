@@ -14,8 +14,8 @@ use crate::ui::Desk;
 use crate::ui::desk::Seat;
 
 /// The longest value that goes into a hook's environment (the system's own limit for one
-/// variable is 128 KiB, for all of them together 2 MiB).
-pub const LONGEST_VARIABLE_BYTES: usize = 32 * 1024;
+/// variable with its name is 128 KiB, for all of them together mostly 2 MiB).
+pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
 
 /// A row of [`VARIABLES`].
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub const VARIABLES: &[VariableRow] = &[
     },
     VariableRow {
         name: "HOOKRUN_TRUNCATED",
-        about: "names of the variables above that were left out: over 32 KiB, with a NUL, or paths with line breaks",
+        about: "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks",
     },
 ];
 
@@ -224,6 +224,29 @@ pub(super) fn variables(
         variables.push(("HOOKRUN_STATE_DIR".to_string(), folder));
     }
     variables
+}
+
+/// Whether a hook has all that it may look at: at a gate none runs whose environment lacks a value,
+/// unless it says that it reads its stdin, as hooks of other conventions do.
+///
+/// # Errors
+/// Which values it lacks.
+pub(super) fn whole(
+    hook: &Hook,
+    is_gate: bool,
+    variables: &[(String, String)],
+) -> Result<(), StartError> {
+    let left_out = variables.iter().find(|(name, _)| name == "HOOKRUN_TRUNCATED");
+    match left_out {
+        Some((_, names)) if is_gate && !hook.reads_stdin && hook.dialect.is_none() => {
+            let problem = format!(
+                "its environment cannot hold {names}: too long, or with a NUL or a line break"
+            );
+            let cure = "let it read the event on stdin and say `# hookrun: reads=stdin`";
+            Err(StartError { problem, cure: cure.to_string() })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The variables that a hook has by its spec, and those that its own host would set. The host's

@@ -177,6 +177,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "sandbox": hook.sandbox.as_ref().map(sandbox_json),
         "containment": hook.containment.name(),
         "rewrite": hook.rewrite,
+        "reads": if hook.reads_stdin { "stdin" } else { "environment" },
         "dialect": hook.dialect_name(),
         "enabled": hook.enabled,
         "idle": hook.idle,

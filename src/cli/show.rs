@@ -104,7 +104,7 @@ fn human(
     let limits = limits.collect::<Vec<_>>().join(", ");
     let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
     let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
-    let rows: [(&str, String); 16] = [
+    let rows: [(&str, String); 17] = [
         ("event", hook.event.clone()),
         (
             "from",
@@ -122,6 +122,7 @@ fn human(
         ("sandbox", or_none(sandbox)),
         ("containment", hook.containment.name().to_string()),
         ("rewrite", hook.rewrite.to_string()),
+        ("reads", if hook.reads_stdin { "stdin" } else { "environment" }.to_string()),
         ("dialect", hook.dialect_name().to_string()),
         ("enabled", hook.enabled.to_string()),
     ];

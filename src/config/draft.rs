@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bounds::Bounds;
-use super::keys::Takes;
+use super::keys::{READINGS, Takes};
 use super::problem::{Fault, Position};
 use crate::dialect::{self, Binding, Dialect, native};
 use crate::event::{EventSpec, OnFailure};
@@ -38,6 +38,7 @@ pub(super) struct Draft {
     pub(super) variables: Vec<(String, String)>,
     pub(super) folder: Option<PathBuf>,
     rewrite: bool,
+    reads_stdin: bool,
     pub(super) dialect: Option<&'static Dialect>,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
@@ -87,6 +88,7 @@ impl Default for Draft {
             variables: Vec::new(),
             folder: None,
             rewrite: false,
+            reads_stdin: false,
             dialect: None,
             says_dialect: false,
             enabled: true,
@@ -127,6 +129,9 @@ impl Draft {
             }
             ("background", given) => {
                 self.background = one_of(Background::NAMES, &given).ok_or_else(|| wrong(&given))?;
+            }
+            ("reads", given) => {
+                self.reads_stdin = one_of(READINGS, &given).ok_or_else(|| wrong(&given))?;
             }
             ("containment", given) => {
                 let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
@@ -229,6 +234,7 @@ impl Draft {
             folder: self.folder.clone(),
             root: None,
             rewrite: self.rewrite,
+            reads_stdin: self.reads_stdin,
             dialect: event.binding,
             enabled: self.enabled,
             idle: self.idle.clone(),

@@ -120,6 +120,7 @@ pub const HOOK_KEYS: &[KeyRow] = &[
     key("sandbox", Takes::Table, "none", "what it may touch; Linux only", false),
     key("containment", Takes::OneOf(containments), "\"auto\"", "how surely all that it starts is ended with it", true),
     key("rewrite", Takes::Flag, "false", "it may rewrite the fields that the event lists", true),
+    key("reads", Takes::OneOf(readings), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment", true),
     key("dialect", Takes::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
     key("enabled", Takes::Flag, "true", "false: it is listed and never run", true),
     key("description", Takes::Text, "none", "what it does, for lists; the description of a command", true),
@@ -187,6 +188,13 @@ fn on_failures() -> Vec<&'static str> {
 fn backgrounds() -> Vec<&'static str> {
     Background::NAMES.iter().map(|(_, name)| *name).collect()
 }
+
+fn readings() -> Vec<&'static str> {
+    READINGS.iter().map(|(_, name)| *name).collect()
+}
+
+/// What a hook may say that it reads, and whether that is its stdin.
+pub(crate) const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
 
 fn containments() -> Vec<&'static str> {
     Containment::NAMES.iter().map(|(_, name)| *name).collect()

@@ -128,9 +128,44 @@ impl Dialect {
             return vec![Call { name: self.tools.mcp.write(&server, &tool), input }];
         }
         match hear(&name, input, event) {
-            Some(heard) => self.told(heard, event.spec().blocks),
+            Some(heard) => {
+                let mut calls = self.told(heard, event.spec().blocks);
+                calls.extend(self.patch_calls(event));
+                calls
+            }
             None => Vec::new(),
         }
+    }
+
+    /// The calls that a patch inside a shell command is, beside the command itself: Codex takes
+    /// it from there and changes the files.
+    pub fn patch_calls(&self, event: &Event) -> Vec<Call> {
+        let Some(action) = event.action() else { return Vec::new() };
+        let patched = action.patched();
+        let command = action.command.as_deref().filter(|_| !patched.is_empty());
+        let Some(command) = command else { return Vec::new() };
+        if self.tools.rows.iter().any(|row| row.sort == Sort::Patch) {
+            let input = Map::from_iter([("command".to_string(), command.into())]);
+            return self.call(Sort::Patch, input).into_iter().collect();
+        }
+        let mut changes = patch::read(command);
+        let has = |changes: &[(Sort, Map<String, Value>)], path: &str| {
+            changes.iter().any(|(_, input)| input.get("file_path").is_some_and(|one| one == path))
+        };
+        for path in patched {
+            if !has(&changes, &path) {
+                let input = Map::from_iter([("file_path".to_string(), path.into())]);
+                changes.push((Sort::Edit, input));
+            }
+        }
+        changes.into_iter().filter_map(|(sort, input)| self.call(sort, input)).collect()
+    }
+
+    /// The names by which matchers mean the tool of `call`.
+    pub fn names_of<'c>(&self, call: &'c Call) -> Vec<&'c str> {
+        let also = self.tools.rows.iter().filter(|row| row.name == call.name);
+        let also = also.flat_map(|row| row.also.iter().copied());
+        std::iter::once(call.name.as_str()).chain(also).collect()
     }
 
     /// The names that the tool of `event` has for matchers of this dialect.
@@ -146,6 +181,9 @@ impl Dialect {
             add(&name);
             let own = self.tools.rows.iter().filter(|row| row.name == name);
             own.flat_map(|row| row.also).for_each(|also| add(also));
+            for call in self.patch_calls(event) {
+                self.names_of(&call).into_iter().for_each(&mut add);
+            }
             return names;
         }
         let of_servers = mcp::read(&name, event);
@@ -240,7 +278,11 @@ impl Dialect {
     /// Why it cannot go back.
     pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
         let calls = self.calls(event);
-        let Some(told) = calls.get(which) else { return Ok(new) };
+        let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
+        let Some(told) = calls.get(which) else {
+            // A part of a call of the hook's own host.
+            return if which > 0 { no_way("it is a part of the host's call") } else { Ok(new) };
+        };
         let old = event.context().value("toolInput").ok().flatten().unwrap_or(Value::Null);
         // JSON in a string, as some hosts write it.
         let parsed = new.as_str().and_then(|text| serde_json::from_str(text).ok());
@@ -248,8 +290,8 @@ impl Dialect {
         if new == told.input {
             return Ok(old);
         }
-        let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
-        if calls.len() > 1 {
+        let is_whole = which == 0 && !self.patch_calls(event).is_empty();
+        if calls.len() > 1 && !is_whole {
             return no_way("the host's call is several of its own");
         }
         let name = event.context().string("toolName").unwrap_or_default();

@@ -3,6 +3,7 @@
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
 mod input;
+mod patch;
 
 use serde_json::{Value, json};
 
@@ -221,6 +222,19 @@ impl Action {
         input::read(&name, context.raw("toolInput")).map(Some)
     }
 
+    /// The files that a patch in the command touches: such a command edits them as well.
+    pub(crate) fn patched(&self) -> Vec<String> {
+        match (&self.command, self.kind) {
+            (Some(command), ActionKind::Shell) => patch::in_command(command),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The texts of the tool's input that may each be a path, where no key of it says which is.
+    pub(crate) fn guessed_paths(&self, context: &Context) -> Vec<String> {
+        context.raw("toolInput").map_or(Vec::new(), |input| input::guesses(self.kind, input))
+    }
+
     /// The action of an event that changes paths, such as a commit: it writes all of them.
     /// `None` if there is no `changes`.
     ///
@@ -332,6 +346,113 @@ mod tests {
         }
         let grep = derive(r#"{"toolName":"grep","toolInput":{"path":"a","include":"*.ts"}}"#);
         assert_eq!(grep.paths, ["a"]);
+    }
+
+    #[test]
+    fn a_path_is_seen_under_every_key_at_every_depth() {
+        let keys = [
+            "path",
+            "file_path",
+            "filePath",
+            "filepath",
+            "file",
+            "files",
+            "filename",
+            "uri",
+            "relative_path",
+            "pathInProject",
+            "TargetFile",
+            "AbsolutePath",
+            "notebookPath",
+            "absolute_path",
+            "new_path",
+            "destination",
+            "target",
+            "dest",
+            "to",
+        ];
+        let shapes = [
+            r#"{"KEY":VALUE}"#,
+            r#"{"KEY":[VALUE]}"#,
+            r#"{"x":{"y":{"KEY":VALUE}}}"#,
+            r#"{"files":[{"n":1,"KEY":VALUE}]}"#,
+            r#"{"a\"b":"\\","list":[[{"KEY":[VALUE]}]],"content":"x"}"#,
+        ];
+        let values =
+            [r#"".env""#, r#""\u002eenv""#, r#""file:///.env""#, r#""file://localhost/%2Eenv""#];
+        for tool in ["Write", "edit", "mcp__fs__copy", "frobnicate"] {
+            for (key, shape) in keys.iter().flat_map(|key| shapes.map(|shape| (key, shape))) {
+                for value in values {
+                    let input = shape.replace("KEY", key).replace("VALUE", value);
+                    let action = derive(&format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#));
+                    let found =
+                        action.paths.iter().any(|path| path.trim_start_matches('/') == ".env");
+                    assert!(found, "{tool} {input}: {:?}", action.paths);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_no_key_names_a_path_every_text_may_be_one() {
+        for (input, paths, guessed) in [
+            (r#"".env""#, &[".env"][..], &[".env"][..]),
+            (r#"{"where":".env","text":"two words"}"#, &[".env"], &[".env", "two words"]),
+            (r#"{"a":[{"b":"src/x.rs"},7]}"#, &["src/x.rs"], &["src/x.rs"]),
+            (r#"{"a":"Makefile"}"#, &[], &["Makefile"]),
+            (r#"{"a":"https://x.y/z"}"#, &[], &["https://x.y/z"]),
+            (r#"{"a":"line\nline/x"}"#, &[], &[]),
+            (r#"{"path":"a","b":"c/d"}"#, &["a"], &[]),
+        ] {
+            for tool in ["Write", "mcp__a__b", "frobnicate"] {
+                let json = format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#);
+                let context = Context::parse(json.as_str()).unwrap();
+                let action = derive(&json);
+                assert_eq!(action.paths, paths, "{tool} {input}");
+                assert_eq!(action.guessed_paths(&context), guessed, "{tool} {input}");
+            }
+            let grep = derive(&format!(r#"{{"toolName":"Bash","toolInput":{input}}}"#));
+            assert!(grep.paths.iter().all(|path| path == "a"), "{input}");
+        }
+    }
+
+    #[test]
+    fn the_paths_of_every_patch_are_seen_wherever_it_stands() {
+        let codex = "*** Begin Patch\n*** Add File: .env\n+x\n*** End Patch";
+        let diff = "--- a/.env\t2026\n+++ b/.env\n@@\n-x\n+y";
+        let renamed = "diff --git a/x b/.env\nrename from x\nrename to .env";
+        for patch in [codex, diff, renamed] {
+            for command in [
+                format!("apply_patch <<'EOF'\n{patch}\nEOF"),
+                format!("cd sub && git apply << EOF\n{patch}\nEOF\nls"),
+                format!("apply_patch \"{patch}\""),
+            ] {
+                for input in
+                    [json!({ "command": command }), json!({"cmd": ["bash", "-lc", command]})]
+                {
+                    let context = json!({ "toolName": "Bash", "toolInput": input }).to_string();
+                    let action = derive(&context);
+                    assert_eq!(action.kind, ActionKind::Shell);
+                    assert_eq!(action.command.as_deref(), Some(command.as_str()));
+                    assert!(action.paths.contains(&".env".to_string()), "{command}: {action:?}");
+                    assert_eq!(action.paths, action.patched());
+                }
+            }
+            for (tool, key) in
+                [("apply_patch", "input"), ("mcp__fs__patch", "diff"), ("patch", "patch")]
+            {
+                let context = json!({ "toolName": tool, "toolInput": { key: patch } }).to_string();
+                assert!(derive(&context).paths.contains(&".env".to_string()), "{tool} {patch}");
+            }
+        }
+        let escaped = derive(
+            r#"{"toolName":"Bash","toolInput":{"command":"printf '*** Add File: .env\\n+x' | apply_patch"}}"#,
+        );
+        assert_eq!(escaped.paths, [".env"]);
+        for command in ["ls --- a\n+++", "echo '---'\necho '+++ x'", "git diff"] {
+            let context = json!({ "toolName": "Bash", "toolInput": { "command": command } });
+            assert_eq!(derive(&context.to_string()).paths, Vec::<String>::new(), "{command}");
+        }
     }
 
     #[test]

@@ -402,6 +402,52 @@ pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
     serde_json::Deserializer::from_str(raw).deserialize_seq(Elements).ok()
 }
 
+/// Calls `visit` for every string in valid JSON, at any depth, with the key that it stands under:
+/// that of its object, or of the list or object around it. Both are JSON text; without a key it
+/// is empty. One pass, so that a large input costs what it costs to read it.
+pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str)) {
+    struct Level<'k> {
+        is_object: bool,
+        is_key_next: bool,
+        key: &'k str,
+    }
+    let bytes = raw.as_bytes();
+    let mut levels: Vec<Level<'a>> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let start = at;
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                let text = raw.get(start..=at).unwrap_or_default();
+                match levels.last_mut() {
+                    Some(level) if level.is_key_next => {
+                        level.key = text;
+                        level.is_key_next = false;
+                    }
+                    level => visit(level.map_or("", |level| level.key), text),
+                }
+            }
+            b'{' | b'[' => {
+                let is_object = *byte == b'{';
+                let key = levels.last().map_or("", |level| level.key);
+                levels.push(Level { is_object, is_key_next: is_object, key });
+            }
+            b'}' | b']' => drop(levels.pop()),
+            b',' => {
+                if let Some(level) = levels.last_mut() {
+                    level.is_key_next = level.is_object;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
 /// The entries of a JSON object, keys and values as text.
 fn entries(raw: &str) -> serde_json::Result<Vec<(&RawValue, &RawValue)>> {
     struct Entries;

@@ -178,6 +178,18 @@ impl Matcher {
         })
     }
 
+    /// Whether one of these names of a tool is meant by what is said of tools.
+    pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
+        let is_meant = |word: &ToolWord| match word {
+            ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
+            ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),
+            ToolWord::Form(form) => names.iter().any(|name| form.is_match(name)),
+        };
+        let is_native =
+            self.tool.as_ref().is_none_or(|tool| tool.alternatives.iter().any(is_meant));
+        is_native && self.host.as_ref().is_none_or(|host| host.takes_tool(names))
+    }
+
     /// Whether the hook wants `event`.
     ///
     /// # Errors
@@ -238,7 +250,9 @@ impl ToolMatch {
         let name = event.context().string("toolName");
         let kind = event.action().map(|action| action.kind);
         let fits = self.alternatives.iter().any(|word| match word {
-            ToolWord::Class(class) => kind == Some(*class) || class_fits_unknown(*class, event),
+            ToolWord::Class(class) => {
+                kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
+            }
             ToolWord::Name(known) => name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(known)),
             ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
         });
@@ -291,6 +305,12 @@ fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
     let unknown = |kind: ActionKind| matches!(kind, ActionKind::Other | ActionKind::Mcp);
     class == ActionKind::Shell
         && event.action().is_some_and(|action| unknown(action.kind) && action.command.is_some())
+}
+
+/// A shell command with a patch in it edits files, too.
+fn is_patch(class: ActionKind, event: &Event) -> bool {
+    matches!(class, ActionKind::Edit | ActionKind::Write)
+        && event.action().is_some_and(|action| !action.patched().is_empty())
 }
 
 fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {

@@ -256,6 +256,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
         dialect,
         enabled: _,
         idle: _,
+        reads_stdin: _,
         description: _,
     } = planned.hook.as_ref();
     let spec = event.spec();

@@ -114,6 +114,7 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("containment", "it shows only when a hook must be ended"),
     ("background", "what a hook leaves running is not seen with certainty"),
     ("dialect", "every answer is read by it: `asked`"),
+    ("reads", "it shows only where a value is too large for the environment"),
     ("enabled", "a hook that is disabled, or cannot run here, has no points"),
     ("name", "it is no behaviour"),
     ("description", "it is no behaviour"),

@@ -3,6 +3,7 @@
 mod budgets;
 mod gates;
 mod nonsense;
+mod patches;
 mod replies;
 mod signs;
 mod stop_loop;

@@ -1,5 +1,6 @@
 //! `hookrun run`: every way in which hooks answer and fail, and what the host is told.
 
+mod again;
 mod answers;
 mod ask;
 mod chain;

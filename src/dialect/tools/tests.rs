@@ -133,6 +133,40 @@ fn a_patch_over_several_files_is_a_call_for_each() {
 }
 
 #[test]
+fn a_patch_inside_a_shell_command_is_told_as_both() {
+    let command =
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .env\n+x\n*** End Patch\nEOF";
+    for (host, shell) in [
+        ("codex", "Bash"),
+        ("claude", "Bash"),
+        ("gemini", "run_shell_command"),
+        ("cursor", "Shell"),
+        ("copilot", "bash"),
+        ("native", "shell"),
+    ] {
+        let event = event(host, shell, &json!({ "command": command }));
+        for (of, bash, write, key) in [
+            ("claude", "Bash", "Write", "file_path"),
+            ("gemini", "run_shell_command", "write_file", "file_path"),
+            ("cursor", "Shell", "Write", "file_path"),
+            ("copilot", "bash", "create", "path"),
+            ("codex", "Bash", "apply_patch", "command"),
+        ] {
+            let dialect = find(of).unwrap();
+            let parts = dialect.patch_calls(&event);
+            assert_eq!((parts.len(), parts[0].name.as_str()), (1, write), "{host} to {of}");
+            let text = parts[0].input[key].as_str().unwrap();
+            assert!(text.ends_with(".env") || text == command, "{host} to {of}: {parts:?}");
+            let names = dialect.tool_names(&event);
+            assert!(names.iter().any(|name| name == write), "{host} to {of}: {names:?}");
+            assert!(names.iter().any(|name| name == bash), "{host} to {of}: {names:?}");
+            let back = dialect.taken_back(&event, 1, json!({ "file_path": "other" }));
+            assert!(back.is_err(), "{host} to {of}: {back:?}");
+        }
+    }
+}
+
+#[test]
 fn several_edits_of_a_file_are_a_call_for_each() {
     let edits =
         json!([{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]);

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Action, ActionKind};
+use super::{Action, ActionKind, patch};
 use crate::event::context::{
-    ContextError, child, distinct_entries, elements, scalar_text, string_text,
+    ContextError, child, distinct_entries, each_text, elements, scalar_text, string_text,
 };
 
 /// Keys of a tool input that hold a command line, in order of trust.
@@ -13,41 +13,50 @@ const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 /// Keys that hold a command line in the input of a shell alone (Copilot CLI `write_bash`).
 const SHELL_KEYS: &[&str] = &["input"];
 
-/// Keys of a tool input that hold a path or a list of paths.
+/// Keys of a tool input that hold a path or a list of paths, at any depth; without regard to case,
+/// `_` and `-`.
 const PATH_KEYS: &[&str] = &[
     "path",
-    "file_path",
-    "filePath",
     "paths",
-    "file_paths",
-    "notebook_path",
-    "absolute_path",
-    "dir_path",
+    "filepath",
+    "filepaths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "notebookpath",
+    "absolutepath",
+    "relativepath",
+    "pathinproject",
+    "dirpath",
     "directory",
-    "target_file",
+    "targetfile",
     // Cursor `EditNotebook` and `Glob`.
-    "target_notebook",
-    "target_directory",
-    "old_path",
-    "new_path",
+    "targetnotebook",
+    "targetdirectory",
+    "oldpath",
+    "newpath",
     "source",
     "destination",
+    "uri",
 ];
+
+/// Keys that hold paths where a tool changes files, or does what nobody knows.
+const MOVE_KEYS: &[&str] = &["target", "dest", "dst", "src", "from", "to"];
 
 /// Keys that hold paths where a tool reads; where it searches they hold a filter (Gemini CLI
 /// `read_many_files`).
 const READ_KEYS: &[&str] = &["include"];
 
-/// Keys that hold a list of objects with paths (`multiedit`).
-const LIST_KEYS: &[&str] = &["edits"];
+/// Keys of a tool input that can hold the text of a patch: Codex CLI's, OpenCode's `patchText`,
+/// and those of tools that take a unified diff.
+const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchText", "diff"];
 
-/// Keys of a tool input that can hold the text of a patch: Codex CLI's, and OpenCode's
-/// `patchText`.
-const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchText"];
+/// Longer texts than this name no file where no key says that they do.
+const LONGEST_GUESS_BYTES: usize = 1024;
 
-/// The lines of a patch that name a file (Codex CLI `apply_patch`).
-const PATCH_FILE_LINES: &[&str] =
-    &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+/// More texts than these are not looked at there.
+const MOST_GUESSES: usize = 4096;
 
 /// The key of a tool input that holds other calls, and the keys of each: its tool, its input
 /// (OpenCode `batch`).
@@ -108,23 +117,69 @@ fn read_one(name: &str, input: Option<&str>, place: &str) -> Result<Action, Cont
         return Ok(Action { kind, command: None, paths: Vec::new() });
     };
     let entries = distinct(input, place)?;
-    let patched =
-        if kind == ActionKind::Edit { patched_paths(input, &entries) } else { Vec::new() };
     let more = if kind == ActionKind::Shell { SHELL_KEYS } else { &[] };
     let keys = [COMMAND_KEYS, more].concat();
-    let command = match find_command(&entries, &keys).filter(|_| patched.is_empty()) {
-        // A command that cannot be found must not be one that no policy sees.
-        None if kind == ActionKind::Shell => all_text(input, &entries),
-        found => found,
+    let mut command = find_command(&entries, &keys);
+    let patched = match (kind, &command) {
+        (ActionKind::Shell, Some(line)) => patch::in_command(line),
+        (ActionKind::Shell, None) => Vec::new(),
+        _ => patch::in_texts(&patch_texts(input, &entries)),
     };
-    let mut paths = find_paths(kind, &entries);
-    for list in values(&entries, LIST_KEYS).filter_map(elements) {
-        for (number, one) in list.iter().enumerate() {
-            paths.extend(find_paths(kind, &distinct(one.get(), &format!("{place}.{number}"))?));
-        }
+    if kind == ActionKind::Shell {
+        // A command that cannot be found must not be one that no policy sees.
+        command = command.or_else(|| all_text(input, &entries));
+    } else if kind == ActionKind::Edit && !patched.is_empty() {
+        command = None;
+    }
+    let mut paths = named_paths(kind, input);
+    if paths.is_empty() && patched.is_empty() {
+        paths = guessed(kind, input);
+        paths.retain(|text| looks_like_path(text));
     }
     paths.extend(patched);
     Ok(Action { kind, command, paths })
+}
+
+/// The texts of a tool input that may each be a path, where no key says which is.
+pub(super) fn guesses(kind: ActionKind, input: &str) -> Vec<String> {
+    if named_paths(kind, input).is_empty() { guessed(kind, input) } else { Vec::new() }
+}
+
+fn guessed(kind: ActionKind, input: &str) -> Vec<String> {
+    let may_hide_one = match kind {
+        ActionKind::Read
+        | ActionKind::Write
+        | ActionKind::Edit
+        | ActionKind::Mcp
+        | ActionKind::Other => true,
+        ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => false,
+    };
+    let mut found = Vec::new();
+    if !may_hide_one {
+        return found;
+    }
+    each_text(input, &mut |key, raw| {
+        let is_short = raw.len() <= LONGEST_GUESS_BYTES && found.len() < MOST_GUESSES;
+        if is_short && !is_one_of(key, COMMAND_KEYS) {
+            found.extend(string_text(raw).filter(|text| is_line(text)).map(path_of));
+        }
+    });
+    found
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
+}
+
+/// Whether a text is probably meant as a path: it has a slash, begins as a hidden file, or ends
+/// as a file does.
+fn looks_like_path(text: &str) -> bool {
+    let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let has_ending =
+        (1..=8).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    let is_short = text.split_whitespace().count() <= 3;
+    let is_like = text.contains(['/', '\\']) || text.starts_with(['.', '~']) || has_ending;
+    is_short && is_like && !text.contains("://")
 }
 
 fn distinct<'a>(raw: &'a str, place: &str) -> Result<Vec<(Cow<'a, str>, &'a str)>, ContextError> {
@@ -171,9 +226,55 @@ fn all_text(input: &str, entries: &Entries<'_>) -> Option<String> {
     if texts.is_empty() { scalar_text(input) } else { Some(texts.join("\n")) }
 }
 
-fn find_paths(kind: ActionKind, entries: &Entries<'_>) -> Vec<String> {
-    let more = if kind == ActionKind::Read { READ_KEYS } else { &[] };
-    values(entries, PATH_KEYS).chain(values(entries, more)).flat_map(texts_of).collect()
+/// The paths that stand under keys for them, at any depth.
+fn named_paths(kind: ActionKind, input: &str) -> Vec<String> {
+    let more = match kind {
+        ActionKind::Read => READ_KEYS,
+        ActionKind::Write | ActionKind::Edit | ActionKind::Mcp | ActionKind::Other => MOVE_KEYS,
+        ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => &[],
+    };
+    let mut found = Vec::new();
+    each_text(input, &mut |key, raw| {
+        if is_one_of(key, PATH_KEYS) || is_one_of(key, more) {
+            let path = string_text(raw).map(path_of);
+            found.extend(path.filter(|path| !path.is_empty() && !path.contains("://")));
+        }
+    });
+    found
+}
+
+/// Whether the JSON text of a key is one of these, without regard to case, `_` and `-`.
+fn is_one_of(key: &str, keys: &[&str]) -> bool {
+    const LONGEST_KEY_BYTES: usize = 64;
+    if key.len() > LONGEST_KEY_BYTES || keys.is_empty() {
+        return false;
+    }
+    let text = string_text(key).unwrap_or_default();
+    let plain = |c: &char| !matches!(c, '_' | '-');
+    let text: String = text.chars().filter(plain).flat_map(char::to_lowercase).collect();
+    keys.contains(&text.as_str())
+}
+
+/// A text as a path: of `file:///a%20b` it is `/a b`.
+fn path_of(text: String) -> String {
+    let Some(rest) = text.strip_prefix("file://") else { return text };
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    let mut bytes = Vec::with_capacity(rest.len());
+    let mut left = rest.as_bytes();
+    while let Some((byte, after)) = left.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
+            Some(decoded) => {
+                bytes.push(decoded);
+                left = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                left = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A text, or the texts of a list.
@@ -184,15 +285,9 @@ fn texts_of(raw: &str) -> Vec<String> {
     }
 }
 
-/// The files that a patch in the tool input touches.
-fn patched_paths(input: &str, entries: &Entries<'_>) -> Vec<String> {
+/// The texts in a tool input that may be patches.
+fn patch_texts(input: &str, entries: &Entries<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input).into_iter().collect();
     texts.extend(values(entries, PATCH_KEYS).flat_map(texts_of));
-    let lines = texts.iter().flat_map(|text| text.lines());
-    lines
-        .filter_map(|line| {
-            PATCH_FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start))
-        })
-        .map(|path| path.trim().to_string())
-        .collect()
+    texts
 }

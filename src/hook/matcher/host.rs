@@ -100,6 +100,14 @@ impl HostMatch {
         }
     }
 
+    /// Whether its matcher, if it is compared with tools, takes one of these names.
+    pub(super) fn takes_tool(&self, names: &[&str]) -> bool {
+        match &self.names {
+            Some((form, Subject::Tool)) => names.iter().any(|name| form.fit(name)),
+            Some((_, Subject::Command | Subject::Fact(_))) | None => true,
+        }
+    }
+
     /// A host that tells one moment by several events asks each hook by its own.
     fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
         if event.host() != self.dialect.name {

@@ -100,7 +100,12 @@ pub(super) fn decide_paths(
     place: &Place,
 ) -> Result<(), Mismatch> {
     let found = event.action().map(|action| action.paths.clone()).unwrap_or_default();
-    for path in &found {
+    // Where a gate's tool names no path by a key that is known, any short text may be one.
+    let guessed = match event.action() {
+        Some(action) if event.spec().blocks => action.guessed_paths(event.context()),
+        Some(_) | None => Vec::new(),
+    };
+    for path in found.iter().chain(&guessed) {
         let absolute = tidy(&place.cwd.join(path));
         if wanted.iter().any(|one| one.fits(&absolute, place)) {
             return Ok(());

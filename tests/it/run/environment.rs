@@ -107,8 +107,8 @@ fn hookruns_own_environment_is_passed_on() {
 
 #[test]
 fn a_value_that_is_too_long_is_left_out_and_named() {
-    let sandbox = Sandbox::new().hook("hook", NOTE);
-    sandbox.run_shell(&"x".repeat(40_000)).allows();
+    let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
+    sandbox.run_shell(&"x".repeat(130_000)).allows();
     let noted = noted(&sandbox);
     assert!(!noted.iter().any(|(name, _)| name == "HOOKRUN_ACTION_COMMAND"), "{noted:?}");
     let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
@@ -117,7 +117,7 @@ fn a_value_that_is_too_long_is_left_out_and_named() {
 
 #[test]
 fn a_value_with_a_nul_is_left_out_and_named() {
-    let sandbox = Sandbox::new().hook("hook", NOTE);
+    let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: reads=stdin\n{NOTE}"));
     sandbox.run_shell("rm\0-rf").allows();
     let truncated = ("HOOKRUN_TRUNCATED".to_string(), "HOOKRUN_ACTION_COMMAND".to_string());
     assert!(noted(&sandbox).contains(&truncated), "{:?}", noted(&sandbox));
@@ -126,7 +126,40 @@ fn a_value_with_a_nul_is_left_out_and_named() {
 #[test]
 fn a_value_that_just_fits_is_not_left_out() {
     let sandbox = Sandbox::new().hook("hook", "echo ${#HOOKRUN_ACTION_COMMAND} $HOOKRUN_TRUNCATED");
-    sandbox.run_shell(&"x".repeat(32 * 1024)).allows_with(json!({ "output": "32768" }));
+    sandbox.run_shell(&"x".repeat(120 * 1024)).allows_with(json!({ "output": "122880" }));
+}
+
+#[test]
+fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
+    let shell = |command: &str| json!({ "toolName": "bash", "toolInput": { "command": command } });
+    let write = json!({ "toolName": "write", "toolInput": { "path": "a\nb" } });
+    for (event, context, name) in [
+        ("tool.pre", shell(&"x".repeat(120 * 1024 + 1)), "HOOKRUN_ACTION_COMMAND"),
+        ("tool.pre", shell("rm\0-rf"), "HOOKRUN_ACTION_COMMAND"),
+        ("tool.pre", write, "HOOKRUN_ACTION_PATHS"),
+        ("prompt.submit", json!({ "prompt": "x".repeat(130_000) }), "HOOKRUN_PROMPT"),
+        ("tool.post", shell(&"x".repeat(130_000)), ""),
+    ] {
+        let of = |hook: &str| Sandbox::new().hook_for(event, "guard", hook);
+        let run =
+            |sandbox: &Sandbox| sandbox.hookrun(&["run", event], context.to_string().as_bytes());
+        let silent = of("touch ran");
+        if name.is_empty() {
+            run(&silent).exits(0);
+            silent.has_file("ran");
+            continue;
+        }
+        let ran = run(&silent);
+        ran.exits(2).says(&format!("its environment cannot hold {name}"));
+        ran.says("`# hookrun: reads=stdin`");
+        silent.has_no_file("ran");
+        run(&of("# hookrun: reads=stdin\ntrue")).allows();
+        run(&of("# hookrun: on_failure=allow\ntrue")).exits(0);
+        let table = format!(
+            "[[hook]]\nname = \"guard\"\nevent = \"{event}\"\ncommand = \"true\"\nreads = \"stdin\"\n"
+        );
+        run(&Sandbox::new().file("hookrun.toml", &table)).allows();
+    }
 }
 
 #[test]

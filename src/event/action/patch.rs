@@ -1,0 +1,71 @@
+//! The files that patches name: those of Codex CLI (`apply_patch`) and unified diffs. Pure.
+
+/// The lines of a patch of Codex's that name a file.
+const FILE_LINES: &[&str] =
+    &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// The lines of a diff of git's that name a file.
+const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
+
+/// The files that these patches touch.
+pub(super) fn in_texts(texts: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        for line in text.lines() {
+            let named = FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start));
+            found.extend(named.map(|path| path.trim().to_string()));
+        }
+        in_diff(text, &mut found);
+    }
+    found
+}
+
+/// The files that a patch inside a shell command touches, however it is quoted.
+pub(crate) fn in_command(command: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    // Making patches of commands would cost every other command time.
+    if !command.contains("*** ") && !command.contains("+++ ") && !command.contains("diff --git ") {
+        return found;
+    }
+    for line in command.lines().flat_map(|line| line.split("\\n")) {
+        let begun = FILE_LINES.iter().find_map(|start| line.split_once(start));
+        let Some((_, path)) = begun else { continue };
+        found.push(path.trim().to_string());
+        // A quote may be the shell's, or a part of the name.
+        if let Some((path, _)) = path.split_once(['\'', '"']) {
+            found.push(path.trim().to_string());
+        }
+    }
+    in_diff(command, &mut found);
+    found
+}
+
+/// Adds the files that a unified diff touches.
+fn in_diff(text: &str, found: &mut Vec<String>) {
+    let mut add = |path: &str| {
+        let path = path.split('\t').next().unwrap_or_default().trim();
+        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        if !path.is_empty() && path != "/dev/null" && !found.iter().any(|known| known == path) {
+            found.push(path.to_string());
+        }
+    };
+    let mut before = "";
+    let mut is_of_git = false;
+    for line in text.lines() {
+        if let Some(both) = line.strip_prefix("diff --git ") {
+            is_of_git = true;
+            if let Some((old, new)) = both.rsplit_once(" b/") {
+                add(old);
+                add(new);
+            }
+        }
+        if let (Some(old), Some(new)) = (before.strip_prefix("--- "), line.strip_prefix("+++ ")) {
+            add(old);
+            add(new);
+        }
+        if is_of_git {
+            GIT_LINES.iter().filter_map(|start| line.strip_prefix(start)).for_each(&mut add);
+        }
+        before = line;
+    }
+}

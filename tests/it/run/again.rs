@@ -1,0 +1,78 @@
+//! Guards are asked again after a later hook has rewritten the event.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox};
+
+const MAKE_RM: &str =
+    "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"rm -rf x\"}}}'";
+const NO_RM: &str = "case $HOOKRUN_ACTION_COMMAND in rm*) echo 'no rm' >&2; exit 1 ;; esac";
+
+fn ls(sandbox: &Sandbox) -> Ran {
+    sandbox.run_shell("ls")
+}
+
+fn report(sandbox: &Sandbox) -> Value {
+    sandbox.report("tool.pre", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#)
+}
+
+#[test]
+fn no_order_lets_a_rewrite_past_a_guard() {
+    for (first, second) in [("10", "20"), ("20", "10")] {
+        for settings in ["", "# hookrun: parallel\n", "# hookrun: command=^rm\n"] {
+            let sandbox = Sandbox::new()
+                .hook(&format!("{first}-guard"), &format!("{settings}{NO_RM}"))
+                .hook(&format!("{second}-make"), MAKE_RM)
+                .hook("50-other", "# hookrun: parallel\ntrue");
+            ls(&sandbox).blocks("no rm");
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_again_is_told() {
+    let sandbox = Sandbox::new()
+        .hook("10-guard", "echo said; echo x >> count")
+        .hook("15-read", "# hookrun: tool=read\nexit 1")
+        .hook("20-make", MAKE_RM)
+        .hook("30-after", "true");
+    let report = report(&sandbox);
+    let hooks = report["hooks"].as_array().unwrap();
+    let names: Vec<&str> = hooks.iter().map(|hook| hook["hook"].as_str().unwrap()).collect();
+    assert_eq!(names, ["10-guard", "15-read", "20-make", "30-after", "10-guard"]);
+    let note = "asked again: `20-make` had rewritten the event after its turn";
+    assert_eq!(hooks[4]["notes"], json!([note]));
+    assert_eq!(report["decision"], "allow", "{report:#}");
+    assert_eq!(sandbox.read("count"), "x\nx\n");
+    assert_eq!(report["output"].as_str().map(|text| text.matches("said").count()), Some(1));
+}
+
+#[test]
+fn a_guard_that_fails_or_asks_the_second_time_counts() {
+    let with = |body: &str| {
+        let body = format!("case $HOOKRUN_ACTION_COMMAND in rm*) {body} ;; esac");
+        Sandbox::new().hook("10-guard", &body).hook("20-make", MAKE_RM)
+    };
+    ls(&with("kill -9 $$")).blocks_saying("killed by SIGKILL");
+    assert_eq!(report(&with("echo '{\"ask\":\"really?\"}'"))["decision"], "ask");
+}
+
+#[test]
+fn rewrites_come_to_an_end() {
+    let adds = |what: &str| {
+        format!(
+            "# hookrun: rewrite\nprintf '{{\"update\":{{\"toolInput\":{{\"command\":\"%s {what}\"}}}}}}' \
+             \"$HOOKRUN_ACTION_COMMAND\""
+        )
+    };
+    let both = Sandbox::new().hook("10-a", &adds("a")).hook("20-b", &adds("b"));
+    let said = report(&both);
+    assert_eq!(said["decision"], "allow", "{said:#}");
+    let rewrites = said["rewrites"].as_array().unwrap();
+    assert_eq!(rewrites[1]["new"]["command"], "ls a b");
+    assert!(rewrites[2]["rejected"].as_str().unwrap().contains("asked again"), "{said:#}");
+
+    let late = "# hookrun: rewrite command=^rm\necho '{\"update\":{\"toolInput\":{\"command\":\"mv x y\"}}}'";
+    let late = Sandbox::new().hook("10-late", late).hook("20-make", MAKE_RM);
+    ls(&late).blocks_saying("it would rewrite `toolInput` after a later hook has");
+}
