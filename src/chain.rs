@@ -130,7 +130,11 @@ impl Chain<'_> {
     /// or only the last result counts, have rules of their own.
     fn ask_again(&mut self) {
         let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
-        let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
+        // Where nothing is about to run, as with a prompt, hooks are told once.
+        let is_strange = conduct.isolated
+            || conduct.last_result
+            || conduct.first_question
+            || self.event.action().is_none();
         let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks && !is_strange) else {
             return;
         };
@@ -165,7 +169,14 @@ impl Chain<'_> {
 
     /// Hears what a hook says of the event as later hooks have made it.
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
-        let Some(verdict) = trace.ending.verdict() else { return self.hear(hook, trace) };
+        let Some(verdict) = trace.ending.verdict() else {
+            // A failure that is let through was told, or is no matter now.
+            let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted);
+            if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
+                self.hear(hook, trace);
+            }
+            return;
+        };
         let change = verdict.update.iter().find(|(field, new)| {
             let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
             old != *new

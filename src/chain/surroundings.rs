@@ -167,10 +167,8 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
         if !action.paths.is_empty() {
             // A line break in a path would make two of it; with a NUL the list is left out.
             let is_clear = action.paths.iter().all(|path| !path.contains('\n'));
-            fact(
-                "HOOKRUN_ACTION_PATHS",
-                Some(action.paths.join(if is_clear { "\n" } else { "\0" })),
-            );
+            let list = if is_clear { action.paths.join("\n") } else { "\0".to_string() };
+            fact("HOOKRUN_ACTION_PATHS", Some(list));
         }
     }
     facts

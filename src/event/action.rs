@@ -425,7 +425,7 @@ mod tests {
             for command in [
                 format!("apply_patch <<'EOF'\n{patch}\nEOF"),
                 format!("cd sub && git apply << EOF\n{patch}\nEOF\nls"),
-                format!("apply_patch \"{patch}\""),
+                format!("apply_patch \"\n{patch}\""),
             ] {
                 for input in
                     [json!({ "command": command }), json!({"cmd": ["bash", "-lc", command]})]

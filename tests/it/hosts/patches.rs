@@ -27,7 +27,7 @@ fn a_patch_by_the_shell_is_seen_by_guards_of_files_and_of_commands() {
             "claude",
             "tool.pre",
             "guard",
-            &format!("# hookrun: tool=edit\n{no}"),
+            &format!("# hookrun: tool=edit|write\n{}", no.replace("exit 1", "exit 2")),
         ),
     ];
     for (number, sandbox) in guards.iter().enumerate() {
