@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::tools::Tools;
 use super::wolli::INPUT;
-use super::{Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
+use super::{Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
 use crate::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
@@ -39,6 +39,15 @@ const fn before(name: &'static str, event: &'static str) -> DialectEvent {
         ..told(name, event)
     }
 }
+
+/// To block a stop is to go on. Its own word for that is `continue`, which must be `true`: a block in
+/// the word that other hosts read is written alone.
+const STOP: &[Key] = &[
+    key("decision", Says::Action(&[("block", Act::Refuse)])),
+    key("reason", Says::Reason),
+    key("additionalContext", Says::Context),
+    key("continue", Says::Refusal),
+];
 
 const TOOL_KEYS: &[(&str, &str)] =
     &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")];
@@ -125,6 +134,19 @@ pub(super) static OMP: Dialect = Dialect {
         DialectEvent { keeps_thrown: TOLD.keeps_thrown, conduct: TOLD.conduct, ..INPUT },
         told("agent_start", "agent.begin"),
         told("agent_end", "agent.end"),
+        // Of its extensions, not of the document. A block has no end there; hookrun's own count
+        // of stops ends it.
+        DialectEvent {
+            keys: &[
+                ("session_id", "sessionId"),
+                ("stop_hook_active", "stopHookActive"),
+                ("last_assistant_message", "lastAssistantMessage"),
+            ],
+            results: Results::Keys(STOP),
+            blocks: true,
+            conduct: LATEST,
+            ..told("session_stop", "agent.stop")
+        },
         told("turn_start", "turn.start"),
         told("turn_end", "turn.end"),
         DialectEvent { keys: COMPACTION, ..told("auto_compaction_start", "compact.start") },
@@ -138,7 +160,13 @@ pub(super) static OMP: Dialect = Dialect {
         told("todo_reminder", "todo.reminder"),
         DialectEvent {
             keys: TOOL_KEYS,
-            results: Results::Keys(&[key("block", Says::Refusal), key("reason", Says::Reason)]),
+            // `input` is of its extensions, not of the document.
+            results: Results::Keys(&[
+                key("block", Says::Refusal),
+                key("reason", Says::Reason),
+                key("input", Says::Field("toolInput")),
+            ]),
+            rewrites: &[rewrite("toolInput", Merge::Last)],
             blocks: true,
             on_failure: OnFailure::Block,
             conduct: LATEST_UNTIMED,

@@ -79,8 +79,12 @@ impl Binding {
             Results::Whole(_) => &[],
         };
         let mut result = Map::new();
+        let words = super::answer::action_of(keys).map_or(&[][..], |(_, words)| words);
+        let has_word = words.iter().any(|(_, act)| *act == Act::Refuse);
         for key in keys {
             match key.says {
+                // One place says it.
+                Says::Refusal if has_word => {}
                 Says::Refusal => insert(&mut result, key.name, Some(true.into())),
                 Says::Reason => {
                     let reason = native.stderr.trim_end_matches('\n');

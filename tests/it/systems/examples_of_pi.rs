@@ -405,9 +405,19 @@ hookrun({ on: (name, handler) => (handlers[name] = handler) });
 const event = JSON.parse(readFileSync("event"));
 event.resolveApiKey = () => "secret";
 const told = [];
-const ctx = { cwd: process.cwd(), sessionFile: "/tmp/s-1.jsonl", ui: { notify: (text) => told.push(text) } };
+const whole = { cwd: process.cwd(), sessionFile: "/tmp/s-1.jsonl", ui: { notify: (text) => told.push(text) } };
+// pi takes the context back when the handler first waits.
+let isStale = false;
+const ctx = new Proxy(whole, {
+  get(target, key) {
+    if (isStale) throw new Error("stale context");
+    return target[key];
+  },
+});
 try {
-  const result = await handlers[event.type](event, ctx);
+  const asked = handlers[event.type](event, ctx);
+  isStale = true;
+  const result = await asked;
   console.log(JSON.stringify({ result: result ?? null, told }));
 } catch (error) {
   console.log(JSON.stringify({ error: error.message }));
@@ -420,6 +430,9 @@ fn a_hook_of_pi_that_asks_hookrun_returns_what_it_says() {
         return skipped("there is no /usr/bin/node");
     }
     let bridge = fs::read_to_string(fixtures("pi").join("hookrun.ts")).unwrap();
+    let named = format!("const PROGRAM = \"{}\";", env!("CARGO_BIN_EXE_hookrun"));
+    let bridge = bridge.replace("const PROGRAM = \"hookrun\";", &named);
+    assert!(bridge.contains(&named));
     let sandbox = pi(&["tool_call/permission-gate.sh", "session/keep-session.sh"])
         .hook_for("tool.post", "throws", "# hookrun: dialect=native\necho broken >&2; exit 1")
         .hook_for("turn.start", "keep", "cat > seen")
@@ -449,6 +462,23 @@ fn a_hook_of_pi_that_asks_hookrun_returns_what_it_says() {
     assert_eq!(asked(&call("ls"))["result"]["block"], true);
     let told = asked(&event("turn_start", &json!({ "turnIndex": 5 })));
     assert!(told["error"].as_str().unwrap().contains("not in order"), "{told}");
+    // A hookrun that decides nothing is a failure, whatever it printed.
+    for (body, said) in [
+        ("echo '{}'; kill -9 $$", "hookrun ended with SIGKILL and no decision"),
+        ("echo '{}'; exit 1", "hookrun ended with status 1 and no decision"),
+        ("kill -STOP $$", "hookrun did not answer within 0.5 s"),
+    ] {
+        let other = sandbox.at("other");
+        fs::write(&other, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let text = bridge.replace(env!("CARGO_BIN_EXE_hookrun"), other.to_str().unwrap());
+        let text = match body.contains("STOP") {
+            true => text.replace("600_000", "500"),
+            false => text,
+        };
+        fs::write(sandbox.at("hookrun.mjs"), text).unwrap();
+        assert_eq!(asked(&call("ls"))["error"], said);
+    }
 }
 
 // openclaw

@@ -179,18 +179,56 @@ fn if_a_handler_throws_it_fails_closed_and_blocks_execution() {
 }
 
 #[test]
-fn a_tool_call_hook_cannot_change_the_input() {
-    // Theirs is ignored, as there; ours is told that it cannot, and that refuses.
-    let changed = json!({ "input": { "command": "ls -l" } });
+fn a_tool_call_hook_changes_the_input_by_its_result() {
+    // The last result counts, and every hook sees the event as it came.
+    let changed = |command: &str| says(json!({ "input": { "command": command } }));
     let sandbox = hooks(&[
-        ("tool_call", "1-change", &says(changed)),
+        ("tool_call", "1-change", &changed("ls -l")),
         ("tool_call", "2-see", "cat > seen.json"),
+        ("tool_call", "3-change", &changed("ls -a")),
     ]);
-    sandbox.ask("omp", "tool_call", &tool_call("ls")).allows();
+    let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
+    ran.allows_with(json!({ "input": { "command": "ls -a" } }));
     assert_eq!(sandbox.read_json("seen.json")["input"], json!({ "command": "ls" }));
-    let update = says(json!({ "update": { "toolInput": {} } }));
+    let update = says(json!({ "update": { "toolInput": { "command": "id" } } }));
     let sandbox = Sandbox::new().hook("change", &format!("# hookrun: rewrite\n{update}"));
-    sandbox.ask("omp", "tool_call", &tool_call("ls")).exits(2).prints("\"block\":true");
+    let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
+    ran.allows_with(json!({ "input": { "command": "id" } }));
+}
+
+/// What its client sends when the agent thinks that it is done.
+fn session_stop(is_active: bool) -> Value {
+    json!({
+        "type": "session_stop", "messages": [], "turn_id": 1, "session_id": "s-1",
+        "last_assistant_message": { "role": "assistant", "content": [{ "type": "text", "text": "done" }] },
+        "stop_hook_active": is_active,
+    })
+}
+
+#[test]
+fn a_session_stop_passes_without_hooks_and_is_blocked_in_its_own_words() {
+    let ask = |sandbox: &Sandbox| sandbox.ask("omp", "session_stop", &session_stop(false));
+    ask(&Sandbox::new()).allows();
+    let own = Sandbox::new().hook_for("agent.stop", "tests", "echo 'run the tests' >&2; exit 1");
+    ask(&own).refuses_with(json!({ "decision": "block", "reason": "run the tests" }));
+    for result in [
+        json!({ "decision": "block", "reason": "run the tests" }),
+        json!({ "continue": true, "reason": "run the tests" }),
+    ] {
+        let theirs = hooks(&[("session_stop", "tests", &says(result))]);
+        ask(&theirs).refuses_with(json!({ "decision": "block", "reason": "run the tests" }));
+        theirs.run("agent.stop").exits(2);
+    }
+    // A hook that fails lets the agent stop, as everywhere.
+    ask(&hooks(&[("session_stop", "tests", "kill -9 $$")])).allows().says("(fail open)");
+    let seen = hooks(&[("session_stop", "see", "cat > seen.json")]);
+    seen.ask("omp", "session_stop", &session_stop(true));
+    let seen = seen.read_json("seen.json");
+    assert_eq!((&seen["stop_hook_active"], &seen["turn_id"]), (&json!(true), &json!(1)));
+    let ours = Sandbox::new().hook_for("agent.stop", "see", "cat > seen.json");
+    ours.ask("omp", "session_stop", &session_stop(true)).allows();
+    let seen = ours.read_json("seen.json");
+    assert_eq!((&seen["stopHookActive"], &seen["sessionId"]), (&json!(true), &json!("s-1")));
 }
 
 #[test]
@@ -412,15 +450,15 @@ fn hooks_of_oh_my_pi_decide_in_other_hosts() {
 }
 
 #[test]
-fn a_patch_of_a_hook_of_wolli_that_cannot_be_made_here_refuses() {
+fn a_patch_of_a_hook_of_wolli_is_made_here_too() {
     let patch = says(json!({ "input": { "command": "ls -l" } }));
     let sandbox = Sandbox::new().hook_of("wolli", "tool_call", "patch", &patch);
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
-    ran.exits(2).says("its new `toolInput` cannot be given to `tool.pre` here");
-    // One that throws fails open, as at home, and what it left cannot stay.
+    ran.allows_with(json!({ "input": { "command": "ls -l" } }));
+    // One that throws fails open, as at home.
     let sandbox =
         Sandbox::new().hook_of("wolli", "tool_call", "patch", &format!("{patch}; exit 1"));
-    sandbox.ask("omp", "tool_call", &tool_call("ls")).allows().says("(fail open)");
+    sandbox.ask("omp", "tool_call", &tool_call("ls")).exits(0).says("(fail open)");
 }
 
 #[test]
