@@ -211,7 +211,7 @@ fn take_directive(
             let cause = format!("`{name}` is set twice");
             faults.push((Fault::new(cause, "keep one; only paths may stand several times"), at));
         } else if let Err(fault) = take_word(&word, at, draft) {
-            faults.push((unquoted(&word, &seen, directive).unwrap_or(fault), at));
+            faults.push((unquoted(&word, seen, directive).unwrap_or(fault), at));
         }
         seen.push(name.to_string());
     }

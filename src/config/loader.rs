@@ -337,12 +337,16 @@ impl Loader<'_> {
     /// What a table runs, its relative paths those of its file.
     fn anchored(&mut self, file: &Path, entry: &Entry) -> Handler {
         let anchored = match &entry.handler {
-            // By the rules of the host in whose settings it stands.
-            other if !entry.is_anchored => Ok(other.clone()),
-            Handler::Words { words, base } => relative::anchored(words, base)
+            Handler::Words { words, base } if entry.is_anchored => relative::anchored(words, base)
                 .map(|words| Handler::Words { words, base: base.clone() }),
-            Handler::Shell(line) => relative::check_line(line).map(|()| entry.handler.clone()),
-            other => Ok(other.clone()),
+            Handler::Shell(line) if entry.is_anchored => {
+                relative::check_line(line).map(|()| entry.handler.clone())
+            }
+            Handler::Words { .. }
+            | Handler::Shell(_)
+            | Handler::File(_)
+            | Handler::Function(_)
+            | Handler::Elsewhere { .. } => Ok(entry.handler.clone()),
         };
         let handler = anchored.unwrap_or_else(|fault| {
             self.fault(fault, file, Some(entry.at));
