@@ -81,16 +81,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         Input::Nothing => (asked.sample(&config, &env.cwd)?, Origin::Sample),
     };
     let name = &event.spec().name;
-    if let Some(command) = &args.command {
-        config.hooks = vec![command_hook(command, args.shell, name, env)?];
-        config.problems.clear();
-    }
-    show_problems(&config, &paths);
-    pick(&mut config, &args.hook, name)?;
-    if !args.hook.is_empty() {
-        // Whoever asks one hook has seen the problems and need not mend other files first.
-        config.problems.clear();
-    }
+    narrow(&mut config, args, env, name)?;
     let complaint = config.complaint();
     let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
     let mut runner: Runner = runner.rehearsal();
@@ -118,6 +109,21 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         return Ok(Exit::Signal(signal));
     }
     judge(args, wanted.as_ref(), &run)
+}
+
+/// Leaves the hooks that are to be asked, and shows what is wrong with the others.
+fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) -> Result<()> {
+    if let Some(command) = &args.command {
+        config.hooks = vec![command_hook(command, args.shell, event, env)?];
+        config.problems.clear();
+    }
+    show_problems(config, &Paths::from(&env.cwd));
+    pick(config, &args.hook, event)?;
+    if !args.hook.is_empty() {
+        // Whoever asks one hook has seen the problems and need not mend other files first.
+        config.problems.clear();
+    }
+    Ok(())
 }
 
 /// The event that the context on stdin names, and its host.
