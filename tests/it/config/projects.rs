@@ -34,8 +34,11 @@ fn asked_by(sandbox: &Sandbox, host: &str, payload: &serde_json::Value) -> Ran {
     sandbox.hookrun(&["run", "--host", host], payload.to_string().as_bytes())
 }
 
+/// Something that is done to a path, and what it is called.
+type Trick = (&'static str, fn(&Path));
+
 /// What an agent can do below the project to hide its guard.
-const TRICKS: &[(&str, fn(&Path))] = &[
+const TRICKS: &[Trick] = &[
     ("nothing", |_| {}),
     ("an empty hooks.d", |sub| fs::create_dir(sub.join("hooks.d")).unwrap()),
     ("a foreign hooks.d", |sub| fs::create_dir_all(sub.join("hooks.d/tool.post")).unwrap()),
@@ -218,7 +221,7 @@ fn a_hook_finds_its_project_and_its_own_folder_in_its_environment() {
 
 #[test]
 fn what_stands_in_place_of_a_folder_of_hooks_and_is_none_closes_gates() {
-    let standing: [(&str, fn(&Path)); 3] = [
+    let standing: [Trick; 3] = [
         ("is a link to nothing", |path| symlink("/no/such/folder", path).unwrap()),
         ("is no folder", |path| fs::write(path, "").unwrap()),
         ("cannot be looked at", |path| symlink(path, path).unwrap()),
