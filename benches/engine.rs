@@ -191,9 +191,8 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
         tail: Vec::new(),
         total_bytes: stdout.len() as u64,
     };
-    let (nothing, permit) = (
-        Captured::default(),
-        Permit { spec: &spec, rewrite: true, dialect: None, told: None, strict: false },
-    );
+    let handler = Handler::File("guard".into());
+    let hook = Hook { rewrite: true, ..Hook::new("guard", "tool.pre", handler) };
+    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, hook: &hook, told: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

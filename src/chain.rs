@@ -363,8 +363,7 @@ impl Chain<'_> {
         let Handler::Function(function) = &hook.handler else { return None };
         let seen = self.seen();
         let call = FunctionCall { function: function.clone(), event: seen.clone() };
-        let (spec, rewrite) = (seen.spec(), hook.rewrite);
-        let permit = Permit { spec, rewrite, dialect: None, told: None, strict: false };
+        let permit = Permit { spec: seen.spec(), hook, told: None };
         Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
     }
 
@@ -473,11 +472,9 @@ struct Turn {
 }
 
 impl Turn {
-    fn permit<'e>(&self, seen: &'e Event) -> Permit<'e> {
+    fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
         let told = self.call.as_ref().map(|_| Told { event: seen, which: self.which });
-        let strict = self.hook.on_failure == Some(OnFailure::Block);
-        let (rewrite, dialect) = (self.hook.rewrite, self.hook.dialect);
-        Permit { spec: seen.spec(), rewrite, dialect, told, strict }
+        Permit { spec: seen.spec(), hook: &self.hook, told }
     }
 }
 

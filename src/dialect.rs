@@ -22,6 +22,7 @@ mod omp;
 mod openclaw;
 pub mod opencode;
 mod pi;
+pub mod refusal;
 mod reply;
 mod results;
 pub mod settings;
@@ -335,7 +336,8 @@ impl Binding {
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
         let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
-        spec.conduct = Conduct { most_refusals, ..row.conduct };
+        let text_teaches = spec.conduct.text_teaches;
+        spec.conduct = Conduct { most_refusals, text_teaches, ..row.conduct };
         spec
     }
 }

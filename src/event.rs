@@ -305,6 +305,9 @@ pub struct Conduct {
     /// After so many refusals in a row it goes on, so that a session does not loop for ever;
     /// `None` for no limit, and in a dialect's row for the catalog's.
     pub most_refusals: Option<u32>,
+    /// Text that a hook prints is for the model: `additionalContext`, and not `output`. In a
+    /// dialect's row the catalog's counts.
+    pub text_teaches: bool,
 }
 
 impl Conduct {
@@ -318,6 +321,7 @@ impl Conduct {
         first_question: false,
         reads_on: false,
         most_refusals: None,
+        text_teaches: false,
     };
 }
 

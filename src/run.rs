@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::event::{Event, OnFailure};
 use crate::hook::{Hook, Mismatch, Source, duration_text};
-use crate::outcome::merge::Heard;
+use crate::outcome::merge::{CRASHED, Heard};
 use crate::outcome::{Outcome, Refusal, Verdict};
 
 /// Everything about one decided event.
@@ -175,6 +175,8 @@ pub enum Ending {
     Answered(Verdict),
     /// It exited with 0 and an answer that cannot be used.
     Malformed { problem: String },
+    /// Its program crashed: it decided nothing. The last words of its interpreter.
+    Crashed { problem: String },
     /// It exited with another status than 0 or 2, which in its dialect is an error and no refusal.
     Threw {
         /// The status and what it said.
@@ -255,6 +257,12 @@ pub const FAILURES: &[FailureRow] = &[
         reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
     },
     FailureRow {
+        name: "crashed",
+        what: "its program crashed: an uncaught exception, a shell's syntax error or `command not \
+               found`, exit status 126 or 127",
+        reason: "crashed: ModuleNotFoundError: No module named 'jsn' (guard.py:2)",
+    },
+    FailureRow {
         name: "threw",
         what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
         reason: "exited with status 1: cannot read the policy",
@@ -287,6 +295,7 @@ impl Ending {
         match self {
             Ending::Answered(_) => "answered",
             Ending::Malformed { .. } => "malformed",
+            Ending::Crashed { .. } => "crashed",
             Ending::Threw { .. } => "threw",
             Ending::Killed { .. } => "killed",
             Ending::OverLimit { .. } => "over-limit",
@@ -310,6 +319,7 @@ impl Ending {
         match self {
             Ending::Answered(_) | Ending::Voided => None,
             Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
+            Ending::Crashed { problem } => Some(format!("{CRASHED}{problem}")),
             Ending::Threw { problem, .. } => Some(problem.clone()),
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
             Ending::OverLimit { limit, problem } => {
@@ -415,6 +425,7 @@ mod tests {
             Ending::Killed { signal: 11 },
             Ending::OverLimit { limit: "memory", problem: "x".into() },
             Ending::Malformed { problem: "x".into() },
+            Ending::Crashed { problem: "x".into() },
             Ending::Threw { problem: "x".into(), left: Vec::new() },
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
             Ending::Aborted,

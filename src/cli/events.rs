@@ -85,6 +85,9 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     if let Some(most) = spec.conduct.most_refusals {
         row(out, "", &limit_of_refusals(most))?;
     }
+    if spec.conduct.text_teaches {
+        row(out, "text", "what a hook prints is for the model: `additionalContext`")?;
+    }
     row(out, "on failure", spec.on_failure.name())?;
     row(out, "schedule", spec.schedule.name())?;
     for rewrite in spec.rewrites.iter() {
@@ -151,6 +154,7 @@ fn event_json(spec: &EventSpec) -> Value {
         "aliases": spec.aliases,
         "blocks": spec.blocks,
         "mostRefusals": spec.conduct.most_refusals,
+        "textTeaches": spec.conduct.text_teaches,
         "onFailure": spec.on_failure.name(),
         "schedule": spec.schedule.name(),
         "rewrites": rewrites,

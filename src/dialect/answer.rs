@@ -7,28 +7,10 @@
 
 use serde_json::Value;
 
+use super::refusal::{self, Meaning, REFUSAL_WORDS};
 use super::{Act, Binding, Key, Results, Says, form};
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::spelling;
-
-/// Results by which some system's hooks refuse.
-const REFUSALS: &[(&str, Refuses)] = &[
-    ("continue", Refuses::If(false)),
-    ("block", Refuses::If(true)),
-    ("cancel", Refuses::If(true)),
-    ("decision", Refuses::Word),
-    ("permission", Refuses::Word),
-    ("permissionDecision", Refuses::Word),
-];
-
-#[derive(Clone, Copy)]
-enum Refuses {
-    If(bool),
-    Word,
-}
-
-/// Keys by which some system's hooks give the reason of a refusal.
-const REASONS: &[&str] = &["reason", "blockReason", "permissionDecisionReason", "stopReason"];
 
 /// A result as its entries, in their order.
 pub type Answer = Vec<(String, Value)>;
@@ -107,19 +89,20 @@ impl Binding {
             let said = of(name).and_then(Value::as_str);
             words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
         });
-        let by_other = REFUSALS.iter().any(|(name, refuses)| {
-            let said = of(name).filter(|value| refuses.is(value));
-            let is_own = |key: &Key| key.name == *name && key.says.knows(said);
-            said.is_some() && !own.iter().any(is_own)
+        let is_whole = matches!(self.row.results, Results::Whole(_));
+        let by_other = answer.iter().find(|(name, value)| {
+            let is_own = |key: &Key| key.name == *name && key.says.knows(Some(value));
+            // A payload has keys of its own.
+            let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
+            refusal::meaning(name, value.into()) == Meaning::Refusal
+                && !own.iter().any(is_own)
+                && (!is_whole || is_read(name))
         });
-        if !(by_key.any(|name| says_no(&name)) || by_word || by_other) {
+        if !(by_key.any(|name| says_no(&name)) || by_word || by_other.is_some()) {
             return None;
         }
         let given = own.iter().filter(|key| key.says == Says::Reason).map(|key| key.name);
-        let reason = given.chain(REASONS.iter().copied()).find_map(|name| {
-            of(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
-        });
-        Some(reason.unwrap_or("refused without a reason").to_string())
+        Some(refusal::reason(answer, given, by_other.map(|(name, _)| name.as_str())))
     }
 }
 
@@ -138,15 +121,6 @@ impl Says {
             | Says::Question(_)
             | Says::Context
             | Says::Output => true,
-        }
-    }
-}
-
-impl Refuses {
-    fn is(self, value: &Value) -> bool {
-        match self {
-            Refuses::If(flag) => *value == Value::Bool(flag),
-            Refuses::Word => matches!(value.as_str(), Some("deny" | "block" | "denied")),
         }
     }
 }
@@ -273,7 +247,7 @@ impl Reading {
 }
 
 impl Key {
-    fn list(&self) -> Option<&'static str> {
+    pub(super) fn list(&self) -> Option<&'static str> {
         match self.says {
             Says::Entry { list, .. } => Some(list),
             Says::Refusal

@@ -8,6 +8,7 @@ pub(super) mod parts;
 
 use serde_json::{Map, Value};
 
+use super::refusal::NO_REASON;
 use super::{Answer, Binding, Reply, native};
 use crate::outcome::{Decision, NoticeKind, Outcome, Question, Rule, Settled, Verdict, joined};
 
@@ -399,7 +400,7 @@ pub(super) fn refusal(form: &'static Form, answer: &Answer) -> Option<String> {
         texts.find(|text| !text.trim().is_empty())
     };
     let reason = of(Heard::Objection).or_else(|| of(Heard::Reason));
-    Some(reason.unwrap_or("refused without a reason").to_string())
+    Some(reason.unwrap_or(NO_REASON).to_string())
 }
 
 /// The value at a path of keys with dots.

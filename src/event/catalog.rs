@@ -54,6 +54,7 @@ struct Row {
     on_failure: OnFailure,
     schedule: Schedule,
     most_refusals: Option<u32>,
+    text_teaches: bool,
 }
 
 /// May refuse what is about to happen, and refuses if it fails.
@@ -84,6 +85,7 @@ const OBSERVER: Row = Row {
     on_failure: OnFailure::Allow,
     schedule: Schedule::Parallel,
     most_refusals: None,
+    text_teaches: false,
 };
 
 /// Is only told, and nobody waits: there is no model that could hear an answer.
@@ -132,7 +134,11 @@ impl Row {
             rewrites: Borrowed(self.rewrites),
             on_failure: self.on_failure,
             schedule: self.schedule,
-            conduct: Conduct { most_refusals: self.most_refusals, ..Conduct::USUAL },
+            conduct: Conduct {
+                most_refusals: self.most_refusals,
+                text_teaches: self.text_teaches,
+                ..Conduct::USUAL
+            },
         }
     }
 }

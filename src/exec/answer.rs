@@ -2,27 +2,37 @@
 //!
 //! Pure. The hook contract in one place: `man hookrun-hook` describes what this file does.
 //!
-//! 1. A signal is a failure.
+//! 1. A signal is a failure, and so is a crash of the program; but a whole refusal that was said
+//!    before it counts.
 //! 2. A non-zero exit status refuses; nothing on stdout can undo it.
-//! 3. A JSON object that refuses or asks counts even where text surrounds it.
-//! 4. More than 1 MiB of stdout is malformed; a prefix is never parsed.
-//! 5. Nothing on stdout is no opinion; text that does not begin with `{` is `output`.
-//! 6. What begins with `{` must be one JSON object that keeps to the contract.
+//! 3. A refusal counts wherever it stands, in every host's words ([`search`]).
+//! 4. More than 1 MiB of stdout is malformed; of its beginning only whole refusals count.
+//! 5. Nothing on stdout is no opinion; text in which no answer stands is `output`.
+//! 6. An answer is one JSON object that keeps to the contract. Log lines around it change nothing.
 //!
 //! A hook that was written for another system is read by `translated`.
 
+mod crash;
 mod findings;
 mod object;
+mod search;
 mod structured;
 mod translated;
 
 use serde_json::Value;
 
+use crate::dialect::refusal::Vocabulary;
 use crate::dialect::{Binding, Results};
-use crate::event::{Event, EventSpec};
+use crate::event::{Event, EventSpec, OnFailure};
+use crate::hook::Hook;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending, Exit, signal_name};
-use object::{Found, findings_in, is_list_of_answers, last, objects_in, read_object, read_said};
+use object::{
+    breaks_off, ends_text, findings_in, is_list_of_answers, last, objects_in, read_object,
+    read_said,
+};
+use crash::crash;
+use search::{Found, search};
 use structured::structured;
 
 /// What the hook is allowed to answer.
@@ -30,14 +40,32 @@ use structured::structured;
 pub struct Permit<'a> {
     /// The rules of the event.
     pub spec: &'a EventSpec,
-    /// The hook's spec says `rewrite = true`.
-    pub rewrite: bool,
-    /// The event as the system has it that the hook was written for.
-    pub dialect: Option<Binding>,
+    /// The hook.
+    pub hook: &'a Hook,
     /// What it was told, where that was in the words of another host than the one that asks.
     pub told: Option<Told<'a>>,
+}
+
+impl Permit<'_> {
+    /// The table that its results are read by; `None` for hookrun's own contract.
+    fn table(self) -> Option<Binding> {
+        self.hook.dialect.filter(|one| one.row.results != Results::Native)
+    }
+
+    /// Whether an answer has no keys but its own: a gate's, unless another system's rule is that
+    /// other keys are ignored.
+    fn is_closed(self) -> bool {
+        self.spec.blocks && self.hook.dialect.is_none()
+    }
+
     /// Its spec says `on_failure = "block"`: what its host calls an error is a failure.
-    pub strict: bool,
+    fn is_strict(self) -> bool {
+        self.hook.on_failure == Some(OnFailure::Block)
+    }
+
+    fn vocabulary(self) -> Vocabulary {
+        self.table().map_or(Vocabulary::Native, Vocabulary::Of)
+    }
 }
 
 /// What a hook was told in the words of its own host.
@@ -57,22 +85,24 @@ pub fn judge(
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let status = match exit {
-        Exit::Signal(signal) => return (Ending::Killed { signal }, Vec::new()),
+        Exit::Signal(signal) => return failed(Ending::Killed { signal }, stdout, permit),
         Exit::Status(status) => status,
     };
     let text = stdout.text();
     let text = text.trim_start_matches('\u{feff}').trim();
-    if let Some(binding) = permit.dialect.filter(|one| one.row.results != Results::Native) {
+    if let Some(binding) = permit.table() {
         return translated::judge(status, (text, stdout.is_cut()), stderr, (binding, permit));
     }
     if status != 0 {
-        return refused_by_status(status, text, &stderr.text(), stdout.is_cut());
+        let stderr = stderr.text();
+        return match crash(status, &stderr, permit.hook) {
+            Some(problem) => failed(Ending::Crashed { problem }, stdout, permit),
+            None => refused_by_status(status, (text, stdout.is_cut()), &stderr, permit),
+        };
     }
     if stdout.is_cut() {
-        return (
-            malformed(format!("stdout has {} bytes, more than 1 MiB", stdout.total_bytes)),
-            Vec::new(),
-        );
+        let problem = format!("stdout has {} bytes, more than 1 MiB", stdout.total_bytes);
+        return failed(malformed(problem), stdout, permit);
     }
     if text.is_empty() {
         return (Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)), Vec::new());
@@ -81,38 +111,119 @@ pub fn judge(
     let (printed, uncoloured) = (text, without_colours(text));
     let text = uncoloured.as_deref().unwrap_or(text).trim();
     if text.starts_with('{') {
-        let document = read_object(text).map_err(|error| syntax(&error));
-        return match document.and_then(|entries| structured((entries, text), permit)) {
-            Ok((verdict, notes)) => (Ending::Answered(verdict), notes),
-            Err(problem) => match objects_in(text).refusal() {
-                Some(decision) => in_text(decision, None),
-                None => (malformed(problem), Vec::new()),
-            },
+        return object(text, permit);
+    }
+    let as_text = |notes| {
+        let verdict = Verdict::new(Decision::Allow, Rule::Text);
+        // The hooks of another system know nothing of ours.
+        let teaches = permit.spec.conduct.text_teaches && permit.hook.dialect.is_none();
+        let verdict = match teaches {
+            true => verdict.with_context(printed),
+            false => verdict.with_output(printed),
         };
-    }
-    if text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{') {
-        let problem = "NULs stand between its letters; print it as UTF-8";
-        return (malformed(problem.to_string()), Vec::new());
-    }
-    let found = objects_in(text);
-    match found.refusal() {
-        Some(decision) => in_text(decision, Some(printed)),
-        None if is_list_of_answers(text) => {
-            let problem = "an answer is one JSON object, not a list of them";
-            (malformed(problem.to_string()), Vec::new())
+        (Ending::Answered(verdict), notes)
+    };
+    match read_text(text, permit) {
+        InText::Decision(decision) => in_text(decision, Some(printed)),
+        InText::Answer(answer) => {
+            let (ending, mut notes) = object(answer, permit);
+            notes.push(SURROUNDED.to_string());
+            (ending, notes)
         }
-        None if found.asks_nothing() => {
-            (malformed("`ask` is empty; write the question".to_string()), Vec::new())
-        }
-        None if !found.is_whole => (
-            malformed("text with too many nested JSON objects; print the JSON alone".into()),
-            Vec::new(),
+        InText::Malformed(problem) if permit.spec.blocks => (malformed(problem), Vec::new()),
+        InText::Malformed(problem) => as_text(vec![problem]),
+        InText::Nothing => as_text(Vec::new()),
+    }
+}
+
+/// The ending of a hook that failed: a whole refusal that it had said by then counts, and its
+/// failure is a note.
+pub(super) fn failed(
+    failure: Ending,
+    stdout: &Captured,
+    permit: Permit<'_>,
+) -> (Ending, Vec<String>) {
+    let words = failure.failure().filter(|_| !stdout.head.is_empty());
+    let Some(words) = words else { return (failure, Vec::new()) };
+    let text = stdout.text();
+    let text = without_colours(&text).unwrap_or(text);
+    let Some(reason) = search(text.trim(), permit.vocabulary()).refusal else {
+        return (failure, Vec::new());
+    };
+    let (ending, _) = in_text(Decision::Block { reason }, None);
+    (ending, vec![format!("after it had refused, it failed: {words}")])
+}
+
+/// One JSON object alone, or what begins like one.
+fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let document = read_object(text).map_err(|error| syntax(&error));
+    let read = document.and_then(|entries| structured((entries, text), permit));
+    // A refusal may stand below a key that is not ours, or beside one.
+    let found = match &read {
+        Ok((_, notes)) if notes.is_empty() => Found::default(),
+        Ok(_) | Err(_) => search(text, Vocabulary::Native),
+    };
+    match (read, found.decision(), found.unreadable) {
+        (_, Some(decision @ Decision::Block { .. }), _) => in_text(decision, None),
+        (Ok(_), _, Some(problem)) if permit.spec.blocks => (malformed(problem), Vec::new()),
+        (Ok((verdict, notes)), _, _) => (Ending::Answered(verdict), notes),
+        (Err(_), Some(decision), _) => in_text(decision, None),
+        (Err(problem), None, _) => (malformed(problem), Vec::new()),
+    }
+}
+
+/// What text says that is no JSON object alone.
+enum InText<'t> {
+    /// It refuses or asks.
+    Decision(Decision),
+    /// This is one answer, on lines of its own, and nothing follows.
+    Answer(&'t str),
+    /// What looks like an answer in it cannot be used.
+    Malformed(String),
+    /// No answer stands in it.
+    Nothing,
+}
+
+fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
+    let vocabulary = permit.vocabulary();
+    let found = search(text, vocabulary);
+    if let Some(decision) = found.decision() {
+        return InText::Decision(decision);
+    }
+    if let Some(problem) = found.unreadable {
+        return InText::Malformed(problem);
+    }
+    if !text.contains('{') {
+        return InText::Nothing;
+    }
+    let is_object_with_nuls =
+        text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{');
+    if is_object_with_nuls {
+        return InText::Malformed("NULs stand between its letters; print it as UTF-8".to_string());
+    }
+    if is_list_of_answers(text) {
+        return InText::Malformed("an answer is one JSON object, not a list of them".to_string());
+    }
+    let (mut objects, is_whole) = objects_in(text);
+    if found.is_cut || !is_whole {
+        let problem = "text with too many nested JSON objects; print the JSON alone";
+        return InText::Malformed(problem.to_string());
+    }
+    if breaks_off(text) {
+        let problem = "a JSON object begins at its end and breaks off; print it whole and alone";
+        return InText::Malformed(problem.to_string());
+    }
+    objects.retain(|object| {
+        object::all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
+    });
+    match objects.as_slice() {
+        [] => InText::Nothing,
+        [one] if ends_text(text, one) => InText::Answer(&text[one.clone()]),
+        [_] => InText::Malformed(
+            "other text stands behind an answer, or on its line; print it alone, and logs to stderr"
+                .into(),
         ),
-        None => {
-            let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
-            verdict.output = Some(printed.to_string());
-            (Ending::Answered(verdict), surrounded_note(&found))
-        }
+        _ => InText::Malformed("it has several answers; print one JSON object".to_string()),
     }
 }
 
@@ -168,9 +279,9 @@ fn malformed(problem: String) -> Ending {
 /// stdout, else the status.
 fn refused_by_status(
     status: i32,
-    stdout: &str,
+    (stdout, is_cut): (&str, bool),
     stderr: &str,
-    is_cut: bool,
+    permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
@@ -180,18 +291,13 @@ fn refused_by_status(
         _ => None,
     });
     let reason = if !stderr.is_empty() {
-        stderr.to_string()
+        shortened(stderr)
     } else if let Some(reason) = said {
         reason.to_string()
     } else if !stdout.is_empty() && !stdout.starts_with('{') && !is_cut {
-        stdout.to_string()
+        shortened(stdout)
     } else {
-        let hint = match status {
-            126 => " (found but not executable)",
-            127 => " (command not found)",
-            _ => "",
-        };
-        format!("exited with status {status}{hint}")
+        format!("hook `{}` exited with status {status} and gave no reason", permit.hook.name)
     };
     if let Some(Value::Bool(true)) = object.as_deref().and_then(|entries| last(entries, "continue"))
     {
@@ -214,39 +320,57 @@ fn refused_by_status(
     (Ending::Answered(verdict), notes)
 }
 
-/// A refusal or question that was found among other text.
+/// The note for an answer that does not stand alone.
+const SURROUNDED: &str = "text surrounds the JSON on stdout; print the JSON alone, logs to stderr";
+
+/// How much of each end of a stream is a reason: the model reads it.
+const REASON_BYTES: usize = 4 * 1024;
+
+/// A stream as a reason: its beginning and its end.
+fn shortened(text: &str) -> String {
+    let [mut head, mut tail] = [REASON_BYTES, text.len().saturating_sub(REASON_BYTES)];
+    if tail <= head {
+        return text.to_string();
+    }
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    let missing = tail - head;
+    format!("{}\n[… {missing} bytes left out …]\n{}", &text[..head], &text[tail..])
+}
+
+/// A refusal or question that is no answer of its own.
 fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
     let mut verdict = Verdict::new(decision, Rule::RefusalInText);
     verdict.output = output.map(str::to_string);
-    let note = "text surrounds the JSON on stdout; print the JSON alone";
+    let note = match output {
+        Some(_) => SURROUNDED,
+        None => "it is not in the words of an answer; print {\"continue\": false, \"reason\": \"…\"}",
+    };
     (Ending::Answered(verdict), vec![note.to_string()])
-}
-
-/// A note for text in which a JSON object stands that was meant as an answer.
-fn surrounded_note(found: &Found) -> Vec<String> {
-    if found.objects.iter().all(Vec::is_empty) {
-        return Vec::new();
-    }
-    vec!["text surrounds the JSON on stdout, so it was not read; print the JSON alone".to_string()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::catalog;
+    use crate::hook::Handler;
 
     fn captured(bytes: &[u8]) -> Captured {
         Captured { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
     }
 
+    fn hook(rewrite: bool) -> Hook {
+        let handler = Handler::File("hooks.d/tool.pre/a.py".into());
+        Hook { rewrite, ..Hook::new("a.py", "tool.pre", handler) }
+    }
+
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
-        let permit = Permit {
-            spec: catalog::find("tool.pre").unwrap(),
-            rewrite: true,
-            dialect: None,
-            told: None,
-            strict: false,
-        };
+        let spec = catalog::find("tool.pre").unwrap();
+        let permit = Permit { spec, hook: &hook(true), told: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
@@ -276,6 +400,8 @@ mod tests {
             let (ending, _) = answer(0, &wide(bytes, no), b"");
             assert_eq!(ending.verdict().unwrap().decision, block("no"));
             let (ending, _) = answer(0, &wide(bytes, &no[3..]), b"");
+            assert_eq!(ending.verdict().unwrap().decision, block("no"));
+            let (ending, _) = answer(0, &wide(bytes, "{\"output\":\"x\"}"), b"");
             assert!(matches!(ending, Ending::Malformed { .. }), "{ending:?}");
         }
     }
@@ -327,7 +453,8 @@ mod tests {
         let coloured =
             "\u{1b}[1;39m{\u{1b}[34m\"continue\"\u{1b}[0m:false,\"reason\":\"no\"}\u{1b}[0m";
         assert_eq!(verdict(coloured).decision, block("no"));
-        assert!(problem(r#"[{"continue":false}]"#).contains("not a list"));
+        assert_eq!(verdict(r#"[{"continue":false,"reason":"no"}]"#).decision, block("no"));
+        assert!(problem(r#"[{"continue":true}]"#).contains("not a list"));
         assert!(problem(r#"[1,{"reason":"\ud800"}]"#).contains("not a list"));
         for (torn, after) in [("\u{1b}[", ""), ("hi \u{1b}[3\n", " bye"), ("\u{1b}[?25l", " bye")] {
             let stdout = format!("{torn}{{\"continue\":false,\"reason\":\"no\"}}{after}");
@@ -376,7 +503,10 @@ mod tests {
         assert_eq!(reason(r#"{"continue":true,"reason":"json"}"#, ""), "json");
         assert_eq!(reason(r#"{"reason":"json","x":"\ud800"}"#, ""), "json");
         assert_eq!(reason("text", " "), "text");
-        assert_eq!(reason("{}", ""), "exited with status 1");
+        assert_eq!(reason("{}", ""), "hook `a.py` exited with status 1 and gave no reason");
+        let long = format!("first{}last", "é".repeat(50_000));
+        let said = reason("", &long);
+        assert!(said.len() < 9_000 && said.starts_with("first") && said.ends_with("last"));
     }
 
     #[test]
@@ -385,7 +515,7 @@ mod tests {
         assert!(problem(r#"{"Continue":false}"#).contains("did you mean `continue`"));
         assert!(problem(r#"{"continue":"false"}"#).contains("must be a JSON boolean"));
         assert!(problem(r#"{"reason":"a","reason":"b"}"#).contains("stands twice"));
-        assert!(problem(r#"{"decision":"block","reason":"x"}"#).contains("another host"));
+        assert!(problem(r#"{"decision":"allow","reason":"x"}"#).contains("another host"));
         assert!(problem(r#"{"update":{"cwd":"/"}}"#).contains("`toolInput`"));
         assert!(problem("{} {}").contains("trailing"));
         problem("{not json");
@@ -401,29 +531,44 @@ mod tests {
             Exit::Status(0),
             &stdout,
             &captured(b""),
-            Permit { spec, rewrite: false, dialect: None, told: None, strict: false },
+            Permit { spec, hook: &hook(false), told: None },
         );
-        assert!(ending.failure().unwrap().contains("rewrite = true"), "{ending:?}");
+        let cure = "add `rewrite` to its `# hookrun:` line (hooks.d/tool.pre/a.py)";
+        assert!(ending.failure().unwrap().ends_with(cure), "{ending:?}");
     }
 
     #[test]
-    fn unknown_keys_are_named_and_ignored() {
-        let (ending, notes) = answer(0, br#"{"version":2}"#, b"");
+    fn unknown_keys_are_malformed_on_a_gate_and_noted_elsewhere() {
+        assert!(problem(r#"{"version":2}"#).contains("`x-version`"));
+        assert_eq!(verdict(r#"{"x-version":2}"#).decision, Decision::Allow);
+        let spec = catalog::find("tool.post").unwrap();
+        let permit = Permit { spec, hook: &hook(false), told: None };
+        let stdout = captured(br#"{"version":2}"#);
+        let (ending, notes) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Answered(_)));
         assert_eq!(notes, ["the key `version` is not known and was ignored"]);
+    }
+
+    #[test]
+    fn text_is_for_the_model_where_the_event_says_so() {
+        for (event, is_context) in
+            [("prompt.submit", true), ("session.start", true), ("tool.pre", false)]
+        {
+            let spec = catalog::find(event).unwrap();
+            let permit = Permit { spec, hook: &hook(false), told: None };
+            let (ending, _) = judge(Exit::Status(0), &captured(b"hi"), &captured(b""), permit);
+            let said = ending.verdict().unwrap();
+            let text = if is_context { &said.additional_context } else { &said.output };
+            assert_eq!(text.as_deref(), Some("hi"), "{event}");
+        }
     }
 
     #[test]
     fn a_prefix_of_a_long_answer_is_never_parsed() {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
-        let permit = Permit {
-            spec: catalog::find("tool.pre").unwrap(),
-            rewrite: false,
-            dialect: None,
-            told: None,
-            strict: false,
-        };
+        let spec = catalog::find("tool.pre").unwrap();
+        let permit = Permit { spec, hook: &hook(false), told: None };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
@@ -439,8 +584,8 @@ mod tests {
         ] {
             assert_eq!(verdict(noisy).decision, block("no"), "{noisy}");
         }
-        // Not a line of its own, at neither end: somebody quotes an answer.
-        assert_eq!(verdict("say {\"continue\":false} to refuse").decision, Decision::Allow);
+        // Nobody can tell a quotation from an answer.
+        assert_eq!(verdict("say {\"continue\":false,\"reason\":\"no\"} to block").decision, block("no"));
     }
 
     #[test]
@@ -462,8 +607,9 @@ mod tests {
         ) {
             let (ending, _) = answer(status, &stdout, b"");
             if status != 0 {
-                let refused = matches!(&ending,
-                    Ending::Answered(Verdict { decision: Decision::Block { .. }, .. }));
+                let refused = matches!(&ending, Ending::Crashed { .. } | Ending::Answered(Verdict {
+                    decision: Decision::Block { .. }, ..
+                }));
                 proptest::prop_assert!(refused, "{:?}", ending);
             }
         }

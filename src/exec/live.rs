@@ -288,19 +288,21 @@ impl Live {
         }
         // A limit that struck when it had already exited with a refusal does not undo that.
         let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
-        let ending = match &self.phase {
-            Phase::Stopping { why, .. } => why.clone(),
-            Phase::Killed { why, .. } if !(has_refused && self.is_heard()) => why.clone(),
+        let (ending, more) = match &self.phase {
+            Phase::Stopping { why, .. } => answer::failed(why.clone(), &stdout, job.permit),
+            Phase::Killed { why, .. } if !(has_refused && self.is_heard()) => {
+                answer::failed(why.clone(), &stdout, job.permit)
+            }
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, (&stdout, &stderr), excess);
-                notes.extend(more);
                 match held {
                     // What refuses is one whatever would have followed.
-                    Some(problem) if !refuses(&ending) => Ending::Malformed { problem },
-                    Some(_) | None => ending,
+                    Some(problem) if !refuses(&ending) => (Ending::Malformed { problem }, more),
+                    Some(_) | None => (ending, more),
                 }
             }
         };
+        notes.extend(more);
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
         Trace { ending, exit, took, stdout, stderr, containment, notes }
@@ -328,10 +330,10 @@ impl Live {
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {
             let problem = "somebody else waited for its process".to_string();
-            return (Ending::Lost { problem }, Vec::new());
+            return answer::failed(Ending::Lost { problem }, stdout, job.permit);
         };
         if let Some(excess) = excess {
-            return (excess, Vec::new());
+            return answer::failed(excess, stdout, job.permit);
         }
         let (ending, mut notes) = answer::judge(exit, stdout, stderr, job.permit);
         if let Some(files) = job.hook.limits.files.filter(|_| exit != Exit::Status(0)) {

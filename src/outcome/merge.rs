@@ -9,6 +9,9 @@ use super::{
 };
 use crate::event::{EventSpec, Merge, OnFailure};
 
+/// How the words for a crash begin, which say by themselves that it failed.
+pub const CRASHED: &str = "crashed: ";
+
 /// What came back from one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heard {
@@ -93,9 +96,13 @@ impl<'s> Merger<'s> {
     }
 
     fn failure(&mut self, hook: &str, on_failure: OnFailure, words: &str) -> Flow {
+        let words = match words.starts_with(CRASHED) {
+            true => words.to_string(),
+            false => format!("failed: {words}"),
+        };
         let closed = self.spec.blocks && on_failure == OnFailure::Block;
         if closed {
-            let reason = format!("hook `{hook}` failed: {words} (fail closed)");
+            let reason = format!("hook `{hook}` {words} (fail closed)");
             return self.settle(Refusal {
                 hook: Some(hook.to_string()),
                 reason,
@@ -103,11 +110,11 @@ impl<'s> Merger<'s> {
             });
         }
         if on_failure == OnFailure::Block && self.spec.conduct.refusal_ends {
-            self.notice(hook, NoticeKind::Refusal, format!("failed: {words}"));
+            self.notice(hook, NoticeKind::Refusal, words);
             return Flow::Ends;
         }
         let consequence = if self.spec.blocks { " (fail open)" } else { "" };
-        self.notice(hook, NoticeKind::Failure, format!("failed: {words}{consequence}"));
+        self.notice(hook, NoticeKind::Failure, format!("{words}{consequence}"));
         Flow::GoesOn
     }
 

@@ -5,6 +5,7 @@
 
 mod sandbox;
 
+mod answers;
 mod bounds;
 mod commands;
 mod commands_of_hooks;

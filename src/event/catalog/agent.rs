@@ -31,6 +31,7 @@ pub(super) const ROWS: &[Row] = &[
             PERMISSION_MODE,
         ],
         rewrites: &[chain("prompt"), chain("images"), claim("handled")],
+        text_teaches: true,
         ..GATE
     },
     Row {

@@ -12,6 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "a session begins",
         aliases: &["SessionStart", "session_start", "session-start", "session.created", "onStart"],
         context: &[TURN_INDEX, SESSION_ID, MODEL, SOURCE, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
+        text_teaches: true,
         ..OBSERVER
     },
     Row {

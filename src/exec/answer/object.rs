@@ -11,10 +11,8 @@ use serde_json::value::RawValue;
 
 use super::findings::Written;
 use crate::event::context::string_text;
-use crate::outcome::{Decision, RESULT_KEYS};
-
-/// The reason of a refusal that gives none.
-pub(super) const NO_REASON: &str = "refused without a reason";
+use super::search::SEARCHED_BYTES;
+use crate::outcome::RESULT_KEYS;
 
 /// Reads text that is one JSON object and nothing else.
 pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
@@ -74,38 +72,28 @@ impl<'de> Deserialize<'de> for All {
     }
 }
 
-impl From<Said> for Vec<(String, Value)> {
-    fn from(said: Said) -> Vec<(String, Value)> {
-        said.0
-    }
+/// All entries of text that is one JSON object; `None` for other text.
+pub(super) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
+    serde_json::from_str::<All>(text).ok().map(|all| all.0)
 }
 
-impl From<All> for Vec<(String, Value)> {
-    fn from(all: All) -> Vec<(String, Value)> {
-        all.0
-    }
-}
-
-/// Every object in a text, with all its entries: alone, or as [`objects_in`] finds them.
-pub(super) fn every_object(text: &str) -> Vec<Vec<(String, Value)>> {
-    match serde_json::from_str::<All>(text) {
-        Ok(all) => vec![all.0],
-        Err(_) => find_objects::<All>(text).objects,
-    }
+/// The entries of text that is one JSON object, unread; none of other text.
+pub(super) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
+    serde_json::from_str::<Parts<'_>>(text).map(|parts| parts.0).unwrap_or_default()
 }
 
 /// The findings of a text that is one object, as they are written.
 pub(super) fn findings_in(text: &str) -> Vec<Written> {
-    let Ok(Parts(entries)) = serde_json::from_str(text) else { return Vec::new() };
+    let entries = parts(text);
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
     let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
     let list: Vec<&RawValue> =
         list.map(serde_json::from_str).and_then(Result::ok).unwrap_or_default();
-    list.iter().map(|one| serde_json::from_str::<All>(one.get()).ok().map(Into::into)).collect()
+    list.iter().map(|one| all_of(one.get())).collect()
 }
 
 /// A value as far as it can be read.
-fn value_of(raw: &str) -> Value {
+pub(super) fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
 }
@@ -140,132 +128,50 @@ pub(super) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a 
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// What was found among other text.
-pub(super) struct Found {
-    /// What each object says with our keys.
-    pub(super) objects: Vec<Vec<(String, Value)>>,
-    /// Whether all of the text was searched.
-    pub(super) is_whole: bool,
-}
-
-impl Found {
-    /// The strictest of the refusals and questions.
-    pub(super) fn refusal(&self) -> Option<Decision> {
-        let mut question = None;
-        for entries in &self.objects {
-            if entries.iter().any(|(key, value)| key == "continue" && *value == Value::Bool(false))
-            {
-                return Some(Decision::Block { reason: reason_of(entries) });
-            }
-            if let Some(ask) = asked(entries).filter(|ask| !ask.trim().is_empty()) {
-                question.get_or_insert_with(|| ask.to_string());
-            }
-        }
-        question.map(|question| Decision::Ask { question })
-    }
-
-    /// Whether a person is to be asked, and nobody knows what.
-    pub(super) fn asks_nothing(&self) -> bool {
-        self.objects.iter().filter_map(|entries| asked(entries)).any(|ask| ask.trim().is_empty())
-    }
-}
-
-fn asked(entries: &[(String, Value)]) -> Option<&str> {
-    last(entries, "ask").and_then(Value::as_str)
-}
-
-/// How much is read in search of objects. What is nested is read once for each of its levels: no
-/// text below 32 KiB with less than 128 of them can reach this, and no text without nesting.
-const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
-
-/// Every JSON object that has a line to itself, or at least the end or the beginning of one:
-/// a shell profile may print without a final newline.
-pub(super) fn objects_in(text: &str) -> Found {
-    find_objects::<Said>(text)
-}
-
-fn find_objects<R>(text: &str) -> Found
-where
-    R: for<'de> Deserialize<'de> + Into<Vec<(String, Value)>>,
-{
-    let mut found = Found { objects: Vec::new(), is_whole: true };
+/// The JSON objects that stand in a text and in no other object, and whether all of it was read.
+pub(super) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
+    let mut objects = Vec::new();
     let mut searched_bytes = 0;
     let mut from = 0;
-    let (mut first_line, mut last_line) = (Line::default(), Line::default());
     while let Some(start) = text[from..].find('{').map(|at| from + at) {
         if searched_bytes > SEARCHED_BYTES {
-            found.is_whole = false;
-            found.objects.extend(whole_lines::<R>(&text[start..]));
-            break;
+            return (objects, false);
         }
-        let mut reader = serde_json::Deserializer::from_str(&text[start..]).into_iter::<R>();
-        let read = reader.next();
-        from = start + 1;
-        let entries = match read {
-            Some(Ok(said)) => said.into(),
+        let rest = &text[start..];
+        let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        from = match reader.next() {
+            Some(Ok(_)) => {
+                let end = start + reader.byte_offset();
+                objects.push(start..end);
+                end
+            }
             Some(Err(error)) => {
-                searched_bytes += read_until(&text[start..], &error);
-                continue;
+                searched_bytes += read_until(rest, &error);
+                start + 1
             }
-            None => continue,
+            None => start + 1,
         };
-        let end = start + reader.byte_offset();
-        searched_bytes += end - start;
-        first_line.move_to(text, start);
-        last_line.move_to(text, end);
-        if start <= first_line.words.start || last_line.words.end <= end {
-            found.objects.push(entries);
-            // A line of its own counts wherever it stands.
-            if last_line.whole.start > start {
-                found.objects.extend(whole_lines::<R>(&text[start..end]));
-            }
-            from = end;
-        }
     }
-    found
+    (objects, true)
 }
 
-/// The objects that are a line of their own.
-fn whole_lines<R>(text: &str) -> impl Iterator<Item = Vec<(String, Value)>>
-where
-    R: for<'de> Deserialize<'de> + Into<Vec<(String, Value)>>,
-{
-    let lines = text.lines().map(str::trim).filter(|line| line.starts_with('{'));
-    lines.filter_map(|line| serde_json::from_str::<R>(line).ok().map(Into::into))
+/// Whether an object begins a line and nothing follows it.
+pub(super) fn ends_text(text: &str, object: &Range<usize>) -> bool {
+    let before = text[..object.start].rsplit(['\n', '\r']).next().unwrap_or_default();
+    before.trim().is_empty() && text[object.end..].trim().is_empty()
+}
+
+/// Whether a JSON object begins near the end of the text and never ends.
+pub(super) fn breaks_off(text: &str) -> bool {
+    let Some(start) = text.rfind('{') else { return false };
+    let rest = &text[start..];
+    let key = rest[1..].trim_start_matches([' ', '\n', '\r', '\t', '"', '\\']);
+    let is_object = key.len() < rest.len() - 1 && key.starts_with(|c: char| c.is_alphanumeric());
+    is_object && serde_json::from_str::<&RawValue>(rest).is_err_and(|error| error.is_eof())
 }
 
 /// Where the reader stopped.
-fn read_until(text: &str, error: &serde_json::Error) -> usize {
+pub(super) fn read_until(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
-}
-
-/// A line of a text: measured once, however many objects stand on it.
-#[derive(Default)]
-struct Line {
-    whole: Range<usize>,
-    /// From its first word to the end of its last one.
-    words: Range<usize>,
-}
-
-impl Line {
-    /// Goes to the line in which `place` is.
-    fn move_to(&mut self, text: &str, place: usize) {
-        if !self.whole.is_empty() && (self.whole.start..=self.whole.end).contains(&place) {
-            return;
-        }
-        let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[place..].find('\n').map_or(text.len(), |at| place + at);
-        let line = &text[start..end];
-        self.whole = start..end;
-        self.words = end - line.trim_start().len()..start + line.trim_end().len();
-    }
-}
-
-/// The reason that an object gives for its refusal.
-pub(super) fn reason_of(entries: &[(String, Value)]) -> String {
-    match last(entries, "reason") {
-        Some(Value::String(reason)) if !reason.trim().is_empty() => reason.clone(),
-        _ => NO_REASON.to_string(),
-    }
 }

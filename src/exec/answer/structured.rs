@@ -4,22 +4,12 @@ use serde_json::Value;
 
 use super::Permit;
 use super::findings::{self, Written};
-use super::object::{NO_REASON, findings_in};
+use super::object::findings_in;
+use crate::dialect::refusal::{NO_REASON, Vocabulary};
 use crate::event::Merge;
+use crate::hook::{Handler, Hook};
 use crate::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict};
 use crate::spelling;
-
-/// Keys by which hooks for other hosts decide. They are not ignored: a refusal in them would
-/// be lost (Claude, Codex, Gemini, Cursor, Copilot, wolli, oh-my-pi, pi).
-const FOREIGN_KEYS: &[&str] = &[
-    "decision",
-    "permission",
-    "permissionDecision",
-    "hookSpecificOutput",
-    "block",
-    "cancel",
-    "stopReason",
-];
 
 /// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
 pub(super) fn structured(
@@ -30,8 +20,15 @@ pub(super) fn structured(
     let mut notes = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for (key, value) in entries {
+        if key.starts_with("x-") {
+            continue;
+        }
         if !RESULT_KEYS.iter().any(|known| known.name == key) {
-            notes.push(ignored(&key)?);
+            let problem = unknown(&key)?;
+            match permit.is_closed() {
+                true => return Err(problem),
+                false => notes.push(format!("the key `{key}` is not known and was ignored")),
+            }
             continue;
         }
         if seen.contains(&key) {
@@ -44,10 +41,12 @@ pub(super) fn structured(
         }
         seen.push(key);
     }
-    if answer.reason.is_some() && answer.goes_on != Some(false) {
-        notes.push(
-            "`reason` alone refuses nothing; add `continue: false`, or exit with 1".to_string(),
-        );
+    if answer.reason.is_some() && answer.goes_on.is_none() && answer.ask.is_none() {
+        let problem = "`reason` alone blocks nothing; add `\"continue\": false`, or exit with 1";
+        match permit.is_closed() {
+            true => return Err(problem.to_string()),
+            false => notes.push(problem.to_string()),
+        }
     }
     for (field, value) in &answer.update {
         permitted(field, value, permit)?;
@@ -72,21 +71,26 @@ pub(super) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdi
     Ok(verdict)
 }
 
-/// The note for a key that is not ours.
+/// What is wrong with a key that is not ours.
 ///
 /// # Errors
-/// When the key is a slip of one of ours, or another host's way to decide.
-fn ignored(key: &str) -> Result<String, String> {
+/// The same where it must not be ignored: a slip of one of ours, or another host's way to decide.
+fn unknown(key: &str) -> Result<String, String> {
     if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
         return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
     }
-    if FOREIGN_KEYS.contains(&key) {
+    if Vocabulary::Native.decides(key) {
         return Err(format!(
             "`{key}` is how another host's hooks decide; here {{\"continue\": false, \"reason\": \
-             \"…\"}} or a non-zero exit refuses"
+             \"…\"}} or a non-zero exit blocks"
         ));
     }
-    Ok(format!("the key `{key}` is not known and was ignored"))
+    let known: Vec<&str> = RESULT_KEYS.iter().map(|row| row.name).collect();
+    Ok(format!(
+        "`{key}` is not a key of an answer, which are `{}`; print logs to stderr, or call a key of \
+         your own `x-{key}`",
+        known.join("`, `")
+    ))
 }
 
 /// Whether the hook may rewrite `field`, and to `value`.
@@ -101,16 +105,24 @@ fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), Strin
         };
         return Err(format!("`update` names `{field}`; of `{event}` hooks may rewrite {may}"));
     };
-    if !permit.rewrite {
-        return Err(format!(
-            "`update` names `{field}`, but the hook's spec does not say `rewrite = true`"
-        ));
+    if !permit.hook.rewrite {
+        return Err(format!("`update` names `{field}`; {}", leave_to_rewrite(permit.hook)));
     }
     let kind = permit.spec.context.iter().find(|key| key.name == field).map(|key| key.kind);
     if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
         return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
     }
     Ok(())
+}
+
+/// How a hook comes by the leave to rewrite.
+fn leave_to_rewrite(hook: &Hook) -> String {
+    let file = hook.source.file.display();
+    match (&hook.handler, hook.source.line) {
+        (Handler::File(_), _) => format!("add `rewrite` to its `# hookrun:` line ({file})"),
+        (_, Some(line)) => format!("add `rewrite = true` to it ({file}:{line})"),
+        (_, None) => "add `rewrite = true` to it".to_string(),
+    }
 }
 
 /// A structured result, key by key.

@@ -13,12 +13,20 @@
 //! 6. A new value that the host's event cannot take, or that cannot be said in the words of the
 //!    host that asks, refuses a gate: what the hook meant to be changed must not go on unchanged.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
-use super::object::{every_object, read_object};
-use super::{Permit, malformed, refused_by_status, syntax};
-use crate::dialect::{Binding, Refuses, Results};
+use super::crash::crash;
+use super::object::{all_of, objects_in, read_object};
+use super::search::{Found, search};
+use super::{
+    InText, Permit, malformed, read_text, refused_by_status, shortened, syntax, without_colours,
+};
+use crate::dialect::refusal::Vocabulary;
+use crate::dialect::{Binding, Results};
 use crate::event::EventSpec;
+use crate::outcome::merge::CRASHED;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending};
 
@@ -29,53 +37,35 @@ pub(super) fn judge(
     stderr: &Captured,
     (binding, permit): (Binding, Permit<'_>),
 ) -> (Ending, Vec<String>) {
+    let uncoloured = without_colours(text);
+    let text = uncoloured.as_deref().unwrap_or(text).trim();
+    let found = heard(text, stderr, binding);
+    if let Some(reason) = found.refusal.filter(|_| status != 2) {
+        return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
+    }
     if is_cut && status != 2 {
         return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
     }
-    if let Some(reason) = refusal(text, stderr, binding).filter(|_| status != 2) {
-        return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
-    }
-    if let Results::Form(form) = binding.row.results {
-        return by_form(status, (text, is_cut), stderr, (form.refuses, binding, permit));
-    }
-    match status {
-        0 => result(text, binding, permit),
-        2 => refused_by_status(status, text, &stderr.text(), is_cut),
-        _ => threw(thrown(status, &stderr.text(), text), text, (binding, permit)),
-    }
-}
-
-/// The reason, if JSON refuses.
-fn refusal(text: &str, stderr: &Captured, binding: Binding) -> Option<String> {
-    let heard = |text: &str| every_object(text).iter().find_map(|object| binding.refusal(object));
-    let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
-    if !reads_on {
-        return heard(text);
-    }
     let said = stderr.text();
-    let text = if text.trim().is_empty() { said.trim() } else { text.trim() };
-    heard(text).or_else(|| heard(&serde_json::from_str::<String>(text).ok()?))
-}
-
-/// A hook of an agent host, whose own rule says which statuses refuse. 126 and 127 are a shell's
-/// words for a hook that never ran, and what lies above 128 for one that a signal has ended.
-fn by_form(
-    status: i32,
-    (text, is_cut): (&str, bool),
-    stderr: &Captured,
-    (refuses, binding, permit): (Refuses, Binding, Permit<'_>),
-) -> (Ending, Vec<String>) {
-    match status {
-        0 => result(text, binding, permit),
-        126 | 127 | 129..=159 => (
-            Ending::Threw { problem: thrown(status, &stderr.text(), text), left: Vec::new() },
-            Vec::new(),
-        ),
-        _ if refuses.by(status) => refused_by_status(status, text, &stderr.text(), is_cut),
-        _ if permit.strict => (
-            Ending::Threw { problem: thrown(status, &stderr.text(), text), left: Vec::new() },
-            Vec::new(),
-        ),
+    let failure = Failure { status, stdout: text, stderr: &said, permit };
+    let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
+    let form = match binding.row.results {
+        Results::Form(form) => Some(form),
+        Results::Native | Results::Keys(_) | Results::Whole(_) => None,
+    };
+    let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
+    match (status, unreadable) {
+        (0, Some(problem)) => (malformed(problem), Vec::new()),
+        (0, None) => result(text, binding, permit),
+        // A shell's words for a hook that never ran, and for one that a signal has ended.
+        (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
+        _ if stops => match failure.crash() {
+            Some(_) => failure.ending(),
+            None => refused_by_status(status, (text, is_cut), &said, permit),
+        },
+        _ if form.is_none() => threw(failure, binding),
+        _ if permit.is_strict() => failure.ending(),
+        (_, Some(problem)) => (malformed(problem), Vec::new()),
         _ => {
             let host = binding.dialect.name;
             let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
@@ -84,25 +74,63 @@ fn by_form(
     }
 }
 
+/// A hook that has exited with a status that is no refusal.
+#[derive(Clone, Copy)]
+struct Failure<'a> {
+    status: i32,
+    stdout: &'a str,
+    stderr: &'a str,
+    permit: Permit<'a>,
+}
+
+impl Failure<'_> {
+    fn crash(self) -> Option<String> {
+        crash(self.status, self.stderr, self.permit.hook)
+    }
+
+    /// What went wrong, in words.
+    fn words(self) -> String {
+        if let Some(problem) = self.crash() {
+            return format!("{CRASHED}{problem}");
+        }
+        let said = [self.stderr.trim(), self.stdout].into_iter().find(|text| !text.is_empty());
+        match said {
+            Some(said) => format!("exited with status {}: {}", self.status, shortened(said)),
+            None => format!("exited with status {}", self.status),
+        }
+    }
+
+    fn ending(self) -> (Ending, Vec<String>) {
+        let ending = match self.crash() {
+            Some(problem) => Ending::Crashed { problem },
+            None => Ending::Threw { problem: self.words(), left: Vec::new() },
+        };
+        (ending, Vec::new())
+    }
+}
+
+/// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
+/// beside an empty stdout.
+fn heard(text: &str, stderr: &Captured, binding: Binding) -> Found {
+    let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
+    let said = if reads_on && text.is_empty() { stderr.text() } else { String::new() };
+    let text = if text.is_empty() { said.trim() } else { text };
+    let mut found = search(text, Vocabulary::Of(binding));
+    if found.refusal.is_none() && all_of(text).is_none() {
+        // In its own words too, wherever it stands.
+        let own = |object: Range<usize>| binding.refusal(&all_of(&text[object])?);
+        found.refusal = objects_in(text).0.into_iter().find_map(own);
+    }
+    found
+}
+
 fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
     (Ending::Answered(verdict), notes)
 }
 
-/// The words for an error that was thrown.
-fn thrown(status: i32, stderr: &str, stdout: &str) -> String {
-    let said = [stderr.trim(), stdout.trim()].into_iter().find(|text| !text.is_empty());
-    match said {
-        Some(said) => format!("exited with status {status}: {said}"),
-        None => format!("exited with status {status}"),
-    }
-}
-
 /// An error that was thrown, and what was changed before it.
-fn threw(
-    problem: String,
-    text: &str,
-    (binding, permit): (Binding, Permit<'_>),
-) -> (Ending, Vec<String>) {
+fn threw(failure: Failure<'_>, binding: Binding) -> (Ending, Vec<String>) {
+    let (text, permit) = (failure.stdout, failure.permit);
     let object = read_object(text).ok().filter(|_| text.starts_with('{'));
     let mut left = object.map(|object| binding.left(&object)).unwrap_or_default();
     let mut notes = Vec::new();
@@ -115,7 +143,7 @@ fn threw(
         notes.extend(wrong);
         is_fine
     });
-    (Ending::Threw { problem, left }, notes)
+    (Ending::Threw { problem: failure.words(), left }, notes)
 }
 
 /// What is wrong with the type of a new value.
@@ -128,14 +156,25 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
     if text.is_empty() {
         return answered(Verdict::new(Decision::Allow, Rule::Silence), Vec::new());
     }
-    if !text.starts_with('{') && binding.row.text_teaches {
-        let verdict = Verdict::new(Decision::Allow, Rule::Translated).with_context(text);
-        return answered(verdict, Vec::new());
-    }
-    if !text.starts_with('{') {
-        let note = format!("text on stdout means nothing to {}", binding.dialect.name);
-        return answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note]);
-    }
+    let in_text = if text.starts_with('{') { None } else { Some(read_text(text, permit)) };
+    let text = match in_text {
+        None => text,
+        Some(InText::Answer(answer)) => answer,
+        Some(InText::Decision(decision)) => {
+            return answered(Verdict::new(decision, Rule::Translated), Vec::new());
+        }
+        Some(InText::Malformed(problem)) if permit.spec.blocks => {
+            return (malformed(problem), Vec::new());
+        }
+        Some(InText::Malformed(_) | InText::Nothing) if binding.row.text_teaches => {
+            let verdict = Verdict::new(Decision::Allow, Rule::Translated).with_context(text);
+            return answered(verdict, Vec::new());
+        }
+        Some(InText::Malformed(_) | InText::Nothing) => {
+            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
+            return answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note]);
+        }
+    };
     let object = read_object(text).map_err(|error| syntax(&error));
     let (mut verdict, mut notes) = match object.and_then(|object| binding.verdict(&object)) {
         Ok(read) => read,
@@ -182,6 +221,7 @@ mod tests {
     use crate::dialect::DIALECTS;
     use crate::event::{EventSpec, catalog};
     use crate::exec::answer;
+    use crate::hook::{Handler, Hook};
     use crate::run::Exit;
 
     /// Every event whose hooks are read here.
@@ -198,8 +238,9 @@ mod tests {
             tail: Vec::new(),
             total_bytes: stdout.len() as u64,
         };
-        let permit =
-            Permit { spec, rewrite: true, dialect: Some(binding), told: None, strict: false };
+        let handler = Handler::File("a.py".into());
+        let hook = Hook { dialect: Some(binding), ..Hook::new("a.py", binding.row.event, handler) };
+        let permit = Permit { spec, hook: &hook, told: None };
         answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
     }
 

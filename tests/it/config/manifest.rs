@@ -104,7 +104,7 @@ fn a_command_is_relative_to_its_file_and_runs_without_a_shell() {
 fn a_command_without_a_slash_is_looked_up_in_path() {
     let sandbox = manifest("[[hook]]\nname = \"f\"\nevent = \"tool.pre\"\ncommand = \"false\"\n")
         .script("false", "#!/bin/sh\necho 'beside hookrun.toml' >&2; exit 1\n");
-    sandbox.run("tool.pre").blocks("exited with status 1");
+    sandbox.run("tool.pre").blocks("hook `f` exited with status 1 and gave no reason");
 
     let sandbox =
         manifest("[[hook]]\nname = \"f\"\nevent = \"tool.pre\"\ncommand = \"no-such-program\"\n");
@@ -252,7 +252,7 @@ fn an_event_of_ones_own_is_a_gate() {
     );
     let deploy = |context: &str| sandbox.hookrun(&["run", "deploy.pre"], context.as_bytes());
 
-    deploy(r#"{"service":"prod-db"}"#).blocks("exited with status 1");
+    deploy(r#"{"service":"prod-db"}"#).blocks("hook `freeze` exited with status 1 and gave no reason");
     deploy(r#"{"service":"staging"}"#).allows();
     sandbox.hookrun(&["run", "deploy.per"], b"{}").blocks_saying("did you mean `deploy.pre`?");
 }

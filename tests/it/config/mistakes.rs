@@ -188,7 +188,7 @@ fn a_byte_order_mark_and_crlf_are_accepted() {
         "\u{feff}[[hook]]\r\nname = \"x\"\r\nevent = \"tool.pre\"\r\ncommand = \"false\"\r\n",
     );
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    sandbox.run("tool.pre").blocks("exited with status 1");
+    sandbox.run("tool.pre").blocks("hook `x` exited with status 1 and gave no reason");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use hookrun::event::{EventSpec, catalog};
 use hookrun::exec::answer::{Permit, judge};
+use hookrun::hook::{Handler, Hook};
 use hookrun::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
 use hookrun::run::{Captured, Ending, Exit};
 use serde_json::Value;
@@ -12,6 +13,9 @@ use super::json::{self, Object};
 
 /// What stands between stdout and stderr in a case.
 const STDERR: &str = "\n--stderr--\n";
+
+/// What stands in the middle of a long reason.
+const LEFT_OUT: &str = " bytes left out …]";
 
 const REFUSAL: &str = r#"{"continue":false,"reason":"no"}"#;
 
@@ -89,8 +93,9 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
         tail: Vec::new(),
         total_bytes: bytes.len() as u64 + missing,
     };
-    let permit =
-        Permit { spec: case.spec, rewrite: case.rewrite, dialect: None, told: None, strict: false };
+    let handler = Handler::File("a.py".into());
+    let hook = Hook { rewrite: case.rewrite, ..Hook::new("a.py", &case.spec.name, handler) };
+    let permit = Permit { spec: case.spec, hook: &hook, told: None };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)
 }
@@ -113,6 +118,9 @@ fn is_allow(ending: &Ending) -> bool {
 
 /// A non-zero exit refuses, and says why: stderr, else `reason`, else stdout, else the status.
 fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
+    if matches!(ending, Ending::Crashed { .. }) || decision(ending).is_some_and(|_| status > 125) {
+        return;
+    }
     let Some(Verdict { decision: Decision::Block { reason }, rule: Rule::NonZeroExit, .. }) =
         ending.verdict()
     else {
@@ -122,18 +130,18 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
     let stdout = String::from_utf8_lossy(case.stdout);
     let (stderr, stdout) = (trimmed(&stderr), trimmed(&stdout));
     if !stderr.is_empty() {
-        assert_eq!(reason, stderr);
+        assert!(reason == stderr || reason.contains(LEFT_OUT), "{reason}");
     } else if case.is_cut {
-        assert!(reason.starts_with(&format!("exited with status {status}")), "{reason}");
+        assert!(reason.contains(&format!("` exited with status {status}")), "{reason}");
     } else if let Ok(Value::Object(object)) = serde_json::from_str::<Value>(stdout) {
         match object.get("reason").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
             Some(said) => assert_eq!(reason, said),
-            None => assert!(reason.starts_with("exited with status"), "{reason}"),
+            None => assert!(reason.contains("` exited with status"), "{reason}"),
         }
     } else if !stdout.is_empty() && !stdout.starts_with('{') {
-        assert_eq!(reason, stdout);
+        assert!(reason == stdout || reason.contains(LEFT_OUT), "{reason}");
     } else {
-        assert!(reason.starts_with("exited with status") || json::object(stdout).is_some());
+        assert!(reason.contains("` exited with status") || json::object(stdout).is_some());
     }
     assert!(!reason.trim().is_empty());
 }
@@ -273,7 +281,7 @@ fn check_text(text: &str, ending: &Ending) {
         return;
     }
     assert!(!text.starts_with('{') || !is_allow(ending), "not one object: {ending:?}");
-    if is_allow(ending) {
+    if ending.verdict().is_some_and(|verdict| verdict.rule == Rule::Text) {
         let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
         verdict.output = Some(text.to_string());
         assert_eq!(ending.verdict(), Some(&verdict));

@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 fn a_hook_that_refuses_or_fails_refuses_in_every_host() {
     let cases = [
         ("echo 'not this' >&2; exit 1", "not this"),
-        ("exit 1", "exited with status 1"),
+        ("exit 1", "hook `hook` exited with status 1 and gave no reason"),
         ("kill -KILL $$", "hook `hook` failed: killed by SIGKILL (fail closed)"),
         (
             "# hookrun: timeout=300ms\nsleep 600",

@@ -50,7 +50,7 @@ fn utf_16(text: &str, bytes_of: fn(u16) -> [u8; 2]) -> Vec<u8> {
 
 /// `depth` brackets around nothing, in an object.
 fn nested(depth: usize) -> String {
-    format!("{{\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth))
+    format!("{{\"x-\":{}{}}}", "[".repeat(depth), "]".repeat(depth))
 }
 
 answers! {
@@ -99,12 +99,13 @@ answers! {
         r#"{"continue":false,"reason":"no","update":{"cwd":"/"}}"# => refuses "no";
     values_by_position_are_text: r#"["allow",true]"# => says r#"["allow",true]"#;
     a_list_of_answers_is_malformed: r#"[{"continue":true}]"# => malformed "";
+    a_key_of_somebody_else_is_malformed: r#"{"version":2}"# => malformed "`x-version`";
 
     // Noise, and more than one answer.
     two_documents_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" => malformed "";
     two_documents_on_one_line_are_malformed: "{\"output\":\"a\"}{}" => malformed "";
     words_after_a_document_are_malformed: "{\"output\":\"a\"}\nbye" => malformed "";
-    a_document_after_words_is_text: "hi\n{\"output\":\"a\"}" => says "hi\n{\"output\":\"a\"}";
+    a_document_after_words_is_the_answer: "hi\n{\"output\":\"a\"}" => says "a";
     a_refusal_after_words_is_not_lost: format!("Welcome!\n{NO}\n") => refuses "no";
     a_refusal_before_words_is_not_lost: format!("{NO}\nlogout\n") => refuses "no";
     a_refusal_among_words_is_not_lost: format!("hello\n  {NO}  \nbye") => refuses "no";
@@ -159,7 +160,7 @@ fn nesting_that_is_not_too_deep_is_fine() {
 #[test]
 fn large_and_long_numbers_under_other_keys_are_fine() {
     for number in ["1e308".to_string(), "9".repeat(300), format!("-0.{}", "1".repeat(100_000))] {
-        printed(format!("{{\"x\":{number}}}").as_bytes(), 0).allows();
+        printed(format!("{{\"x-\":{number}}}").as_bytes(), 0).allows();
     }
 }
 

@@ -41,7 +41,7 @@ fn a_hook_that_closes_its_streams_and_stays_is_killed() {
 #[test]
 fn a_hook_that_closes_its_streams_and_works_on_is_waited_for() {
     let sandbox = Sandbox::new().hook("hook", "exec <&- >&- 2>&-; sleep 0.3; touch done; exit 3");
-    decide(&sandbox).blocks("exited with status 3");
+    decide(&sandbox).blocks("hook `hook` exited with status 3 and gave no reason");
     sandbox.has_file("done");
 }
 

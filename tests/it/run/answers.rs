@@ -104,9 +104,9 @@ fn a_non_zero_exit_without_either_gives_its_text() {
 
 #[test]
 fn a_non_zero_exit_without_a_word_gives_its_status() {
-    answer("exit 7").blocks("exited with status 7");
-    printed(b"{}", 7).blocks("exited with status 7");
-    answer("no-such-command-anywhere 2>/dev/null").blocks_saying("exited with status 127");
+    answer("exit 7").blocks("hook `hook` exited with status 7 and gave no reason");
+    printed(b"{}", 7).blocks("hook `hook` exited with status 7 and gave no reason");
+    answer("no-such-command-anywhere 2>/dev/null").blocks_saying("(status 127)");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_question_among_other_text_is_not_lost() {
 #[test]
 fn an_update_without_leave_is_malformed() {
     let update = br#"{"update":{"toolInput":{"command":"ls"}}}"#;
-    printed(update, 0).blocks_saying("`rewrite = true`");
+    printed(update, 0).blocks_saying("add `rewrite` to its `# hookrun:` line");
 }
 
 #[test]
@@ -167,9 +167,10 @@ fn an_update_of_a_field_that_is_not_the_hooks_to_change_is_malformed() {
 }
 
 #[test]
-fn keys_that_are_not_ours_are_ignored_and_named_in_the_trace() {
-    let sandbox = Sandbox::new().hook("hook", r#"echo '{"version":2,"output":"x"}'"#);
-    sandbox.run("tool.pre").allows_with(json!({ "output": "x" }));
-    let notes = &sandbox.report("tool.pre", "{}")["hooks"][0]["notes"];
+fn keys_that_are_not_ours_are_ignored_where_nothing_is_gated_and_named_in_the_trace() {
+    let hook = r#"echo '{"version":2,"output":"x"}'"#;
+    let sandbox = Sandbox::new().hook_for("tool.post", "hook", hook);
+    sandbox.run("tool.post").allows_with(json!({ "output": "x" }));
+    let notes = &sandbox.report("tool.post", "{}")["hooks"][0]["notes"];
     assert_eq!(*notes, json!(["the key `version` is not known and was ignored"]));
 }

@@ -56,7 +56,7 @@ fn annotations_name_the_line_and_the_reason() {
         ran.stdout,
         "::error file=a.tf,line=3,title=guard::open to all\n\
          ::warning file=b%2Cc%3Ad,title=guard::100%25%0Asure\n\
-         ::error title=guard refused tool.pre::exited with status 1\n\
+         ::error title=guard refused tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is refused\n"
     );
 }
@@ -74,7 +74,7 @@ fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_refusal() {
     let ran = Sandbox::new().hook("guard", bad).run("tool.pre");
     ran.blocks_saying("`findings.0.message` must be a text that is not empty");
     let ran = Sandbox::new().hook("guard", &format!("{bad}; exit 1")).run("tool.pre");
-    ran.blocks("exited with status 1");
+    ran.blocks("hook `guard` exited with status 1 and gave no reason");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn annotations_tell_which_findings_are_not_used() {
          ::error file=c,title=guard::m\n\
          ::warning title=guard::`findings.1.message` must be a text that is not empty, so that finding is not used\n\
          ::warning title=guard::the key `findings.*.rule` is not known and was ignored\n\
-         ::error title=guard refused tool.pre::exited with status 1\n\
+         ::error title=guard refused tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is refused\n"
     );
 }

@@ -1,0 +1,303 @@
+//! What a hook's output means: a refusal is never lost, in whichever words and surroundings, and
+//! what is no refusal is not taken for one.
+
+mod broken;
+mod crashes;
+
+use hookrun::dialect::{Binding, DIALECTS};
+use hookrun::event::{EventSpec, catalog};
+use hookrun::exec::answer::{Permit, judge};
+use hookrun::hook::{Handler, Hook};
+use hookrun::outcome::{Decision, Verdict};
+use hookrun::run::{Captured, Ending, Exit};
+
+/// Whose words a hook speaks, on a gate.
+#[derive(Debug, Clone, Copy)]
+struct Speaker {
+    name: &'static str,
+    binding: Option<Binding>,
+}
+
+impl Speaker {
+    fn spec(self) -> EventSpec {
+        let native = || catalog::find("tool.pre").unwrap().clone();
+        self.binding.map_or_else(native, Binding::spec)
+    }
+
+    /// How a hook of this dialect ends that exits so and has printed this.
+    fn ends(self, status: i32, stdout: &[u8], stderr: &str) -> Ending {
+        let captured = |bytes: &[u8]| Captured {
+            head: bytes.to_vec(),
+            tail: Vec::new(),
+            total_bytes: bytes.len() as u64,
+        };
+        let spec = self.spec();
+        let handler = Handler::File("/hooks.d/tool.pre/guard.py".into());
+        let hook = Hook { dialect: self.binding, ..Hook::new("guard.py", &spec.name, handler) };
+        let permit = Permit { spec: &spec, hook: &hook, told: None };
+        judge(Exit::Status(status), &captured(stdout), &captured(stderr.as_bytes()), permit).0
+    }
+
+    fn says(self, stdout: &str) -> Ending {
+        self.ends(0, stdout.as_bytes(), "")
+    }
+}
+
+/// hookrun's own contract.
+const NATIVE: Speaker = Speaker { name: "native", binding: None };
+
+/// The contract and every row of every dialect that can be refused.
+fn speakers() -> Vec<Speaker> {
+    let rows = DIALECTS.iter().flat_map(|dialect| {
+        let gates = dialect.events.iter().filter(|row| row.blocks);
+        gates.map(move |row| Speaker {
+            name: dialect.name,
+            binding: Some(Binding { dialect, row }),
+        })
+    });
+    std::iter::once(NATIVE).chain(rows).collect()
+}
+
+fn verdict(ending: &Ending) -> &Verdict {
+    ending.verdict().unwrap_or_else(|| panic!("{ending:?}"))
+}
+
+fn is_block(ending: &Ending) -> bool {
+    matches!(ending.verdict().map(|said| &said.decision), Some(Decision::Block { .. }))
+}
+
+/// It blocks a gate that fails closed.
+fn is_held(ending: &Ending) -> bool {
+    is_block(ending) || ending.failure().is_some()
+}
+
+/// Every way in which somebody writes a refusal that is whole.
+const REFUSALS: &[&str] = &[
+    r#"{"continue":false,"reason":"no"}"#,
+    r#"{"continue":false}"#,
+    r#"{"reason":"no","continue":false,"x":[{"y":null}]}"#,
+    r#"{"continue":true,"continue":false}"#,
+    r#"{"\u0063ontinue":false}"#,
+    r#"{"decision":"block","reason":"no"}"#,
+    r#"{"decision":"deny"}"#,
+    r#"{"permission":"deny"}"#,
+    r#"{"permissionDecision":"deny"}"#,
+    r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+    r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,
+    r#"{"block":true,"reason":"no"}"#,
+    r#"{"cancel":true}"#,
+    r#"{"ok":false,"reason":"no"}"#,
+    r#"{"allow":false}"#,
+    r#"{"allowed":false,"reason":"no"}"#,
+    r#"{"approve":false}"#,
+    r#"{"approved":false}"#,
+    r#"{"proceed":false}"#,
+    r#"{"permitted":false}"#,
+    r#"{"deny":true}"#,
+    r#"{"deny":"no"}"#,
+    r#"{"denied":true}"#,
+    r#"{"blocked":true}"#,
+    r#"{"refuse":true}"#,
+    r#"{"reject":"no"}"#,
+    r#"{"stop":true}"#,
+    r#"{"action":"block","reason":"no"}"#,
+    r#"{"verdict":"block"}"#,
+    r#"{"status":"deny"}"#,
+    r#"{"result":"deny"}"#,
+    r#"{"outcome":"block"}"#,
+    r#"{"behaviour":"Reject"}"#,
+];
+
+/// What stands around it: `@` is the refusal, `$` the refusal as the inside of a JSON string.
+const SURROUNDINGS: &[&str] = &[
+    "@",
+    "\u{feff}@\r\n",
+    "checking…\n@",
+    "@\ndone",
+    "{\"level\":\"info\",\"msg\":\"checking\"}\n@",
+    "@\n{\"level\":\"info\"}",
+    "{\"continue\":true}\n@",
+    "2026-11-22 INFO answer: @ (0.1s)",
+    "working\r@\rdone",
+    "\u{1b}[1;31m@\u{1b}[0m",
+    "log\n\u{1b}[32m@\u{1b}[0m",
+    "[@]",
+    "[[@]]",
+    "log [1, @]",
+    "{\"answer\":@}",
+    "log\n{\"answer\":\n  @\n}",
+    "{\"a\":{\"b\":[{\"c\":@}]}}",
+    "\"$\"",
+    "log \"$\"",
+    "{\"answer\":\"$\"}",
+    "log\n{\"answer\":\"$\"}\n",
+];
+
+/// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
+fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
+    use hookrun::dialect::{Results, Says};
+    let Some(Binding { row, .. }) = speaker.binding else { return false };
+    let Results::Keys(keys) = row.results else { return false };
+    let owns = |key: &hookrun::dialect::Key| {
+        key.says != Says::Refusal && refusal.starts_with(&format!("{{\"{}\":", key.name))
+    };
+    surroundings.contains('@') && keys.iter().any(owns)
+}
+
+#[test]
+fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
+    let speakers = speakers();
+    assert!(speakers.len() > 20, "{}", speakers.len());
+    let mut lost = Vec::new();
+    for refusal in REFUSALS {
+        let escaped = serde_json::to_string(refusal).unwrap();
+        for surroundings in SURROUNDINGS {
+            let said = surroundings.replace('@', refusal);
+            let said = said.replace('$', &escaped[1..escaped.len() - 1]);
+            for speaker in &speakers {
+                let ending = speaker.says(&said);
+                let blocks = is_block(&ending);
+                if !(blocks || is_its_own(*speaker, refusal, surroundings) && is_held(&ending)) {
+                    let row = speaker.binding.map_or("", |one| one.row.name);
+                    lost.push(format!("{} {row}: {said:?}: {ending:?}", speaker.name));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
+}
+
+#[test]
+fn the_reason_of_a_refusal_is_found_beside_it() {
+    for (said, reason) in [
+        (r#"log {"decision":"block","reason":"no"}"#, "no"),
+        (r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#, "no"),
+        (r#"[{"deny":"no pushes"}]"#, "no pushes"),
+        (r#"{"blocked":true,"message":"no"}"#, "no"),
+        (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
+        (r#"{"answer":{"continue":false}}"#, "refused without a reason"),
+    ] {
+        let ending = NATIVE.says(said);
+        let reason = reason.to_string();
+        assert_eq!(verdict(&ending).decision, Decision::Block { reason }, "{said}");
+    }
+}
+
+/// What cannot be read, or is no answer: alone and among text the same.
+#[test]
+fn what_is_malformed_alone_is_malformed_after_a_log_line() {
+    for said in [
+        r#"{"continue":false,"reason":"a "quoted" word"}"#,
+        "{\"continue\":false,\"reason\":\"two\nlines\"}",
+        r#"{"reason":"a "b" c","continue":false}"#,
+        r#"{"continue":false,}"#,
+        r#"{"continue":true,}"#,
+        r#"{"continue":false,"reason":"cut"#,
+        r#"{"continue":fal"#,
+        r#"{"contin"#,
+        "{'continue': False, 'reason': 'no'}",
+        "{ continue: false, reason: 'no' }",
+        "{:continue=>false}",
+        r#"{"continue" => false}"#,
+        r#"{"continue":"false"}"#,
+        r#"{"continue":False}"#,
+        r#"{"continue":null}"#,
+        r#"{"Continue":false}"#,
+        r#"{"CONTINUE":false}"#,
+        r#"{"contine":false}"#,
+        r#"{"decision":"allow"}"#,
+        r#"{"permissionDecision":"ask"}"#,
+        r#"{"reason":"only a reason"}"#,
+        r#"{"reason":"only a reason",}"#,
+        r#"{"ask":""}"#,
+        r#"{"output":7}"#,
+        r#"{"update":{"cwd":"/"}}"#,
+        r#"{"continue":true}{"continue":true}"#,
+        "{\"continue\":true}\n{\"output\":\"x\"}",
+        r#"{"Allow":false}"#,
+        r#"{"approved":"false"}"#,
+        r#"[{"continue":true}]"#,
+    ] {
+        for said in [said.to_string(), format!("log\n{said}"), format!("{said}\nlog")] {
+            let ending = NATIVE.says(&said);
+            assert!(matches!(ending, Ending::Malformed { .. }), "{said}: {ending:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_line_around_an_answer_changes_nothing() {
+    for said in [
+        r#"{"continue":true}"#,
+        r#"{"continue":true,"x-log":{"decision":"block"}}"#,
+        r#"{"output":"say {\"continue\":false} to block"}"#,
+        r#"{"additionalContext":"c","output":"o"}"#,
+        r#"{"ask":"really?"}"#,
+        "{\n  \"output\": \"o\"\n}",
+    ] {
+        let alone = NATIVE.says(said);
+        let wanted = verdict(&alone);
+        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("{said}\nlog")] {
+            let ending = NATIVE.says(&around);
+            let found = verdict(&ending);
+            assert_eq!(found.decision, wanted.decision, "{around}");
+            assert_eq!(found.additional_context, wanted.additional_context, "{around}");
+        }
+    }
+}
+
+#[test]
+fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
+    for said in [
+        "hello",
+        "\"hello\"",
+        "[1]",
+        "checked 3 files: ok",
+        "status: blocked, 3 times",
+        "log\n{\"level\":\"info\",\"msg\":\"checked\",\"ok\":true}",
+        "log\n{\"level\":\"warn\",\"reason\":\"cache cold\",\"ms\":3}\n{\"level\":\"info\"}",
+        "[{\"id\":1,\"status\":\"open\"}]",
+        "a {} b {\"c\":{}} d",
+        "\"status\":200",
+        "if (x) { y = \"continue\"; }",
+        "{{ template }} \"name\": 1",
+    ] {
+        let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };
+        let ending = NATIVE.says(&said);
+        assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");
+        assert_eq!(verdict(&ending).output.as_deref(), Some(said.as_str()));
+    }
+}
+
+#[test]
+fn an_answer_of_a_gate_has_no_keys_but_its_own() {
+    for (said, cure) in [
+        (r#"{"version":2}"#, "call a key of your own `x-version`"),
+        (r#"{"level":"info","msg":"hi"}"#, "print logs to stderr"),
+        (r#"{"continue":true,"outputs":"x"}"#, "did you mean `output`?"),
+        (r#"{"stopReason":"x"}"#, "another host's"),
+        (r#"{"error":"bad"}"#, "`x-error`"),
+    ] {
+        let Ending::Malformed { problem } = NATIVE.says(said) else { panic!("{said}") };
+        assert!(problem.contains(cure), "{said}: {problem}");
+    }
+    let ending = NATIVE.says(r#"{"continue":true,"x-version":2,"x-":{"deny":true}}"#);
+    assert_eq!(verdict(&ending).decision, Decision::Allow);
+}
+
+#[test]
+fn new_values_are_no_decision() {
+    let claude = |event: &str| {
+        let dialect = hookrun::dialect::find("claude").unwrap();
+        Speaker { name: "claude", binding: Some(dialect.called(event)[0]) }
+    };
+    for (speaker, said) in [
+        (NATIVE, r#"{"additionalContext":"{\"continue\":false}"}"#),
+        (claude("PreToolUse"), r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#),
+        (claude("PreToolUse"), r#"{"systemMessage":"{\"decision\":\"block\"}"}"#),
+        (claude("PermissionRequest"), r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#),
+    ] {
+        let ending = speaker.says(said);
+        assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");
+    }
+}
