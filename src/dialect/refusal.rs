@@ -296,6 +296,12 @@ impl Vocabulary {
             || (matches!(self, Vocabulary::Native) && is_ours())
     }
 
+    /// Whether a key is one of an answer or refuses in some words: where it stands in what was meant
+    /// to be JSON and is none, what it says cannot be known.
+    pub fn knows(self, key: &str) -> bool {
+        self.decides(key) || REFUSAL_WORDS.iter().any(|word| word.key == key)
+    }
+
     /// Whether an object among other text is meant as an answer: it has a key that decides, or
     /// none but those of an answer.
     pub fn is_answer(self, answer: &Answer) -> bool {

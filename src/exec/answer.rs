@@ -125,6 +125,8 @@ pub fn judge(
     };
     match read_text(text, permit) {
         InText::Decision(decision) => in_text(decision, Some(printed)),
+        // Another system's rule is that all of this is text.
+        InText::Answer(_) if permit.hook.dialect.is_some() => as_text(Vec::new()),
         InText::Answer(answer) => {
             let (ending, mut notes) = object(answer, permit);
             notes.push(SURROUNDED.to_string());

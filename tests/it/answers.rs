@@ -237,7 +237,7 @@ fn a_log_line_around_an_answer_changes_nothing() {
     ] {
         let alone = NATIVE.says(said);
         let wanted = verdict(&alone);
-        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("{said}\nlog")] {
+        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("a {{}}\n{said}")] {
             let ending = NATIVE.says(&around);
             let found = verdict(&ending);
             assert_eq!(found.decision, wanted.decision, "{around}");
@@ -293,6 +293,7 @@ fn new_values_are_no_decision() {
     };
     for (speaker, said) in [
         (NATIVE, r#"{"additionalContext":"{\"continue\":false}"}"#),
+        (NATIVE, "log\n{\"output\":\"blocked: 0\"}"),
         (claude("PreToolUse"), r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#),
         (claude("PreToolUse"), r#"{"systemMessage":"{\"decision\":\"block\"}"}"#),
         (claude("PermissionRequest"), r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#),

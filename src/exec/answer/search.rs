@@ -1,8 +1,8 @@
 //! Looks for a refusal in whatever a hook has printed: in JSON at any depth, in JSON within a
 //! string, among other text, and in what was meant to be JSON and is none.
 //!
-//! 1. Only what looks like a key with a value that refuses, or like a key that decides, is looked
-//!    at at all ([`sightings`]); other text costs one pass over its colons.
+//! 1. Only what looks like a key of an answer is looked at at all ([`sightings`]); other text costs
+//!    one pass over its colons.
 //! 2. The innermost whole JSON object around it is read. What it refuses is refused.
 //! 3. Where there is no such object, or the key is a slip, it is *unreadable*.
 
@@ -210,7 +210,7 @@ impl Search {
     }
 }
 
-/// What looks like a key of an answer with its value.
+/// A key that was found.
 struct Sighting {
     /// Where its colon is.
     at: usize,
@@ -219,7 +219,7 @@ struct Sighting {
     is_escaped: bool,
 }
 
-/// Everything that looks like a key with a value that refuses, or like a key that decides.
+/// Everything that looks like a key with a value that refuses, or like a key of an answer.
 fn sightings(text: &str, vocabulary: Vocabulary) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     text.match_indices([':', '=']).filter_map(move |(at, sign)| {
@@ -229,10 +229,10 @@ fn sightings(text: &str, vocabulary: Vocabulary) -> impl Iterator<Item = Sightin
             _ => text[at + 1..].strip_prefix('>')?,
         };
         let (key, is_quoted, is_escaped) = key_before(&text[..at])?;
-        let says = refusal::meaning(&key, value_after(after));
+        let says = refusal::meaning(&key, value_after(after, is_escaped));
         let is_after_brace = first_brace < at;
         let is_wanted = match says {
-            Meaning::Nothing => is_quoted && is_after_brace && vocabulary.decides(&key),
+            Meaning::Nothing => is_quoted && is_after_brace && vocabulary.knows(&key),
             Meaning::Refusal | Meaning::Slip => is_quoted || is_after_brace,
         };
         is_wanted.then_some(Sighting { at, key, is_escaped })
@@ -268,9 +268,15 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
     Some((key, true, is_escaped))
 }
 
-/// The value that begins here.
-fn value_after(text: &str) -> Written<'_> {
-    let text = text.trim_start();
+/// The value that begins here. In a string, as `is_escaped` says, it ends with the string at the
+/// latest.
+fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
+    let mut text = text.trim_start();
+    if is_escaped {
+        let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
+        let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
+        text = &text[..end];
+    }
     if text.is_empty() {
         return Written::Cut("");
     }

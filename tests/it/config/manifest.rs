@@ -276,7 +276,7 @@ rewrites = { service = "last" }
         event,
         json!({
             "name": "deploy.done", "summary": "a deployment is over", "aliases": [],
-            "blocks": false, "mostRefusals": null, "onFailure": "allow", "schedule": "parallel",
+            "blocks": false, "mostRefusals": null, "textTeaches": false, "onFailure": "allow", "schedule": "parallel",
             "rewrites": [{ "field": "service", "merge": "last" }],
             "sample": { "event": "deploy.done", "service": "text", "seconds": 1, "steps": [] },
         })

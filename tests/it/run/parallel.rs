@@ -28,7 +28,7 @@ fn observers_run_at_once_without_being_told_to() {
     let sandbox = Sandbox::new()
         .hook_for("session.start", "a", &slow(&format!("touch a; {}; echo a", waits_for("b"))))
         .hook_for("session.start", "b", &slow(&format!("touch b; {}; echo b", waits_for("a"))));
-    sandbox.run("session.start").allows_with(json!({ "output": "a\nb" }));
+    sandbox.run("session.start").allows_with(json!({ "additionalContext": "a\n\nb" }));
 }
 
 #[test]
