@@ -109,7 +109,7 @@ pub enum Rule {
     Asked,
     /// Exit 0 and a JSON object with `continue: false`.
     ContinueFalse,
-    /// Exit 0 and text in which a JSON object refuses or asks.
+    /// Exit 0 and a refusal or a question that is no answer by itself.
     RefusalInText,
     /// An exit status other than 0.
     NonZeroExit,
@@ -144,7 +144,7 @@ pub const RULES: &[RuleRow] = &[
         rule: Rule::Text,
         name: "text",
         answer: "exits 0 and prints text",
-        verdict: "allow; the text is `output`",
+        verdict: "allow; the text is `output`, or `additionalContext` where the event says so",
     },
     RuleRow {
         rule: Rule::Structured,
@@ -167,14 +167,15 @@ pub const RULES: &[RuleRow] = &[
     RuleRow {
         rule: Rule::RefusalInText,
         name: "refusal-in-text",
-        answer: "exits 0 and prints such a line among text",
+        answer: "exits 0 and refuses or asks among text, in a list, deeper, or in a host's words",
         verdict: "the refusal or the question counts all the same",
     },
     RuleRow {
         rule: Rule::NonZeroExit,
         name: "non-zero-exit",
         answer: "exits with another status than 0",
-        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
+        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout. A crash is a \
+                  failure",
     },
     RuleRow {
         rule: Rule::Translated,

@@ -77,8 +77,19 @@ pub const REFUSAL_WORDS: &[RefusalWord] = &[
 
 /// The words that deny, in any case.
 pub const DENIALS: &[&str] = &[
-    "deny", "denied", "block", "blocked", "reject", "rejected", "refuse", "refused", "forbid",
-    "forbidden", "disallow", "disallowed", "veto",
+    "deny",
+    "denied",
+    "block",
+    "blocked",
+    "reject",
+    "rejected",
+    "refuse",
+    "refused",
+    "forbid",
+    "forbidden",
+    "disallow",
+    "disallowed",
+    "veto",
 ];
 
 /// Keys that some system's hooks decide with, beside those that refuse.
@@ -210,7 +221,8 @@ pub(super) fn reason<'a>(
         let value = answer.iter().rev().find(|(key, _)| key == name);
         value.and_then(|(_, value)| value.as_str()).filter(|text| !text.trim().is_empty())
     };
-    let is_text = |key: &&str| REFUSAL_WORDS.iter().any(|w| w.key == *key && w.by == RefusesBy::True);
+    let is_text =
+        |key: &&str| REFUSAL_WORDS.iter().any(|w| w.key == *key && w.by == RefusesBy::True);
     let given = own.chain(REASONS.iter().copied()).chain(refuses_by.filter(is_text));
     given.filter_map(text).next().unwrap_or(NO_REASON).to_string()
 }

@@ -17,6 +17,7 @@ mod findings;
 mod object;
 mod search;
 mod structured;
+mod text;
 mod translated;
 
 use serde_json::Value;
@@ -27,13 +28,11 @@ use crate::event::{Event, EventSpec, OnFailure};
 use crate::hook::Hook;
 use crate::outcome::{Decision, Rule, Verdict};
 use crate::run::{Captured, Ending, Exit, signal_name};
-use object::{
-    breaks_off, ends_text, findings_in, is_list_of_answers, last, objects_in, read_object,
-    read_said,
-};
 use crash::crash;
+use object::{findings_in, last, read_object, read_said};
 use search::{Found, search};
 use structured::structured;
+use text::{InText, read_text, without_colours};
 
 /// What the hook is allowed to answer.
 #[derive(Debug, Clone, Copy)]
@@ -174,61 +173,6 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     }
 }
 
-/// What text says that is no JSON object alone.
-enum InText<'t> {
-    /// It refuses or asks.
-    Decision(Decision),
-    /// This is one answer, on lines of its own, and nothing follows.
-    Answer(&'t str),
-    /// What looks like an answer in it cannot be used.
-    Malformed(String),
-    /// No answer stands in it.
-    Nothing,
-}
-
-fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
-    let vocabulary = permit.vocabulary();
-    let found = search(text, vocabulary);
-    if let Some(decision) = found.decision() {
-        return InText::Decision(decision);
-    }
-    if let Some(problem) = found.unreadable {
-        return InText::Malformed(problem);
-    }
-    if !text.contains('{') {
-        return InText::Nothing;
-    }
-    let is_object_with_nuls =
-        text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{');
-    if is_object_with_nuls {
-        return InText::Malformed("NULs stand between its letters; print it as UTF-8".to_string());
-    }
-    if is_list_of_answers(text) {
-        return InText::Malformed("an answer is one JSON object, not a list of them".to_string());
-    }
-    let (mut objects, is_whole) = objects_in(text);
-    if found.is_cut || !is_whole {
-        let problem = "text with too many nested JSON objects; print the JSON alone";
-        return InText::Malformed(problem.to_string());
-    }
-    if breaks_off(text) {
-        let problem = "a JSON object begins at its end and breaks off; print it whole and alone";
-        return InText::Malformed(problem.to_string());
-    }
-    objects.retain(|object| {
-        object::all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
-    });
-    match objects.as_slice() {
-        [] => InText::Nothing,
-        [one] if ends_text(text, one) => InText::Answer(&text[one.clone()]),
-        [_] => InText::Malformed(
-            "other text stands behind an answer, or on its line; print it alone, and logs to stderr"
-                .into(),
-        ),
-        _ => InText::Malformed("it has several answers; print one JSON object".to_string()),
-    }
-}
-
 /// How the call of a function has ended that returned, or failed in these words.
 pub(super) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
     let verdict = match returned {
@@ -236,26 +180,6 @@ pub(super) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) ->
         Err(problem) => return Ending::Errored { problem },
     };
     structured::returned(verdict, permit).map_or_else(malformed, Ending::Answered)
-}
-
-/// The text without the escape sequences that colour it; `None` if it has none.
-fn without_colours(text: &str) -> Option<String> {
-    if !text.contains('\u{1b}') {
-        return None;
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("\u{1b}[") {
-        plain.push_str(before);
-        let last = after.trim_start_matches(|c: char| ('0'..='?').contains(&c));
-        // Anything but a letter ends no such sequence, and a brace may begin an answer.
-        rest = last.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_else(|| {
-            plain.push_str("\u{1b}[");
-            after
-        });
-    }
-    plain.push_str(rest);
-    Some(plain)
 }
 
 /// What is wrong with text that begins like a JSON object, in words that name the usual slips.
@@ -293,11 +217,11 @@ fn refused_by_status(
         _ => None,
     });
     let reason = if !stderr.is_empty() {
-        shortened(stderr)
+        stderr.to_string()
     } else if let Some(reason) = said {
         reason.to_string()
     } else if !stdout.is_empty() && !stdout.starts_with('{') && !is_cut {
-        shortened(stdout)
+        stdout.to_string()
     } else {
         format!("hook `{}` exited with status {status} and gave no reason", permit.hook.name)
     };
@@ -325,32 +249,15 @@ fn refused_by_status(
 /// The note for an answer that does not stand alone.
 const SURROUNDED: &str = "text surrounds the JSON on stdout; print the JSON alone, logs to stderr";
 
-/// How much of each end of a stream is a reason: the model reads it.
-const REASON_BYTES: usize = 4 * 1024;
-
-/// A stream as a reason: its beginning and its end.
-fn shortened(text: &str) -> String {
-    let [mut head, mut tail] = [REASON_BYTES, text.len().saturating_sub(REASON_BYTES)];
-    if tail <= head {
-        return text.to_string();
-    }
-    while !text.is_char_boundary(head) {
-        head -= 1;
-    }
-    while !text.is_char_boundary(tail) {
-        tail += 1;
-    }
-    let missing = tail - head;
-    format!("{}\n[… {missing} bytes left out …]\n{}", &text[..head], &text[tail..])
-}
-
 /// A refusal or question that is no answer of its own.
 fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
     let mut verdict = Verdict::new(decision, Rule::RefusalInText);
     verdict.output = output.map(str::to_string);
     let note = match output {
         Some(_) => SURROUNDED,
-        None => "it is not in the words of an answer; print {\"continue\": false, \"reason\": \"…\"}",
+        None => {
+            "it is not in the words of an answer; print {\"continue\": false, \"reason\": \"…\"}"
+        }
     };
     (Ending::Answered(verdict), vec![note.to_string()])
 }
@@ -438,7 +345,7 @@ mod tests {
             "{\"continue\":true,\"continue\":false,\"reason\":\"no\"}",
         ] {
             let found = verdict(noisy);
-            assert_eq!((found.decision, found.rule), (block("no"), Rule::RefusalInText), "{noisy}");
+            assert_eq!(found.decision, block("no"), "{noisy}");
         }
         assert_eq!(
             verdict("hi\n{\"ask\":\"ok?\"}").decision,
@@ -506,9 +413,6 @@ mod tests {
         assert_eq!(reason(r#"{"reason":"json","x":"\ud800"}"#, ""), "json");
         assert_eq!(reason("text", " "), "text");
         assert_eq!(reason("{}", ""), "hook `a.py` exited with status 1 and gave no reason");
-        let long = format!("first{}last", "é".repeat(50_000));
-        let said = reason("", &long);
-        assert!(said.len() < 9_000 && said.starts_with("first") && said.ends_with("last"));
     }
 
     #[test]
@@ -587,7 +491,10 @@ mod tests {
             assert_eq!(verdict(noisy).decision, block("no"), "{noisy}");
         }
         // Nobody can tell a quotation from an answer.
-        assert_eq!(verdict("say {\"continue\":false,\"reason\":\"no\"} to block").decision, block("no"));
+        assert_eq!(
+            verdict("say {\"continue\":false,\"reason\":\"no\"} to block").decision,
+            block("no")
+        );
     }
 
     #[test]

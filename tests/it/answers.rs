@@ -50,10 +50,8 @@ const NATIVE: Speaker = Speaker { name: "native", binding: None };
 fn speakers() -> Vec<Speaker> {
     let rows = DIALECTS.iter().flat_map(|dialect| {
         let gates = dialect.events.iter().filter(|row| row.blocks);
-        gates.map(move |row| Speaker {
-            name: dialect.name,
-            binding: Some(Binding { dialect, row }),
-        })
+        gates
+            .map(move |row| Speaker { name: dialect.name, binding: Some(Binding { dialect, row }) })
     });
     std::iter::once(NATIVE).chain(rows).collect()
 }
@@ -171,7 +169,10 @@ fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
 fn the_reason_of_a_refusal_is_found_beside_it() {
     for (said, reason) in [
         (r#"log {"decision":"block","reason":"no"}"#, "no"),
-        (r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#, "no"),
+        (
+            r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+            "no",
+        ),
         (r#"[{"deny":"no pushes"}]"#, "no pushes"),
         (r#"{"blocked":true,"message":"no"}"#, "no"),
         (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
@@ -237,7 +238,8 @@ fn a_log_line_around_an_answer_changes_nothing() {
     ] {
         let alone = NATIVE.says(said);
         let wanted = verdict(&alone);
-        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("a {{}}\n{said}")] {
+        for around in [format!("log\n{said}"), format!("log\r{said}\r"), format!("a {{}}\n{said}")]
+        {
             let ending = NATIVE.says(&around);
             let found = verdict(&ending);
             assert_eq!(found.decision, wanted.decision, "{around}");
@@ -294,9 +296,15 @@ fn new_values_are_no_decision() {
     for (speaker, said) in [
         (NATIVE, r#"{"additionalContext":"{\"continue\":false}"}"#),
         (NATIVE, "log\n{\"output\":\"blocked: 0\"}"),
-        (claude("PreToolUse"), r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#),
+        (
+            claude("PreToolUse"),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"status":"blocked","content":"{\"deny\":true}"}}}"#,
+        ),
         (claude("PreToolUse"), r#"{"systemMessage":"{\"decision\":\"block\"}"}"#),
-        (claude("PermissionRequest"), r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#),
+        (
+            claude("PermissionRequest"),
+            r#"{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedPermissions":[{"behavior":"deny"}]}}}"#,
+        ),
     ] {
         let ending = speaker.says(said);
         assert_eq!(verdict(&ending).decision, Decision::Allow, "{said}");

@@ -52,7 +52,9 @@ impl Own<'_> {
         };
         match &self.hook.handler {
             Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
-            Handler::Words { words, .. } => words.iter().any(|word| names(word)) || name == "<string>",
+            Handler::Words { words, .. } => {
+                words.iter().any(|word| names(word)) || name == "<string>"
+            }
             Handler::Shell(line) => name == "sh" || names(line) || name == "<string>",
             Handler::Function(_) | Handler::Elsewhere { .. } => false,
         }
@@ -120,9 +122,8 @@ fn python(lines: &[&str], own: Own<'_>) -> Option<String> {
     let start = before.iter().rposition(|line| !line.starts_with(' ')).map_or(0, |at| at + 1);
     let mut frames = before[start..].iter().filter_map(|line| python_frame(line)).peekable();
     let has_head = start > 0 && before[start - 1] == "Traceback (most recent call last):";
-    let is_syntax = name.ends_with("Error") && before.get(start).is_some_and(|line| {
-        line.starts_with("  File \"")
-    });
+    let is_syntax = name.ends_with("Error")
+        && before.get(start).is_some_and(|line| line.starts_with("  File \""));
     let entry = frames.find(|(path, _)| !path.starts_with("<frozen"))?;
     if !(has_head || is_syntax) || !own.is(entry.0) {
         return None;
@@ -145,7 +146,8 @@ fn node(lines: &[&str], own: Own<'_>) -> Option<String> {
     let is_end = last.starts_with("Node.js v") || is_frame(last);
     let first_frame = lines.iter().position(|line| is_frame(line))?;
     let place = lines.iter().find_map(|line| own.place_in(line)).filter(|_| is_end);
-    let words = lines[..first_frame].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
+    let words =
+        lines[..first_frame].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
     let is_own = || lines.iter().any(|line| line.split('/').any(|part| own.is(part)));
     match place {
         Some(place) => Some(format!("{} ({place})", lines[words])),
@@ -167,7 +169,8 @@ fn ruby(lines: &[&str], own: Own<'_>) -> Option<String> {
         return Some(format!("{words} ({place})"));
     }
     let is_from = |(at, line): (usize, &&str)| {
-        let is_underlined = below.get(at + 1).is_some_and(|next| next.trim() == "^" || next.contains("^^"));
+        let is_underlined =
+            below.get(at + 1).is_some_and(|next| next.trim() == "^" || next.contains("^^"));
         line.is_empty() || line.starts_with(['\t', ' ', '^']) || is_underlined
     };
     if !below.iter().enumerate().all(is_from) {
@@ -195,5 +198,6 @@ fn perl(lines: &[&str], own: Own<'_>) -> Option<String> {
     let (path, number) = rest.split_once(" line ")?;
     let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
     let is_end = number[digits.len()..].starts_with(['.', ',']) || compiled.is_some();
-    (is_end && !digits.is_empty() && own.is(path)).then(|| format!("{said} ({})", place(path, &digits)))
+    (is_end && !digits.is_empty() && own.is(path))
+        .then(|| format!("{said} ({})", place(path, &digits)))
 }

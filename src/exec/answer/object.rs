@@ -10,8 +10,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::findings::Written;
-use crate::event::context::string_text;
 use super::search::SEARCHED_BYTES;
+use crate::event::context::string_text;
 use crate::outcome::RESULT_KEYS;
 
 /// Reads text that is one JSON object and nothing else.

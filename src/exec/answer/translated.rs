@@ -20,9 +20,7 @@ use serde_json::Value;
 use super::crash::crash;
 use super::object::{all_of, objects_in, read_object};
 use super::search::{Found, search};
-use super::{
-    InText, Permit, malformed, read_text, refused_by_status, shortened, syntax, without_colours,
-};
+use super::{InText, Permit, malformed, read_text, refused_by_status, syntax, without_colours};
 use crate::dialect::refusal::Vocabulary;
 use crate::dialect::{Binding, Results};
 use crate::event::EventSpec;
@@ -95,7 +93,7 @@ impl Failure<'_> {
         }
         let said = [self.stderr.trim(), self.stdout].into_iter().find(|text| !text.is_empty());
         match said {
-            Some(said) => format!("exited with status {}: {}", self.status, shortened(said)),
+            Some(said) => format!("exited with status {}: {}", self.status, said),
             None => format!("exited with status {}", self.status),
         }
     }

@@ -50,36 +50,85 @@ const RUBY: &str = "/p/hooks.d/tool.pre/a.rb:2:in 'check': undefined method 'x' 
 fn the_last_words_of_every_interpreter_tell_a_crash() {
     for (name, status, stderr, words) in [
         ("a.py", 1, PYTHON, "ModuleNotFoundError: No module named 'jsn' (a.py:2)"),
-        ("a.py", 1, "log\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    \
+        (
+            "a.py",
+            1,
+            "log\nTraceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    \
             json.load(sys.stdin)\n  File \"/usr/lib/python3.11/json/__init__.py\", line 293, in load\n    \
             return loads(\n           ^^^^^^\njson.decoder.JSONDecodeError: Expecting value: line 1\n",
-            "json.decoder.JSONDecodeError: Expecting value: line 1 (a.py:3)"),
-        ("a.py", 1, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nKeyError\n\n\
+            "json.decoder.JSONDecodeError: Expecting value: line 1 (a.py:3)",
+        ),
+        (
+            "a.py",
+            1,
+            "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nKeyError\n\n\
             During handling of the above exception, another exception occurred:\n\n\
             Traceback (most recent call last):\n  File \"a.py\", line 4, in <module>\n    raise X\n__main__.X: no",
-            "__main__.X: no (a.py:4)"),
-        ("a.py", 1, "  File \"/p/hooks.d/tool.pre/a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed",
-            "SyntaxError: '(' was never closed (a.py:3)"),
+            "__main__.X: no (a.py:4)",
+        ),
+        (
+            "a.py",
+            1,
+            "  File \"/p/hooks.d/tool.pre/a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed",
+            "SyntaxError: '(' was never closed (a.py:3)",
+        ),
         ("a.js", 1, NODE, "TypeError: x is no list (a.js:3)"),
         ("a.js", 1, NODE_MODULE, "Error: Cannot find module './jsn' (a.js:1)"),
         ("a.rb", 1, RUBY, "NoMethodError: undefined method 'x' for nil (a.rb:5)"),
-        ("a.rb", 1, "a.rb:1:in `require': cannot load such file -- jsn (LoadError)\n\tfrom a.rb:1:in `<main>'",
-            "LoadError: cannot load such file -- jsn (a.rb:1)"),
-        ("a.rb", 1, "a.rb:3: syntax error, unexpected end-of-input", "syntax error, unexpected end-of-input (a.rb:3)"),
+        (
+            "a.rb",
+            1,
+            "a.rb:1:in `require': cannot load such file -- jsn (LoadError)\n\tfrom a.rb:1:in `<main>'",
+            "LoadError: cannot load such file -- jsn (a.rb:1)",
+        ),
+        (
+            "a.rb",
+            1,
+            "a.rb:3: syntax error, unexpected end-of-input",
+            "syntax error, unexpected end-of-input (a.rb:3)",
+        ),
         ("a.pl", 255, "no policy at /p/hooks.d/tool.pre/a.pl line 4.", "no policy (a.pl:4)"),
-        ("a.pl", 2, "Can't locate JSN.pm in @INC (@INC contains: /x) at a.pl line 2.\nBEGIN failed--compilation \
-            aborted at a.pl line 2.", "Can't locate JSN.pm in @INC (@INC contains: /x) (a.pl:2)"),
-        ("a.pl", 255, "syntax error at a.pl line 3, near \"}\"\nExecution of a.pl aborted due to compilation errors.",
-            "syntax error (a.pl:3)"),
-        ("a.sh", 127, "/p/hooks.d/tool.pre/a.sh: line 3: jqq: command not found", "jqq: command not found (a.sh:3)"),
+        (
+            "a.pl",
+            2,
+            "Can't locate JSN.pm in @INC (@INC contains: /x) at a.pl line 2.\nBEGIN failed--compilation \
+            aborted at a.pl line 2.",
+            "Can't locate JSN.pm in @INC (@INC contains: /x) (a.pl:2)",
+        ),
+        (
+            "a.pl",
+            255,
+            "syntax error at a.pl line 3, near \"}\"\nExecution of a.pl aborted due to compilation errors.",
+            "syntax error (a.pl:3)",
+        ),
+        (
+            "a.sh",
+            127,
+            "/p/hooks.d/tool.pre/a.sh: line 3: jqq: command not found",
+            "jqq: command not found (a.sh:3)",
+        ),
         ("a.sh", 1, "a.sh: 2: jqq: not found", "jqq: not found (a.sh:2)"),
         ("a.sh", 1, "a.sh:4: command not found: jqq", "command not found: jqq (a.sh:4)"),
         ("a.sh", 1, "a.sh[4]: jqq: not found", "jqq: not found (a.sh:4)"),
-        ("a.sh", 2, "a.sh: line 3: syntax error near unexpected token `fi'\na.sh: line 3: `fi'",
-            "syntax error near unexpected token `fi' (a.sh:3)"),
-        ("a.sh", 2, "a.sh: 3: Syntax error: \"fi\" unexpected", "Syntax error: \"fi\" unexpected (a.sh:3)"),
+        (
+            "a.sh",
+            2,
+            "a.sh: line 3: syntax error near unexpected token `fi'\na.sh: line 3: `fi'",
+            "syntax error near unexpected token `fi' (a.sh:3)",
+        ),
+        (
+            "a.sh",
+            2,
+            "a.sh: 3: Syntax error: \"fi\" unexpected",
+            "Syntax error: \"fi\" unexpected (a.sh:3)",
+        ),
         ("a.sh", 1, "a.sh: line 2: POLICY: unbound variable", "POLICY: unbound variable (a.sh:2)"),
-        ("a.sh", 127, "env: 'pyhton3': No such file or directory", "env: 'pyhton3': No such file or directory (status 127)"),
+        (
+            "a.sh",
+            127,
+            "env: 'pyhton3': No such file or directory",
+            "env: 'pyhton3': No such file or directory (status 127)",
+        ),
         ("a.sh", 127, "", "command not found (status 127)"),
         ("a.sh", 126, "", "found but not executable (status 126)"),
     ] {
@@ -104,8 +153,12 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         ("a.sh", 1, "error: image not found"),
         ("a.sh", 1, "a.sh: line 3: POLICY: no force push"),
         // It looked at the error and decided.
-        ("a.py", 1, "Traceback (most recent call last):\n  File \"a.py\", line 2, in <module>\n    \
-            check()\nValueError: x\nno force push"),
+        (
+            "a.py",
+            1,
+            "Traceback (most recent call last):\n  File \"a.py\", line 2, in <module>\n    \
+            check()\nValueError: x\nno force push",
+        ),
         ("a.py", 1, "ValueError: x"),
         ("a.js", 1, "Error: no force push"),
         ("a.rb", 1, "no force push (sorry)"),
@@ -146,7 +199,11 @@ fn a_command_line_names_its_own_files() {
 fn real_interpreters_crash_in_these_words() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, words) in [
-        ("a.py", "#!/usr/bin/env python3\nimport jsn\n", "ModuleNotFoundError: No module named 'jsn' (a.py:2)"),
+        (
+            "a.py",
+            "#!/usr/bin/env python3\nimport jsn\n",
+            "ModuleNotFoundError: No module named 'jsn' (a.py:2)",
+        ),
         ("b.py", "#!/usr/bin/env python3\nx = {}\nx['y']\n", "KeyError: 'y' (b.py:3)"),
         ("c.py", "#!/usr/bin/env python3\nx = (\n", "SyntaxError: "),
         ("a.sh", "#!/bin/sh\nno-such-program-here x\n", "not found (a.sh:2)"),
@@ -177,9 +234,12 @@ fn real_interpreters_crash_in_these_words() {
 
 #[test]
 fn a_crash_is_a_failure_in_every_dialect() {
-    for (name, event) in
-        [("wolli", "tool_call"), ("loom", "tool.pre"), ("gemini", "BeforeTool"), ("cursor", "preToolUse")]
-    {
+    for (name, event) in [
+        ("wolli", "tool_call"),
+        ("loom", "tool.pre"),
+        ("gemini", "BeforeTool"),
+        ("cursor", "preToolUse"),
+    ] {
         let binding = dialect::find(name).unwrap().called(event)[0];
         let speaker = Speaker { name, binding: Some(binding) };
         for (status, stderr) in [(127, ""), (2, "guard.py: 3: Syntax error: \"fi\" unexpected")] {
@@ -202,6 +262,23 @@ fn a_crash_closes_a_gate_in_its_last_words_and_opens_what_fails_open() {
     assert_eq!(report["cause"], "failure", "{report}");
     let open = Sandbox::new().hook("a.sh", &format!("# hookrun: on_failure=allow\n{crash}"));
     open.run("tool.pre").allows().says("(fail open)");
+}
+
+#[test]
+fn a_crash_never_counts_as_a_policy_that_blocked() {
+    let sandbox = Sandbox::new()
+        .hook("a.sh", "no-such-program-here; exit 1")
+        .file(
+            "hooks.d/tests/a.toml",
+            "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
+             expect = { decision = \"block\" }\n",
+        );
+    let ran = sandbox.hookrun(&["test", "--suite"], b"");
+    ran.exits(1).prints("crashed: ").prints("no-such-program-here");
+    let junit = sandbox.hookrun(&["test", "--suite", "--format", "junit"], b"");
+    junit.exits(1).prints("crashed: ");
+    sandbox.run("tool.pre").exits(2);
+    sandbox.hookrun(&["why", "--failed"], b"").exits(0).prints("crashed: ");
 }
 
 #[test]

@@ -252,7 +252,8 @@ fn an_event_of_ones_own_is_a_gate() {
     );
     let deploy = |context: &str| sandbox.hookrun(&["run", "deploy.pre"], context.as_bytes());
 
-    deploy(r#"{"service":"prod-db"}"#).blocks("hook `freeze` exited with status 1 and gave no reason");
+    deploy(r#"{"service":"prod-db"}"#)
+        .blocks("hook `freeze` exited with status 1 and gave no reason");
     deploy(r#"{"service":"staging"}"#).allows();
     sandbox.hookrun(&["run", "deploy.per"], b"{}").blocks_saying("did you mean `deploy.pre`?");
 }

@@ -32,7 +32,8 @@ fn a_hook_that_a_rare_signal_kills_refuses() {
 
 #[test]
 fn an_exit_status_above_128_is_no_signal() {
-    decide(&Sandbox::new().hook("hook", "exit 137")).blocks("hook `hook` exited with status 137 and gave no reason");
+    decide(&Sandbox::new().hook("hook", "exit 137"))
+        .blocks("hook `hook` exited with status 137 and gave no reason");
 }
 
 #[test]

@@ -272,7 +272,10 @@ fn a_hook_may_not_silently_rewrite_what_a_tool_is_about_to_do() {
 fn the_runtime_never_throws() {
     // Executor errors.
     for (command, reason) in [
-        ("exec 2>/dev/null; no-such-program", "hook `guard` crashed: command not found (status 127)"),
+        (
+            "exec 2>/dev/null; no-such-program",
+            "hook `guard` crashed: command not found (status 127)",
+        ),
         ("kill -SEGV $$", "hook `guard` failed: killed by SIGSEGV (fail closed)"),
         ("echo '{'", "hook `guard` failed: malformed answer: not valid JSON"),
     ] {
