@@ -244,7 +244,7 @@ impl Vocabulary {
     pub fn refusal(self, place: &str, answer: &Answer) -> Option<String> {
         match self {
             Vocabulary::Of(binding) if place.is_empty() => binding.refusal(answer),
-            _ => {
+            Vocabulary::Native | Vocabulary::Of(_) | Vocabulary::Text => {
                 let refuses = |(key, value): &&(String, Value)| {
                     !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Refusal
                 };

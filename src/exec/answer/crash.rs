@@ -120,7 +120,7 @@ fn python(lines: &[&str], own: Own<'_>) -> Option<String> {
         return None;
     }
     let start = before.iter().rposition(|line| !line.starts_with(' ')).map_or(0, |at| at + 1);
-    let mut frames = before[start..].iter().filter_map(|line| python_frame(line)).peekable();
+    let mut frames = before[start..].iter().filter_map(|line| python_frame(line));
     let has_head = start > 0 && before[start - 1] == "Traceback (most recent call last):";
     let is_syntax = name.ends_with("Error")
         && before.get(start).is_some_and(|line| line.starts_with("  File \""));
@@ -129,7 +129,7 @@ fn python(lines: &[&str], own: Own<'_>) -> Option<String> {
         return None;
     }
     let is_library = |path: &str| path.starts_with('<') || path.contains("/lib/python");
-    let (path, number) = frames.filter(|(path, _)| !is_library(path)).last().unwrap_or(entry);
+    let (path, number) = frames.rfind(|(path, _)| !is_library(path)).unwrap_or(entry);
     Some(format!("{last} ({})", place(path, number)))
 }
 

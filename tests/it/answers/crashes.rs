@@ -266,13 +266,11 @@ fn a_crash_closes_a_gate_in_its_last_words_and_opens_what_fails_open() {
 
 #[test]
 fn a_crash_never_counts_as_a_policy_that_blocked() {
-    let sandbox = Sandbox::new()
-        .hook("a.sh", "no-such-program-here; exit 1")
-        .file(
-            "hooks.d/tests/a.toml",
-            "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
+    let sandbox = Sandbox::new().hook("a.sh", "no-such-program-here; exit 1").file(
+        "hooks.d/tests/a.toml",
+        "[[case]]\nname = \"blocks\"\nevent = \"tool.pre\"\ncontext = { toolName = \"bash\" }\n\
              expect = { decision = \"block\" }\n",
-        );
+    );
     let ran = sandbox.hookrun(&["test", "--suite"], b"");
     ran.exits(1).prints("crashed: ").prints("no-such-program-here");
     let junit = sandbox.hookrun(&["test", "--suite", "--format", "junit"], b"");
