@@ -174,8 +174,7 @@ pub const RULES: &[RuleRow] = &[
         rule: Rule::NonZeroExit,
         name: "non-zero-exit",
         answer: "exits with another status than 0",
-        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout. A crash is a \
-                  failure",
+        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
     },
     RuleRow {
         rule: Rule::Translated,

@@ -44,6 +44,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// What was found here or there.
+    pub(super) fn and(self, other: Found) -> Found {
+        Found {
+            refusal: self.refusal.or(other.refusal),
+            question: self.question.or(other.question),
+            unreadable: self.unreadable.or(other.unreadable),
+            is_cut: self.is_cut || other.is_cut,
+        }
+    }
+
     /// The strictest of the refusals and questions.
     pub(super) fn decision(&self) -> Option<Decision> {
         let refusal = self.refusal.clone().map(|reason| Decision::Block { reason });

@@ -27,7 +27,7 @@ pub(super) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     // An answer with text before it is read as one that stands alone.
     let last = objects.last().filter(|last| ends_text(text, last)).map(|last| last.start);
     let (before, answer) = text.split_at(last.unwrap_or(text.len()));
-    let found = search(before, vocabulary);
+    let found = search(before, vocabulary).and(search(answer, vocabulary));
     if let Some(decision) = found.decision() {
         return InText::Decision(decision);
     }
