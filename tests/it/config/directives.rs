@@ -36,7 +36,7 @@ fn without_directives_a_hook_has_the_defaults() {
             "limits": {},
             "sandbox": null,
             "containment": "auto",
-            "rewrite": false,
+            "rewrite": false, "reads": "environment",
             "dialect": "native",
             "enabled": true,
             "idle": null,

@@ -66,7 +66,7 @@ enabled = false
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
             "containment": "group",
-            "background": "detach", "rewrite": true, "dialect": "native", "enabled": false,
+            "background": "detach", "rewrite": true, "reads": "environment", "dialect": "native", "enabled": false,
             "idle": null, "description": null,
         })
     };
