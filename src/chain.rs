@@ -330,10 +330,7 @@ impl Chain<'_> {
             .collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
         if let Some(note) = cwd_note {
-            let commands = hooks.iter().zip(&mut traces);
-            for (_, trace) in commands.filter(|(hook, _)| !hook.handler.is_function()) {
-                trace.notes.push(note.clone());
-            }
+            note_commands(&note, hooks, &mut traces);
         }
         traces
     }
@@ -483,6 +480,14 @@ fn line(context: &Context) -> Arc<Vec<u8>> {
     let mut json = context.to_json();
     json.push(b'\n');
     Arc::new(json)
+}
+
+/// Adds a note to the traces of the hooks that are processes.
+fn note_commands(note: &str, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
+    let commands = hooks.iter().zip(traces);
+    for (_, trace) in commands.filter(|(hook, _)| !hook.handler.is_function()) {
+        trace.notes.push(note.to_string());
+    }
 }
 
 /// Whether an ending refuses a gate, where every failure counts as one if `failures_close`.
