@@ -449,7 +449,12 @@ mod tests {
             r#"{"toolName":"Bash","toolInput":{"command":"printf '*** Add File: .env\\n+x' | apply_patch"}}"#,
         );
         assert_eq!(escaped.paths, [".env"]);
-        for command in ["ls --- a\n+++", "echo '---'\necho '+++ x'", "git diff"] {
+        for command in [
+            "cat <<x\n+*** Add File: .env\n-*** Add File: .env\nx",
+            "ls --- a\n+++",
+            "echo '---'\necho '+++ x'",
+            "git diff",
+        ] {
             let context = json!({ "toolName": "Bash", "toolInput": { "command": command } });
             assert_eq!(derive(&context.to_string()).paths, Vec::<String>::new(), "{command}");
         }

@@ -27,7 +27,9 @@ pub(crate) fn in_command(command: &str) -> Vec<String> {
     if !command.contains("*** ") && !command.contains("+++ ") && !command.contains("diff --git ") {
         return found;
     }
-    for line in command.lines().flat_map(|line| line.split("\\n")) {
+    // What is added and taken away is content.
+    let lines = command.lines().flat_map(|line| line.split("\\n"));
+    for line in lines.filter(|line| !line.starts_with(['+', '-'])) {
         let begun = FILE_LINES.iter().find_map(|start| line.split_once(start));
         let Some((_, path)) = begun else { continue };
         found.push(path.trim().to_string());

@@ -66,7 +66,7 @@ fn programs_get_json() {
                 "timeoutMs": 5000, "schedule": "parallel",
             }],
             "background": "kill", "limits": {}, "sandbox": null, "containment": "auto",
-            "rewrite": false, "dialect": "native", "enabled": true, "idle": null,
+            "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true, "idle": null,
             "description": null,
         }] })
     );

@@ -35,6 +35,7 @@ policy
   sandbox     none
   containment auto
   rewrite     false
+  reads       environment
   dialect     native
   enabled     true
 

@@ -44,6 +44,7 @@ limits = { memory = "64M", cpu = "2s", files = 64, processes = 8, output = "10K"
 sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
 containment = "group"
 rewrite = true
+reads = "stdin"
 dialect = "native"
 enabled = false
 "#,
@@ -66,7 +67,7 @@ enabled = false
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
             "containment": "group",
-            "background": "detach", "rewrite": true, "reads": "environment", "dialect": "native", "enabled": false,
+            "background": "detach", "rewrite": true, "reads": "stdin", "dialect": "native", "enabled": false,
             "idle": null, "description": null,
         })
     };
