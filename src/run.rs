@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::event::{Event, OnFailure};
-use crate::hook::{Hook, Mismatch, Source, duration_text};
+use crate::hook::{DEFAULT_TIMEOUT, Hook, Mismatch, Source, duration_text};
 use crate::outcome::merge::{CRASHED, Heard};
 use crate::outcome::{Outcome, Refusal, Verdict};
 
@@ -238,7 +238,7 @@ pub const FAILURES: &[FailureRow] = &[
     FailureRow {
         name: "timed-out",
         what: "still running at its timeout; its process tree is killed",
-        reason: "timed out after 5s",
+        reason: "timed out after 5s; `# hookrun: timeout=60s` gives it more",
     },
     FailureRow {
         name: "not-started",
@@ -324,6 +324,11 @@ impl Ending {
             Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
             Ending::OverLimit { limit, problem } => {
                 Some(format!("over its limit on {limit}: {problem}"))
+            }
+            // Who has written another time knows how.
+            Ending::TimedOut { after } if *after == DEFAULT_TIMEOUT => {
+                let after = duration_text(*after);
+                Some(format!("timed out after {after}; `# hookrun: timeout=60s` gives it more"))
             }
             Ending::TimedOut { after } => {
                 Some(format!("timed out after {}", duration_text(*after)))

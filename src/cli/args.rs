@@ -185,16 +185,18 @@ impl Command {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
-    /// Use the hooks in this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself), or this
-    /// script that says its event itself, instead of those of the system, the user and the
-    /// project; can be given several times
+    /// Use the hooks in this folder instead of those of the system, the user and the project
+    ///
+    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d itself, or a script that says its event
+    /// itself. Can be given several times.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
-    /// Use the hooks in this settings file of a host (settings.json and hooks.json of Claude Code,
-    /// Codex, Gemini CLI, Cursor and Copilot CLI, Codex's config.toml, the agent.json of a profile,
-    /// or pi's settings.json) instead of those of the system, the user and the project. Where it is
-    /// not clear whose it is, name the host before it: claude:FILE. Can be given several times
+    /// Use the hooks in this settings file of a host instead
+    ///
+    /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
+    /// Codex's config.toml, the agent.json of a profile, or pi's settings.json. Where it is not
+    /// clear whose it is, name the host before it: claude:FILE. Can be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 

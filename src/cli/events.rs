@@ -8,6 +8,7 @@ use anstyle::Style;
 use hookrun::config::{Config, Environment, Scope};
 use hookrun::dialect;
 use hookrun::event::EventSpec;
+use hookrun::report::json::present;
 use serde_json::{Value, json};
 
 use crate::args::{EventsArgs, TextFormat};
@@ -48,16 +49,41 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     Ok(Exit::Yes)
 }
 
+/// The events that most hooks are for, and what people do there.
+pub(crate) const COMMON: &[(&str, &str)] = &[
+    ("tool.pre", "guard commands and files before a tool runs"),
+    ("tool.post", "look at what a tool did: format, check, redact"),
+    ("prompt.submit", "give the model context for a prompt, or block it"),
+    ("session.start", "give the model context when a session begins"),
+    ("agent.stop", "run the tests before an agent may stop"),
+    ("commit.pre", "check what is about to be committed"),
+    ("commit.msg", "check the message of a commit"),
+    ("push.pre", "check what is about to be pushed"),
+];
+
+/// The common ones first, the others in the order of the catalog.
 fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
-    let widest = specs.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
-    for spec in specs {
+    let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
+    let common: Vec<&EventSpec> = common.collect();
+    writeln!(out, "{BOLD}Common{BOLD:#}")?;
+    lines(&common, specs, out)?;
+    let is_other = |spec: &&EventSpec| common.iter().all(|known| known.name != spec.name);
+    writeln!(out, "\n{BOLD}All others{BOLD:#}")?;
+    lines(&specs.iter().filter(is_other).collect::<Vec<_>>(), specs, out)?;
+    writeln!(
+        out,
+        "\n{DIM}gate: a hook may block it. `hookrun events NAME` shows one in full.{DIM:#}"
+    )?;
+    Ok(())
+}
+
+/// A line for each of `shown`, as wide as all of them want.
+fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result<()> {
+    let widest = all.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
+    for spec in shown {
         let mark = if spec.blocks { "gate" } else { "    " };
         writeln!(out, "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}", spec.name, spec.summary)?;
     }
-    writeln!(
-        out,
-        "\n{DIM}gate: a hook may refuse it. `hookrun events NAME` shows one in full.{DIM:#}"
-    )?;
     Ok(())
 }
 
@@ -148,7 +174,7 @@ fn event_json(spec: &EventSpec) -> Value {
         })
         .collect();
     let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
-    json!({
+    present(json!({
         "name": spec.name,
         "summary": spec.summary,
         "aliases": spec.aliases,
@@ -160,5 +186,5 @@ fn event_json(spec: &EventSpec) -> Value {
         "rewrites": rewrites,
         "context": context,
         "sample": sample,
-    })
+    }))
 }

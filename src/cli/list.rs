@@ -10,6 +10,7 @@ use hookrun::event::{EventSpec, OnFailure, Schedule};
 use hookrun::hook::{Hook, Limits, Sandbox};
 use hookrun::plan::Plan;
 use hookrun::registry::Registry;
+use hookrun::report::json::present;
 use hookrun::report::{Paths, plain, problems};
 use serde_json::{Value, json};
 
@@ -162,7 +163,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
 /// A hook with all its settings, for programs.
 pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
-    json!({
+    present(json!({
         "name": hook.name,
         "event": hook.event,
         "layer": hook.source.layer.name(),
@@ -182,7 +183,7 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
         "enabled": hook.enabled,
         "idle": hook.idle,
         "description": hook.description,
-    })
+    }))
 }
 
 /// The limits that are set.

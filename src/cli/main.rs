@@ -10,6 +10,7 @@ mod events;
 mod exit;
 mod field;
 mod git;
+mod help;
 mod input;
 mod install;
 mod keep;
@@ -42,7 +43,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 use hookrun::config::Environment;
 use hookrun::exec::confine;
@@ -88,7 +89,11 @@ fn decide(args: &RunArgs) -> exit::Result {
 
 /// The whole command line. A mistake in an option is told under the name that was typed.
 fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
-    Cli::try_parse().map_err(|mut error| {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let read = |matches| Cli::from_arg_matches(&matches);
+    let parsed = matches.and_then(read).map_err(|error| error.format(&mut command));
+    parsed.map_err(|mut error| {
         suggest::mend(&mut error);
         let is_typed = |option: &str| {
             let texts = arguments.iter().filter_map(|argument| argument.to_str());
@@ -158,7 +163,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions(args) => completions::completions(args, out),
         Command::New(args) => new::new(args, env, out),
-        Command::Man(args) => man::man(args, out),
+        Command::Man(args) => man::man(args, env, out),
         Command::Supervise(args) => run::supervise(args, env),
         Command::Keep(args) => Ok(run::keep(args)),
         Command::Act(args) => act::act(args, env, out),

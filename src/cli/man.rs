@@ -1,15 +1,20 @@
 //! `hookrun man [PAGE]`: manual pages. Those of the commands are made from the arguments; those
 //! of the contract and of `hookrun.toml` are written by hand.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::thread;
+use std::time::Duration;
 
 use clap::CommandFactory;
 use clap_mangen::Man;
+use hookrun::config::Environment;
+use hookrun::exec::child;
 use hookrun::spelling;
 
 use crate::args::{Cli, ManArgs};
 use crate::exit::{Exit, Failure, Result};
+use crate::help;
 
 /// Pages written by hand: name, section, text.
 const WRITTEN: &[(&str, &str, &str)] = &[
@@ -17,6 +22,9 @@ const WRITTEN: &[(&str, &str, &str)] = &[
     ("hookrun.toml", "5", include_str!("../../man/hookrun.toml.5")),
     ("hookrun-suite", "5", include_str!("../../man/hookrun-suite.5")),
 ];
+
+/// How often is looked whether a person has read enough.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A manual page.
 struct Page {
@@ -26,7 +34,7 @@ struct Page {
 }
 
 /// Prints one page, or writes all of them into a folder.
-pub(crate) fn man(args: &ManArgs, out: &mut dyn Write) -> Result {
+pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let pages = pages()?;
     if let Some(folder) = &args.dir {
         let failed = |error: std::io::Error| {
@@ -52,8 +60,29 @@ pub(crate) fn man(args: &ManArgs, out: &mut dyn Write) -> Result {
         };
         return Err(Failure::with_help(format!("no manual page `{wanted}`"), help));
     };
-    out.write_all(&page.text)?;
+    if !std::io::stdout().is_terminal() || !is_read(page, env) {
+        out.write_all(&page.text)?;
+    }
     Ok(Exit::Yes)
+}
+
+/// Lets a person read the page by `man`; whether they could.
+fn is_read(page: &Page, env: &Environment) -> bool {
+    let Ok(folder) = tempfile::Builder::new().prefix("hookrun-man").tempdir_in(&env.temporary)
+    else {
+        return false;
+    };
+    let file = folder.path().join(format!("{}.{}", page.name, page.section));
+    let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
+        return false;
+    };
+    let is_written = fs::write(&file, &page.text).is_ok();
+    let wait = || {
+        thread::sleep(LOOK_EVERY);
+        false
+    };
+    let ended = is_written.then(|| child::edit(&["man".to_string()], &file, &terminal, wait));
+    matches!(ended, Some(Ok(Some(status))) if status.success())
 }
 
 fn pages() -> Result<Vec<Page>> {
@@ -84,5 +113,32 @@ fn page(command: &clap::Command, name: String) -> Result<Page> {
     // clap names no date, so that the same arguments give the same page.
     let source = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
     Man::new(command.clone()).title(name.clone()).section("1").source(source).render(&mut text)?;
-    Ok(Page { name, section: "1", text })
+    let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\n", ".SH NOTES\n");
+    let usage = command.clone().render_usage().to_string();
+    let usage =
+        usage.trim_start_matches("Usage:").lines().map(str::trim).filter(|line| !line.is_empty());
+    let usage = usage.map(escaped).collect::<Vec<_>>().join("\n.br\n");
+    let text = with_synopsis(&text, &usage) + &examples(command.get_name());
+    Ok(Page { name, section: "1", text: text.into_bytes() })
+}
+
+/// The page with the line that help shows in place of all options.
+fn with_synopsis(text: &str, usage: &str) -> String {
+    const BEGIN: &str = ".SH SYNOPSIS\n";
+    let Some((before, rest)) = text.split_once(BEGIN) else { return text.to_string() };
+    let after = rest.find(".SH ").map_or("", |at| &rest[at..]);
+    format!("{before}{BEGIN}{usage}\n{after}")
+}
+
+/// The examples of a command.
+fn examples(name: &str) -> String {
+    let lines = help::examples_of(name);
+    let line = |(line, about): &(&str, &str)| format!(".TP\n.B {}\n{about}\n", escaped(line));
+    let lines: String = lines.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!(".SH EXAMPLES\n{lines}") }
+}
+
+/// A line of ours as roff takes it.
+fn escaped(line: &str) -> String {
+    line.replace('\\', "\\e").replace('-', "\\-")
 }

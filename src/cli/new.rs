@@ -17,6 +17,7 @@ use hookrun::report::{Paths, plain, problems};
 
 use crate::args::NewArgs;
 use crate::doctor::untold;
+use crate::events::COMMON;
 use crate::exit::{Exit, Failure, Result};
 use crate::run::find_event;
 use crate::streams;
@@ -50,7 +51,8 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     let paths = Paths::from(&env.cwd);
     let plan = match &args.event {
         Some(event) => hook_of(args, event, &config, hooks)?,
-        None => case_of(args, env, hooks)?,
+        None if args.from_last => case_of(args, env, hooks)?,
+        None => return Err(no_event(&args.name)),
     };
     if args.hooks.is_none() {
         let config = Config::load(&choice, env, Scope::All);
@@ -81,6 +83,17 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         }
     }
     Ok(Exit::Yes)
+}
+
+/// What to name, where no event is.
+fn no_event(name: &str) -> Failure {
+    let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
+    let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
+    let common: String = COMMON.iter().map(line).collect();
+    let help = format!(
+        "`hookrun new {name} --event EVENT`; these are the usual ones, and `hookrun events` lists all:{common}"
+    );
+    Failure::with_help("no event is named that the hook is for", help)
 }
 
 /// A hook and its first cases.

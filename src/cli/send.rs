@@ -32,6 +32,12 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
             Answer::Nobody | Answer::Cancelled | Answer::Text(_) | Answer::Yes(_) => {}
         }
     }
+    if !args.take && named.is_none() && inside.state.is_none() && inside.session.is_none() {
+        return Err(Failure::with_help(
+            "there is no session outside of a hook, so nobody would get the message",
+            "name one: `--session ID`",
+        ));
+    }
     let folder = shared_folder(named, (env, &inside));
     if args.take && !folder.path.exists() {
         return Ok(Exit::Yes);

@@ -12,6 +12,15 @@ use crate::outcome::{Cause, Decision, Finding, NoticeKind, Outcome, Settled, Ver
 use crate::reminder;
 use crate::run::{Captured, Exit, Fate, HookRun, Run, Trace};
 
+/// An object of a report. All of them have one rule: lists and tables are always there, a value
+/// that there is none of is left out, and nothing is null.
+pub fn present(mut report: Value) -> Value {
+    if let Value::Object(report) = &mut report {
+        report.retain(|_, value| !value.is_null());
+    }
+    report
+}
+
 /// The version of this form. Keys may be added under the same number; none changes its meaning.
 pub const VERSION: u32 = 1;
 
@@ -36,16 +45,16 @@ pub struct RunReport {
     /// `policy`, `failure` or `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Word>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub questions: Vec<QuestionReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<String>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub update: Map<String, Value>,
     pub rewrites: Vec<RewriteReport>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub findings: Vec<FoundReport>,
     pub notices: Vec<NoticeReport>,
     pub reminders: Vec<ReminderReport>,

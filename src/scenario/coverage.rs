@@ -350,7 +350,10 @@ impl Shown {
 
 fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Point {
     let name = key.map_or(row.name.to_string(), |key| format!("{}.{key}", row.name));
-    let lacks = row.lacks.replace("{key}", key.map_or("", String::as_str)).replace("{}", of);
+    let mut lacks = row.lacks.replace("{key}", key.map_or("", String::as_str)).replace("{}", of);
+    if row.may_be_never {
+        lacks.push_str(", or `[[never]]` where it never does");
+    }
     let state = if is_shown { State::Covered } else { State::Missing };
     Point { name, lacks, state }
 }

@@ -201,3 +201,10 @@ fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
     }
     prints(&sandbox, &["state", "list"], "");
 }
+
+#[test]
+fn a_message_that_nobody_would_get_is_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.hookrun(&["send", "hi"], b"").exits(2).says("there is no session").says("--session ID");
+    sandbox.hookrun(&["send", "hi", "--session", "s"], b"").exits(0);
+}

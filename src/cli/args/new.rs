@@ -13,7 +13,7 @@ pub(crate) struct NewArgs {
     pub(crate) name: String,
 
     /// The event that it is asked about, by its name or a host's name for it, or one of your own
-    #[arg(long, value_name = "EVENT", required_unless_present = "from_last")]
+    #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
     /// Write no hook, but a case that expects what was decided last, as `hookrun why` shows it

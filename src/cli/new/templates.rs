@@ -136,6 +136,7 @@ fn filled(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@KEY@", key)
         .replace("@WORD@", word)
         .replace("@BAD@", &sample.replace("@", word))
+        .replace("@LOUD@", &sample.replace("@", &word.to_uppercase()))
         .replace("@GOOD@", &sample.replace("@", "all is well"))
 }
 
@@ -152,7 +153,7 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("command", "rm -rf"),
     ("content", "password"),
     ("lastAssistantMessage", "to be done"),
-    ("message", "WIP"),
+    ("message", "wip"),
     ("branch", "main"),
     ("environment", "production"),
     ("model", "preview"),

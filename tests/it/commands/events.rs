@@ -112,3 +112,16 @@ fn an_unknown_event_is_refused_with_the_nearest_one() {
     );
     assert!(said("zzz").contains("`hookrun events` lists them"));
 }
+
+#[test]
+fn the_common_events_come_first_and_every_event_once() {
+    let ran = Sandbox::new().hookrun(&["events"], b"");
+    let names = ran.stdout.lines().filter_map(|line| line.split("  ").next());
+    let names: Vec<&str> = names.filter(|name| name.contains('.') && !name.contains(' ')).collect();
+    assert_eq!(names[..3], ["tool.pre", "tool.post", "prompt.submit"]);
+    assert!(ran.stdout.starts_with("Common\ntool.pre "), "{}", ran.stdout);
+    for spec in hookrun::event::catalog::EVENTS {
+        let count = names.iter().filter(|name| **name == spec.name).count();
+        assert_eq!(count, 1, "{}", spec.name);
+    }
+}

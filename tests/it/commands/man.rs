@@ -101,3 +101,14 @@ fn an_unknown_page_is_refused_with_the_nearest_one() {
     );
     assert!(said("zzz").contains("help: there are hookrun, hookrun-run, "));
 }
+
+#[test]
+fn a_page_has_a_synopsis_that_can_be_read_and_examples() {
+    let page = |name: &str| Sandbox::new().hookrun(&["man", name], b"").stdout;
+    let test = page("test");
+    assert!(test.contains(".SH SYNOPSIS\nhookrun test [OPTIONS] [EVENT]\n"), "{test}");
+    assert!(test.contains(".SH EXAMPLES\n.TP\n.B hookrun test\nplay the project's suite\n"));
+    for name in COMMANDS {
+        assert!(!page(name).contains(".SH EXTRA"), "{name}");
+    }
+}

@@ -387,3 +387,27 @@ fn a_recording_that_is_not_there_is_told_with_what_to_name() {
         .says("cannot read")
         .says("help: name a file that `hookrun run --record FILE` has written");
 }
+
+#[test]
+fn without_an_event_the_usual_ones_are_listed() {
+    let ran = new(&Sandbox::new(), &["x"]);
+    ran.exits(2).says("`hookrun new x --event EVENT`");
+    for event in ["tool.pre", "prompt.submit", "agent.stop", "commit.msg", "push.pre"] {
+        ran.says(&format!("\n    {event} "));
+        assert!(EVENTS.iter().any(|spec| spec.name == event), "{event}");
+    }
+    new(&Sandbox::new(), &["x", "--from-last"]).exits(2).says("no decision is kept");
+}
+
+/// A hook for a stop runs the tests, and one for messages reads them however they are written.
+#[test]
+fn a_new_hook_does_what_people_want_there() {
+    let sandbox = Sandbox::new().file("test.sh", "echo 1 of 2 fails; exit 1").file(".git/HEAD", "");
+    new(&sandbox, &["tests", "--event", "agent.stop"]).exits(0);
+    sandbox.run("agent.stop").blocks_saying("1 of 2 fails");
+    new(&sandbox, &["wip", "--event", "commit.msg"]).exits(0);
+    for message in ["WIP: x", "wip", "a Wip"] {
+        let context = json!({ "message": message }).to_string();
+        sandbox.hookrun(&["test", "commit.msg"], context.as_bytes()).exits(1);
+    }
+}

@@ -209,3 +209,34 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
         assert!(!ran.stderr.contains("similar"), "{arguments:?}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn help_groups_the_commands_and_ends_with_examples() {
+    let help = hookrun(&["--help"]).stdout;
+    for name in COMMANDS {
+        let count = help.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
+        assert_eq!(count, 1, "{name} stands in one group:\n{help}");
+    }
+    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("no {text:?} in {help}"));
+    assert!(
+        at("Begin:") < at("  new ") && at("  new ") < at("  run ") && at("  run ") < at("Options:")
+    );
+    assert!(at("Options:") < at("Examples:"), "{help}");
+    // What an example types is understood.
+    for command in ["", "run", "test", "why", "replay", "new", "install"] {
+        let arguments = [command, "--help"];
+        let help = hookrun(&arguments[usize::from(command.is_empty())..]).stdout;
+        let (_, examples) =
+            help.split_once("Examples:").unwrap_or_else(|| panic!("{command}: {help}"));
+        let lines = examples.lines().filter(|line| line.starts_with("  hookrun"));
+        assert!(lines.clone().count() > 0, "{command}");
+        for line in lines {
+            let typed = line.split('<').next().unwrap_or_default();
+            let words: Vec<&str> = typed.split_whitespace().skip(1).chain(["--help"]).collect();
+            hookrun(&words).exits(0);
+        }
+    }
+    // Short help has a line for an option that has a paragraph in the long one.
+    assert!(!hookrun(&["list", "-h"]).stdout.contains("claude:FILE"));
+    assert!(hookrun(&["list", "--help"]).stdout.contains("claude:FILE"));
+}

@@ -173,3 +173,42 @@ fn the_report_is_exact_whatever_a_hook_prints() {
     assert_eq!(report["hooks"][0]["stdout"]["text"], odd);
     assert_eq!(report["output"], odd);
 }
+
+/// Lists and tables are always there, what there is none of is left out, and nothing is null.
+#[test]
+fn reports_have_one_rule_for_what_there_is_none_of() {
+    fn no_null(value: &Value, at: &str) {
+        match value {
+            Value::Null => panic!("{at} is null"),
+            Value::Array(all) => all.iter().for_each(|one| no_null(one, at)),
+            Value::Object(all) => {
+                all.iter().for_each(|(key, one)| no_null(one, &format!("{at}.{key}")));
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let sandbox = Sandbox::new().hook("a", "").hook("b", "exit 1").hook_for("turn.end", "c", "");
+    for arguments in [
+        &["test", "tool.pre"][..],
+        &["test", "turn.end"],
+        &["run", "tool.pre"],
+        &["run", "turn.end"],
+        &["list"],
+        &["show", "a"],
+        &["events"],
+        &["events", "tool.pre"],
+        &["validate"],
+        &["doctor"],
+    ] {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        let ran = sandbox.hookrun(&arguments, b"{}");
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        no_null(&report, &arguments.join(" "));
+        if ["test", "run"].contains(&arguments[0]) {
+            for list in ["questions", "rewrites", "findings", "notices", "reminders", "hooks"] {
+                assert!(report[list].is_array(), "{arguments:?}: {list}");
+            }
+            assert!(report["update"].is_object(), "{arguments:?}");
+        }
+    }
+}

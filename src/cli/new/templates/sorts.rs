@@ -6,7 +6,8 @@ use hookrun::event::catalog::command;
 use super::{Bodies, Sort, looked_at};
 
 /// Every sort, the special ones first.
-pub(super) const SORTS: &[Sort] = &[COMMAND, SHELL, PATHS, PROMPT, VALUE, FREEZE, WATCH, TELL];
+pub(super) const SORTS: &[Sort] =
+    &[COMMAND, SHELL, PATHS, PROMPT, STOP, VALUE, FREEZE, WATCH, TELL];
 
 /// A command of the user: its output is the answer.
 const COMMAND: Sort = Sort {
@@ -205,6 +206,59 @@ expect = { decision = "allow" }
 "#,
 };
 
+/// An agent that wants to stop: it has to go on until the tests pass.
+const STOP: Sort = Sort {
+    fits: |spec| spec.blocks && spec.conduct.most_refusals.is_some(),
+    directive: "timeout=2m",
+    about: "how long the tests may run. They are test.sh here.",
+    bodies: Bodies {
+        sh: r#"cd "${HOOKRUN_PROJECT_DIR:?}" || exit 1
+[ -e test.sh ] || exit 0
+if ! said=$(sh ./test.sh 2>&1); then
+    echo 'the tests fail; mend them first:' >&2
+    printf '%s\n' "$said" | tail -n 20 >&2
+    exit 1
+fi
+"#,
+        bash: r#"cd "${HOOKRUN_PROJECT_DIR:?}" || exit 1
+[[ -e test.sh ]] || exit 0
+if ! said=$(sh ./test.sh 2>&1); then
+    echo 'the tests fail; mend them first:' >&2
+    tail -n 20 <<<"$said" >&2
+    exit 1
+fi
+"#,
+        python: r#"import os
+import subprocess
+import sys
+
+os.chdir(os.environ["HOOKRUN_PROJECT_DIR"])
+if os.path.exists("test.sh"):
+    command = ["sh", "./test.sh"]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if ran.returncode != 0:
+        said = "\n".join(ran.stdout.splitlines()[-20:])
+        sys.exit(f"the tests fail; mend them first:\n{said}")
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "it goes on while the tests fail"
+files = { "test.sh" = "echo 1 of 2 fails; exit 1", ".git/HEAD" = "" }
+expect = { decision = "block", reason = '^the tests fail; mend them first:\n1 of 2 fails$' }
+
+[[case]]
+name = "it may stop when they pass"
+files = { "test.sh" = "echo 2 passed", ".git/HEAD" = "" }
+expect = { decision = "allow" }
+
+[[case]]
+name = "it may stop where there are none"
+files = { ".git/HEAD" = "" }
+expect = { decision = "allow" }
+"#,
+};
+
 /// Something with a text in it that says what it is about.
 const VALUE: Sort = Sort {
     fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
@@ -212,7 +266,7 @@ const VALUE: Sort = Sort {
     about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
     bodies: Bodies {
         sh: r#"value=$(hookrun field @KEY@ --default '') || exit 1
-case $value in
+case $(printf '%s' "$value" | tr '[:upper:]' '[:lower:]') in
 *'@WORD@'*)
     echo '@KEY@: "@WORD@" is refused' >&2
     exit 1
@@ -220,7 +274,7 @@ case $value in
 esac
 "#,
         bash: r#"value=$(hookrun field @KEY@ --default '') || exit 1
-if [[ $value == *'@WORD@'* ]]; then
+if [[ ${value,,} == *'@WORD@'* ]]; then
     echo '@KEY@: "@WORD@" is refused' >&2
     exit 1
 fi
@@ -229,7 +283,7 @@ fi
 import sys
 
 value = json.load(sys.stdin).get("@KEY@")
-if "@WORD@" in (value if isinstance(value, str) else json.dumps(value)):
+if "@WORD@" in (value if isinstance(value, str) else json.dumps(value)).lower():
     sys.exit('@KEY@: "@WORD@" is refused')
 "#,
     },
@@ -237,6 +291,11 @@ if "@WORD@" in (value if isinstance(value, str) else json.dumps(value)):
 [[case]]
 name = "`@WORD@` is refused"
 context = { @KEY@ = @BAD@ }
+expect = { decision = "block", reason = '^@KEY@: "@WORD@" is refused$' }
+
+[[case]]
+name = "so it is in capitals"
+context = { @KEY@ = @LOUD@ }
 expect = { decision = "block", reason = '^@KEY@: "@WORD@" is refused$' }
 
 [[case]]

@@ -1,0 +1,128 @@
+//! The help of the whole: commands by what a person wants to do, and examples at the end.
+
+use std::fmt::Write;
+
+use clap::{Command, CommandFactory};
+
+use crate::args::Cli;
+
+/// What a person wants to do, and the commands for it. What stands nowhere is in the last group.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Begin", &["new", "install", "uninstall", "doctor"]),
+    ("Try hooks", &["test", "replay"]),
+    ("See what there is", &["list", "show", "validate", "events", "schema"]),
+    ("See what was decided", &["why"]),
+    ("Decide, as hosts, git and CI jobs ask", &["run"]),
+    ("Inside a hook", &["field", "ui", "send", "state"]),
+    ("More", &[]),
+];
+
+/// Lines to copy, by command; those of the whole are under its own name.
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "hookrun",
+        &[
+            ("hookrun new guard --event tool.pre", "write a first hook, with its cases"),
+            ("hookrun test tool.pre", "decide a sample event, and show everything"),
+            ("hookrun test", "play the project's suite"),
+            ("hookrun install claude", "make Claude Code ask hookrun"),
+            ("hookrun why", "explain the last decision here"),
+        ],
+    ),
+    (
+        "run",
+        &[
+            ("hookrun run tool.pre < event.json", "decide an event"),
+            ("hookrun run --host claude", "decide in the words of a host"),
+            ("hookrun run plan.pre --hooks gates --format github < plan.json", "gate a CI job"),
+        ],
+    ),
+    (
+        "test",
+        &[
+            ("hookrun test", "play the project's suite"),
+            ("hookrun test tool.pre < event.json", "decide an event, and show everything"),
+            ("hookrun test --coverage --mutate", "see what the suite does not show"),
+            ("hookrun test --watch", "play it again at every change"),
+        ],
+    ),
+    (
+        "why",
+        &[
+            ("hookrun why", "explain the last decision here"),
+            ("hookrun why --decision block -n 5", "explain the last five blocks"),
+            ("hookrun why --all --brief --since 2h", "list them, a line each"),
+            ("hookrun why --stats --everywhere", "count those of all projects"),
+        ],
+    ),
+    ("replay", &[("hookrun replay events.jsonl", "see what today's hooks decide otherwise")]),
+    (
+        "new",
+        &[
+            ("hookrun new guard --event tool.pre", "guard commands and files"),
+            ("hookrun new wip --event commit.msg --lang python", "check messages of commits"),
+            ("hookrun new last --from-last", "make a case of the last decision"),
+        ],
+    ),
+    (
+        "install",
+        &[
+            ("hookrun install claude", "make Claude Code ask hookrun"),
+            ("hookrun install git", "guard commits and pushes"),
+            ("hookrun install codex --dry-run", "see what would be written"),
+        ],
+    ),
+];
+
+/// The command line with its help.
+pub(crate) fn command() -> Command {
+    let mut root = Cli::command();
+    for (name, lines) in EXAMPLES {
+        let of_root = *name == "hookrun";
+        let examples = examples(lines);
+        let add = |command: Command| {
+            let before = command.get_after_help().map(|text| format!("{text}\n\n"));
+            command.after_help(format!("{}{examples}", before.unwrap_or_default()))
+        };
+        root = if of_root { add(root) } else { root.mut_subcommand(name, add) };
+    }
+    let groups = groups(&root);
+    root.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{}\n{{options}}{{after-help}}",
+        heading("Options")
+    ))
+}
+
+/// The examples of a command, each with what it does.
+pub(crate) fn examples_of(name: &str) -> &'static [(&'static str, &'static str)] {
+    EXAMPLES.iter().find(|(known, _)| *known == name).map_or(&[], |(_, lines)| lines)
+}
+
+fn examples(lines: &[(&str, &str)]) -> String {
+    let mut text = heading("Examples");
+    for (line, about) in lines {
+        let _ = write!(text, "\n  {line}\n      {about}");
+    }
+    text
+}
+
+fn groups(root: &Command) -> String {
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        let _ = writeln!(text, "{}", heading(title));
+        let all = root.get_subcommands().filter(|command| !command.is_hide_set());
+        let others = all.filter(|command| names.is_empty() && !is_grouped(command.get_name()));
+        let named = names.iter().filter_map(|name| root.find_subcommand(name));
+        for command in named.chain(others) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  \u{1b}[1m{:<12}\u{1b}[0m {about}", command.get_name());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn heading(text: &str) -> String {
+    format!("\u{1b}[1m\u{1b}[4m{text}:\u{1b}[0m")
+}
