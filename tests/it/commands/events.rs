@@ -19,7 +19,7 @@ fn the_table_has_a_line_for_every_event_and_marks_gates() {
         assert!(line.ends_with(event["summary"].as_str().unwrap()), "{line}");
         assert!(line.chars().count() <= 80, "{line}");
     }
-    assert_eq!(ran.stdout.lines().count(), events.len() + 2);
+    assert_eq!(ran.stdout.lines().count(), events.len() + 5);
     assert_eq!(all["version"], 1);
 }
 
@@ -85,7 +85,7 @@ fn an_event_of_ones_own_is_among_them() {
         one,
         json!({
             "name": "deploy.pre", "summary": "a deployment is near", "aliases": [],
-            "blocks": true, "mostRefusals": null, "onFailure": "block", "schedule": "sequential", "rewrites": [],
+            "blocks": true, "onFailure": "block", "schedule": "sequential", "rewrites": [],
             "context": [{
                 "name": "service", "type": "string", "about": "declared in hookrun.toml",
             }],
@@ -117,11 +117,11 @@ fn an_unknown_event_is_refused_with_the_nearest_one() {
 fn the_common_events_come_first_and_every_event_once() {
     let ran = Sandbox::new().hookrun(&["events"], b"");
     let names = ran.stdout.lines().filter_map(|line| line.split("  ").next());
-    let names: Vec<&str> = names.filter(|name| name.contains('.') && !name.contains(' ')).collect();
-    assert_eq!(names[..3], ["tool.pre", "tool.post", "prompt.submit"]);
+    let names: Vec<&str> = names.map(str::trim_end).collect();
+    assert_eq!(names[1..4], ["tool.pre", "tool.post", "prompt.submit"]);
     assert!(ran.stdout.starts_with("Common\ntool.pre "), "{}", ran.stdout);
     for spec in hookrun::event::catalog::EVENTS {
-        let count = names.iter().filter(|name| **name == spec.name).count();
+        let count = names.iter().filter(|name| name.trim_end() == spec.name).count();
         assert_eq!(count, 1, "{}", spec.name);
     }
 }

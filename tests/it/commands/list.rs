@@ -59,15 +59,14 @@ fn programs_get_json() {
         list,
         json!({ "version": 1, "hooks": [{
             "name": "mark.sh", "event": "turn.start", "layer": "project",
-            "file": "hooks.d/turn.start/mark.sh", "line": null, "wants": "every event",
+            "file": "hooks.d/turn.start/mark.sh", "wants": "every event",
             "priority": 100, "parallel": false,
             "rules": [{
                 "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
                 "timeoutMs": 5000, "schedule": "parallel",
             }],
-            "background": "kill", "limits": {}, "sandbox": null, "containment": "auto",
-            "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true, "idle": null,
-            "description": null,
+            "background": "kill", "limits": {}, "containment": "auto",
+            "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true,
         }] })
     );
 }

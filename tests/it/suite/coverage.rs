@@ -123,7 +123,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let ran = suite(&sandbox, &["--coverage-min", "76"]);
     ran.exits(1).prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
     ran.prints("missing refused (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
-    ran.prints("        write    a case in which 10-guard.sh refuses\n");
+    ran.prints("        write    a case in which 10-guard.sh refuses, or `[[never]]` where it never does\n");
     ran.prints("\nnot enough is covered: 1 case");
     suite(&sandbox, &["--coverage"]).exits(0);
     for (format, part) in [
