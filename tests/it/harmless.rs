@@ -76,7 +76,7 @@ fn sandbox(body: &str) -> Sandbox {
     Sandbox::new()
         .script(
             &format!("hooks.d/tool.pre/{}", name()),
-            &format!("#!/bin/sh\n# hookrun: rewrite\n{body}\n"),
+            &format!("#!/bin/sh\n# hookrun: rewrite reads=stdin\n{body}\n"),
         )
         .file(&format!("hooks.d/tests/{}.toml", name()), &cases)
         .file(&format!("hooks.d/tests/{}.txt", name()), "")
