@@ -159,6 +159,7 @@ fn owns(speaker: Speaker, key: &str) -> bool {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how many answers are made is told by it")]
 fn no_refusal_in_any_words_however_broken_allows() {
     let cases = std::env::var("HOOKRUN_CASES").ok().and_then(|text| text.parse().ok());
     let cases = cases.unwrap_or(CASES);
