@@ -15,7 +15,7 @@ use crate::hook::{Background, Handler, Hook};
 use crate::outcome::merge::{self, Flow, Heard, Merger};
 use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
-use crate::run::{Ending, Fate, HookRun, Run, Trace};
+use crate::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::ui::desk::Seat;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 use surroundings::{
@@ -55,9 +55,9 @@ pub fn run(
     }
     chain.ask_again();
     let Chain { event, mut merger, runs, .. } = chain;
-    let told_to_stop = engine.is_aborted();
-    if spec.blocks && told_to_stop {
-        merger.refuse("hookrun was told to stop".to_string());
+    let is_stopped = engine.is_aborted();
+    if spec.blocks && is_stopped {
+        merger.refuse(told_to_stop(engine.stopped_by()));
     }
     let outcome = merger.finish();
     Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
@@ -380,7 +380,7 @@ impl Chain<'_> {
         };
         // That time is up or that we were told to stop is no failure of the hook's: what its spec
         // says about those does not open the gate.
-        let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted);
+        let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
         let own = hook.on_failure(self.event.spec());
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // Its own rewrites still count when it asks.

@@ -44,7 +44,7 @@ pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
 pub use results::{Act, Key, Results, Says, key};
 use tools::Tools;
 use variables::Variable;
-pub use wait::{MARGIN, Wait};
+pub use wait::{LATEST, MARGIN, Wait};
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]

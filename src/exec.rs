@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::hook::{Background, Containment, Hook};
-use crate::run::{StartError, Trace};
+use crate::run::{Ending, StartError, Trace};
 use crate::ui::Desk;
 use crate::ui::clock::Clock;
 use rustix::process::Pid;
@@ -46,7 +46,7 @@ use command::Program;
 pub use entry::OwnProgram;
 use keeper::Keeper;
 pub use pulse::Pulse;
-pub use signals::Abort;
+pub use signals::{Abort, hold_out};
 use spawn::{Heritage, Variables};
 pub use startup::start_up;
 use step::Step;
@@ -263,6 +263,16 @@ impl Engine {
     /// How often it was told to stop.
     pub fn times_aborted(&self) -> u64 {
         [&self.abort, &self.cancel].into_iter().flatten().map(Abort::times_raised).sum()
+    }
+
+    /// What becomes of a hook when it was told to stop.
+    fn aborted(&self) -> Ending {
+        Ending::Aborted { signal: self.stopped_by() }
+    }
+
+    /// The signal that told it to stop, if it was one.
+    pub fn stopped_by(&self) -> Option<i32> {
+        self.abort.as_ref().and_then(Abort::signal)
     }
 
     /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that

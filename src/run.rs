@@ -200,7 +200,10 @@ pub enum Ending {
     OutOfBudget { budget: Duration },
     /// hookrun was told to stop while it was running, and its process tree was killed; or
     /// before it could be started.
-    Aborted,
+    Aborted {
+        /// The signal that told it; `None` for the program around it.
+        signal: Option<i32>,
+    },
     /// An earlier hook settled the event while this one ran beside it.
     Voided,
     /// It never started.
@@ -275,7 +278,7 @@ pub const FAILURES: &[FailureRow] = &[
     FailureRow {
         name: "aborted",
         what: "not done when hookrun was told to stop",
-        reason: "hookrun was told to stop",
+        reason: "hookrun was told to stop by SIGTERM",
     },
     FailureRow {
         name: "lost",
@@ -301,7 +304,7 @@ impl Ending {
             Ending::OverLimit { .. } => "over-limit",
             Ending::TimedOut { .. } => "timed-out",
             Ending::OutOfBudget { .. } => "out-of-budget",
-            Ending::Aborted => "aborted",
+            Ending::Aborted { .. } => "aborted",
             Ending::Voided => "voided",
             Ending::NotStarted(_) => "not-started",
             Ending::Lost { .. } => "lost",
@@ -336,7 +339,7 @@ impl Ending {
             Ending::OutOfBudget { budget } => {
                 Some(format!("the budget of {} was used up", duration_text(*budget)))
             }
-            Ending::Aborted => Some("hookrun was told to stop".to_string()),
+            Ending::Aborted { signal } => Some(told_to_stop(*signal)),
             Ending::NotStarted(error) => Some(error.to_string()),
             Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
@@ -350,6 +353,12 @@ impl Ending {
             None => self.failure().map(Heard::Failure),
         }
     }
+}
+
+/// The words for [`Ending::Aborted`].
+pub fn told_to_stop(signal: Option<i32>) -> String {
+    let by = signal.map(|signal| format!(" by {}", signal_name(signal))).unwrap_or_default();
+    format!("hookrun was told to stop{by}")
 }
 
 /// The name of a signal: `SIGTERM`, or `signal 64` where it has none.
@@ -433,7 +442,7 @@ mod tests {
             Ending::Crashed { problem: "x".into() },
             Ending::Threw { problem: "x".into(), left: Vec::new() },
             Ending::OutOfBudget { budget: Duration::from_secs(10) },
-            Ending::Aborted,
+            Ending::Aborted { signal: None },
             Ending::Lost { problem: "x".into() },
             Ending::Errored { problem: "x".into() },
         ];

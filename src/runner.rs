@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::audit::Journal;
 use crate::chain::{self, Surroundings};
 use crate::config::{self, Config, Environment, Problem, Severity};
-use crate::event::{Event, EventSpec, OnFailure, Schedule};
+use crate::event::{Event, EventSpec, OnFailure, Schedule, catalog};
 use crate::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
 use crate::hook::Place;
 use crate::outcome::{Notice, NoticeKind, Outcome};
@@ -380,16 +380,19 @@ impl Runner {
         }
     }
 
-    /// Why an event is refused before any hook is asked: a mistake in the configuration. Where
-    /// the hooks that can be read are asked all the same, only one that may be about a hook of
-    /// this event counts, and only if failures refuse it.
+    /// Why an event is refused before any hook is asked: a mistake in the configuration, where
+    /// failures refuse it. Where the hooks that can be read are asked all the same, only one that
+    /// may be about a hook of this event counts.
     fn closed(&self, spec: &EventSpec) -> Option<String> {
         let reason = self.broken.as_ref().filter(|_| spec.blocks)?;
+        let is_open = |spec: &EventSpec| spec.on_failure == OnFailure::Allow;
+        // A system whose hooks fail open does not mean that a guard may be lost in a slip.
+        if is_open(spec) && (spec.conduct.reads_on || catalog::find(&spec.name).is_none_or(is_open))
+        {
+            return None;
+        }
         if !spec.conduct.reads_on || self.mistakes.is_empty() {
             return Some(reason.clone());
-        }
-        if spec.on_failure == OnFailure::Allow {
-            return None;
         }
         let own = self.mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
         config::complaint(own).map(|complaint| config::refusal_for(&complaint))

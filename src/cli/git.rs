@@ -3,20 +3,19 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Config, Environment, Scope};
 use hookrun::dialect::git::{self, GitHook, Given, Listing, read_changes};
-use hookrun::dialect::{Reply, native};
+use hookrun::dialect::{LATEST, Reply, native};
 use hookrun::event::{Context, Event, EventSpec};
 use hookrun::exec::{Abort, Budget, Pulse, child};
 use hookrun::hook::duration_text;
 use hookrun::outcome::Outcome;
 use hookrun::report::{json, plain};
-use hookrun::run::{Ending, Fate, Run};
+use hookrun::run::{Ending, Fate, Run, told_to_stop};
 use hookrun::ui::PATIENCE;
 use serde_json::{Map, Value};
 
@@ -25,8 +24,8 @@ use crate::ask::{self, Person};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline};
 use crate::keep::{Kept, Places, Settings};
-use crate::run::{check_depth, choice, find_event, runner, start_up};
-use crate::told::{self, Told};
+use crate::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
+use crate::told::{self, Told, Way};
 use crate::unbound::Sought;
 use crate::watchdog::{self, Watchdog};
 
@@ -62,7 +61,9 @@ struct Asked<'a> {
 type Decided = (Reply, Option<json::RunReport>, Option<Kept>);
 
 /// Decides one hook of git.
-pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
+    let ground = hold_ground();
+    let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
     let started = Instant::now();
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
     let pulse = Pulse::new(patience);
@@ -70,7 +71,10 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
     let refusal = hook.map(|hook| hook.refuse(watchdog::REASON, can_refuse(hook)));
     let refusal = refusal.unwrap_or_else(|| native::refuse(watchdog::REASON));
     let event = hook.map_or_else(|| args.event.as_deref().unwrap_or_default(), |hook| hook.event);
-    Watchdog::start(&pulse, told::last_word(args.format, event, refusal));
+    let budget = args.budget.map(|whole| Budget::from(started, whole));
+    let last_word = budget.and_then(|budget| budget.until.checked_add(LATEST));
+    let refusal = told::last_word(args.format, event, refusal);
+    let watchdog = Watchdog::start(&pulse, refusal, last_word);
     let Some(name) = args.event.as_deref() else {
         return Err(Failure::with_help(
             "git's events do not name themselves",
@@ -84,7 +88,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         ));
     };
     let asked = Asked { hook, args, env, started, patience, pulse: &pulse };
-    let (reply, report, kept) = match asked.decide() {
+    let (reply, report, kept) = match ground.and_then(|ground| asked.decide(ground, budget)) {
         Ok(decided) => decided,
         Err(failure) => {
             let reply = hook.refuse(&failure.line(), can_refuse(hook));
@@ -97,12 +101,12 @@ pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Res
         Watchdog::leave_it_to_it();
     }
     let told = Told::of(args.format, &reply, report.as_ref());
-    told.say(env, out)?;
-    told.is_said(&pulse, env);
+    let status = told.say(&Way { watchdog: &watchdog, abort, budget, is_needed: false }, env);
+    told.summarise(env);
     if let Some(kept) = kept {
         kept.keep(&reply, &Places::of(env, args.record.as_deref()));
     }
-    Ok(if told.status == native::ALLOWED { Exit::Yes } else { Exit::No })
+    Ok(if status == native::ALLOWED { Exit::Yes } else { Exit::No })
 }
 
 /// Whether the catalog lets the hook refuse.
@@ -111,10 +115,8 @@ fn can_refuse(hook: &GitHook) -> bool {
 }
 
 impl Asked<'_> {
-    fn decide(&self) -> Result<Decided> {
+    fn decide(&self, (abort, grounds): Ground, budget: Option<Budget>) -> Result<Decided> {
         check_depth(self.env)?;
-        let (abort, grounds) = start_up()?;
-        let budget = self.args.budget.map(|whole| Budget::from(self.started, whole));
         let scope = Scope::Event(self.hook.event);
         let choice = choice(&self.args.source, self.env, git::NAME);
         let config = Config::load(&choice, self.env, scope);
@@ -253,7 +255,7 @@ fn ask_git(
         .map_err(|error| Failure::new(format!("git cannot be asked what changes: {error}")))?;
     let Some(output) = output else {
         if abort.times_raised() > 0 {
-            return Err(Failure::new("hookrun was told to stop"));
+            return Err(Failure::new(told_to_stop(abort.signal())));
         }
         let limit = duration_text(limit);
         return Err(Failure::new(format!("git did not list what changes within {limit}")));

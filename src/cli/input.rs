@@ -8,6 +8,7 @@ use hookrun::event::framing::{Framed, Scanner};
 use hookrun::event::{Context, ContextError};
 use hookrun::exec::Abort;
 use hookrun::hook::duration_text;
+use hookrun::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
@@ -131,7 +132,8 @@ fn no_event(problem: &str) -> Failure {
 fn wait(stdin: &impl AsFd, deadline: Deadline, abort: Option<&Abort>) -> Result<(), Failure> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
-            return Err(Failure::new("hookrun was told to stop before the event was read"));
+            let by = told_to_stop(abort.and_then(Abort::signal));
+            return Err(Failure::new(format!("{by} before the event was read")));
         }
         let left = deadline.until.saturating_duration_since(Instant::now());
         let mut fds = vec![PollFd::new(stdin, PollFlags::IN)];

@@ -5,6 +5,7 @@ mod args;
 mod ask;
 mod asked;
 mod completions;
+mod deliver;
 mod doctor;
 mod events;
 mod exit;
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     log::subscribe(env.log.as_deref())?;
-    run::run(args, &env, &mut streams::data())
+    run::run(args, &env)
 }
 
 /// The whole command line. A mistake in an option is told under the name that was typed.
@@ -129,8 +130,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
     let mut out: Box<dyn Write> = match (&cli.command, shape) {
-        // `run` owes its reply, and says so when nobody takes it; `send` keeps what nobody takes.
-        (Command::Run(_), _) => Box::new(streams::data()),
+        // `send` keeps what nobody takes.
         (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
         (_, Shape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
         (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
@@ -142,10 +142,8 @@ fn dispatch(cli: &Cli) -> exit::Result {
 
 fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
-        Command::Run(args) if args.host() == hookrun::dialect::git::NAME => {
-            git::run(args, env, out)
-        }
-        Command::Run(args) => run::run(args, env, out),
+        Command::Run(args) if args.host() == hookrun::dialect::git::NAME => git::run(args, env),
+        Command::Run(args) => run::run(args, env),
         Command::Test(args) => test::test(args, env, out),
         Command::Why(args) => why::why(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),

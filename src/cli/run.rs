@@ -1,14 +1,14 @@
 //! `hookrun run EVENT`: decide. Exit 0 allows, 2 refuses; whatever goes wrong refuses.
 
+use std::cell::Cell;
 use std::ffi::OsString;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hookrun::config::{Choice, Config, Environment};
 use hookrun::dialect::folders::{self, HostFolders};
-use hookrun::dialect::{self, Reply, native};
+use hookrun::dialect::{self, LATEST, Reply, Wait, native};
 use hookrun::event::catalog::command;
-use hookrun::event::{Context, Event, EventSpec, Schedule};
+use hookrun::event::{Context, Event, Schedule};
 use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use hookrun::outcome::{Outcome, Settled};
 use hookrun::plan::Plan;
@@ -23,7 +23,8 @@ use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
 use crate::keep::{Kept, Places, Settings};
-use crate::told::{self, Told};
+use crate::streams;
+use crate::told::{self, Told, Way};
 use crate::unbound::Sought;
 use crate::watchdog::{self, Watchdog};
 
@@ -31,30 +32,43 @@ use crate::watchdog::{self, Watchdog};
 const OWN_WORK: Duration = Duration::from_secs(30);
 
 /// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
-pub(crate) fn run(args: &RunArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Failure::with_help(
             format!("`{}` is one word too many", argument.display()),
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
     }
+    let ground = hold_ground();
+    let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
     let asked = Asked::new(args.event.as_deref().unwrap_or_default(), args.host());
     let time = Time::start(args, &asked);
-    let decided = match &args.event {
-        Some(_) => decide(&asked, None, (args, env), &time),
-        None => decide_what_comes((args, env), &time),
+    let decided = match (ground, &args.event) {
+        (Err(failure), _) => refuse(&asked, &failure),
+        (Ok(ground), Some(_)) => {
+            decide(&asked, Early { ground, context: None }, (args, env), &time)
+        }
+        (Ok(ground), None) => decide_what_comes(ground, (args, env), &time),
     };
-    let Decided { reply, report, kept } = decided;
+    let Decided { reply, report, kept, is_needed } = decided;
     if !time.pulse.claim() {
         Watchdog::leave_it_to_it();
     }
     let told = Told::of(args.format, &reply, report.as_ref());
-    told.say(env, out)?;
-    told.is_said(&time.pulse, env);
+    let budget = time.budget.get();
+    let status = told.say(&Way { watchdog: &time.watchdog, abort, budget, is_needed }, env);
+    told.summarise(env);
     if let Some(kept) = kept {
         kept.keep(&reply, &Places::of(env, args.record.as_deref()));
     }
-    Ok(if told.status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
+    Ok(if status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
+}
+
+/// What `run` does first, so that from then on nothing ends it without a decision.
+pub(crate) fn hold_ground() -> Result<Ground> {
+    streams::bound_stderr();
+    hookrun::exec::hold_out();
+    start_up()
 }
 
 /// Until when what is to be done.
@@ -62,6 +76,8 @@ struct Time {
     started: Instant,
     pulse: Pulse,
     watchdog: Watchdog,
+    /// Until when everything is to be done, if there is a limit.
+    budget: Cell<Option<Budget>>,
 }
 
 impl Time {
@@ -75,20 +91,33 @@ impl Time {
             refusal.stdout.clear();
         }
         let refusal = told::last_word(args.format, asked.name(), refusal);
-        let watchdog = Watchdog::start(&pulse, refusal);
-        let time = Time { started, pulse, watchdog };
-        time.is_for(args, asked);
-        time
+        let (budget, last_word) = limits(args, asked, started);
+        let watchdog = Watchdog::start(&pulse, refusal, last_word);
+        Time { started, pulse, watchdog, budget: Cell::new(budget) }
     }
 
     /// Tells the watchdog which event it is.
     fn is_for(&self, args: &RunArgs, asked: &Asked<'_>) {
-        let Some(of_host) = asked.budget() else { return };
-        let whole = args.budget.unwrap_or(of_host);
         let refusal = asked.refuse(watchdog::REASON);
         let refusal = told::last_word(args.format, asked.name(), refusal);
-        self.watchdog.order(refusal, self.started, whole);
+        let (budget, last_word) = limits(args, asked, self.started);
+        self.budget.set(budget);
+        self.watchdog.order(refusal, last_word);
     }
+}
+
+/// The budget, and when the watchdog has the last word.
+fn limits(
+    args: &RunArgs,
+    asked: &Asked<'_>,
+    started: Instant,
+) -> (Option<Budget>, Option<Instant>) {
+    let Some(whole) = whole_budget(args, asked) else { return (None, None) };
+    let last_word = match asked.budget() {
+        Some(_) => Wait::last_word(whole),
+        None => whole.saturating_add(LATEST),
+    };
+    (Some(Budget::from(started, whole)), started.checked_add(last_word))
 }
 
 /// How long everything may take: what was asked for, else what the host leaves.
@@ -102,10 +131,14 @@ fn patience(args: &RunArgs, asked: &Asked<'_>) -> Duration {
     whole.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout))
 }
 
-/// What had to be done to learn which event it is.
+/// What stops us, and where we sweep.
+pub(crate) type Ground = (Abort, Option<Grounds>);
+
+/// What has been done before it is known which event it is.
 struct Early {
-    ground: (Abort, Option<Grounds>),
-    context: Context,
+    ground: Ground,
+    /// The context, if the event had to be looked for in it.
+    context: Option<Context>,
 }
 
 /// What came out.
@@ -116,18 +149,23 @@ struct Decided {
     report: Option<json::RunReport>,
     /// What is to be kept of it.
     kept: Option<Kept>,
+    /// Whether what it decides is said nowhere but in the reply on stdout.
+    is_needed: bool,
 }
 
 /// Decides an event that the host's own context names.
-fn decide_what_comes((args, env): (&RunArgs, &Environment), time: &Time) -> Decided {
+fn decide_what_comes(
+    ground: Ground,
+    (args, env): (&RunArgs, &Environment),
+    time: &Time,
+) -> Decided {
     let named = || {
-        let ground = start_up()?;
         let unknown = Asked::new("", args.host());
         let context = read_event((args, &unknown), time, &ground)?;
         let (name, host) = named_in(&context, args.dialect.as_deref(), "run")?;
-        Ok((name, host, Early { ground, context }))
+        Ok((name, host, context))
     };
-    let (name, host, early) = match named() {
+    let (name, host, context) = match named() {
         Ok(named) => named,
         Err(failure) => {
             let mut refused = refuse(&Asked::new("", args.host()), &failure);
@@ -153,9 +191,9 @@ fn decide_what_comes((args, env): (&RunArgs, &Environment), time: &Time) -> Deci
         let host = asked.host();
         let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
         let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
-        return Decided { reply, report: None, kept: None };
+        return Decided { reply, report: None, kept: None, is_needed: false };
     }
-    decide(&asked, Some(early), (args, env), time)
+    decide(&asked, Early { ground, context: Some(context) }, (args, env), time)
 }
 
 /// A failure of our own, as a refusal.
@@ -163,14 +201,14 @@ fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
     let reply = asked.refuse(&failure.line());
     let report = json::refusal_report(asked.name(), asked.host(), &failure.line(), &reply);
     let kept = Some(Kept::refused(report.clone()));
-    Decided { reply, report: Some(report), kept }
+    Decided { reply, report: Some(report), kept, is_needed: true }
 }
 
 /// The event on stdin.
 fn read_event(
     (args, asked): (&RunArgs, &Asked<'_>),
     time: &Time,
-    (abort, _): &(Abort, Option<Grounds>),
+    (abort, _): &Ground,
 ) -> Result<Context> {
     let deadline = Deadline::after(time.started, patience(args, asked));
     match input::read(deadline, Some(abort))? {
@@ -185,7 +223,7 @@ fn read_event(
 /// Decides; a failure of our own refuses.
 fn decide(
     asked: &Asked<'_>,
-    early: Option<Early>,
+    early: Early,
     (args, env): (&RunArgs, &Environment),
     time: &Time,
 ) -> Decided {
@@ -195,17 +233,13 @@ fn decide(
 
 fn try_to_decide(
     asked: &Asked<'_>,
-    early: Option<Early>,
+    early: Early,
     (args, env): (&RunArgs, &Environment),
     time: &Time,
 ) -> Result<Decided> {
     check_depth(env)?;
-    let budget = whole_budget(args, asked).map(|whole| Budget::from(time.started, whole));
-    let pulse = &time.pulse;
-    let (ground, context) = match early {
-        Some(Early { ground, context }) => (ground, Some(context)),
-        None => (start_up()?, None),
-    };
+    let (budget, pulse) = (time.budget.get(), &time.pulse);
+    let Early { ground, context } = early;
     let context = match context {
         // Where the hooks are may be told in it.
         None if folders::are_told(asked.host()) => Some(read_event((args, asked), time, &ground)?),
@@ -255,13 +289,16 @@ fn try_to_decide(
     if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
         claimed.tell(&run);
     }
-    let mut reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
-    if told::is_for_people(args.format) && complaint.is_none() {
+    let is_in_order = complaint.is_none();
+    run.outcome = with_complaint(run.outcome, complaint);
+    let mut reply = host.reply(&run.outcome);
+    if told::is_for_people(args.format) && is_in_order {
         let nobody = sought.nobody_bound(runner.registry(), &event.spec().name);
         reply.stderr.extend(nobody);
     }
     let report = told::report(args.format, (&run, &reply), &runner, env);
-    Ok(Decided { reply, report, kept: Kept::decided(event, run, settings) })
+    let is_needed = !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty();
+    Ok(Decided { reply, report, kept: Kept::decided(event, run, settings), is_needed })
 }
 
 /// The run with the answer to what it asks, which may be one refusal too many.
@@ -289,7 +326,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
 }
 
 /// What every command that runs hooks does first.
-pub(crate) fn start_up() -> Result<(Abort, Option<Grounds>)> {
+pub(crate) fn start_up() -> Result<Ground> {
     let started = hookrun::exec::start_up();
     started.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))
 }
@@ -404,20 +441,16 @@ pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
     Runner::from_config(config, env).program(own)
 }
 
-/// The whole reply. An event that cannot be refused goes on with the hooks that can be
-/// read, but a broken configuration is never silent. Its status refuses, except where the host
-/// means to go on. One that can be refused was, unless it had been too often.
-pub(crate) fn reply_to(mut reply: Reply, complaint: Option<&str>, spec: &EventSpec) -> Reply {
-    if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
-        // A refusal that JSON says has status 0 too, and tells it already.
-        if !reply.stderr.contains(complaint) {
-            reply.stderr.push_str(&format!("{complaint}\n"));
-        }
-        if !spec.conduct.reads_on && !spec.blocks {
-            reply.status = native::REFUSED;
-        }
+/// The outcome, with what is wrong with the configuration where the outcome does not say it: an
+/// event that goes on all the same must not do so in silence.
+pub(crate) fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
+    let is_told = |complaint: &String| {
+        outcome.refusal().is_some_and(|refusal| refusal.reason.contains(complaint))
+    };
+    match complaint.filter(|complaint| !is_told(complaint)) {
+        Some(complaint) => outcome.with_notice(complaint),
+        None => outcome,
     }
-    reply
 }
 
 /// `hookrun keep MARK`: the keeper.

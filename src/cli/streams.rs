@@ -2,13 +2,25 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use hookrun::config::Environment;
 use hookrun::harmless;
 
 use crate::args::Color;
+use crate::deliver::write_until;
 use crate::sink::{self, Shape};
+
+/// How long stderr has been waited for, in milliseconds, where that is bounded: see
+/// [`bound_stderr`].
+static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
+
+const UNBOUNDED: u64 = u64::MAX;
+
+/// How long stderr is waited for in all, where that is bounded.
+const STDERR_PATIENCE: Duration = Duration::from_millis(250);
 
 /// stdout for people, with colour where it is wanted.
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
@@ -102,9 +114,24 @@ impl Write for Log {
     }
 }
 
+/// From now on a stderr that nobody reads holds nothing up: what it does not take is dropped.
+pub(crate) fn bound_stderr() {
+    WAITED.store(0, Ordering::Relaxed);
+}
+
 /// Says something on stderr. A closed stderr is nobody to tell.
-fn stderr(text: &str) {
-    if !text.is_empty() {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+pub(crate) fn stderr(text: &str) {
+    if text.is_empty() {
+        return;
     }
+    let waited = WAITED.load(Ordering::Relaxed);
+    if waited == UNBOUNDED {
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        return;
+    }
+    let started = Instant::now();
+    let left = STDERR_PATIENCE.saturating_sub(Duration::from_millis(waited));
+    let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), started + left, &|| false);
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(UNBOUNDED);
+    WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
 }

@@ -22,7 +22,7 @@ use crate::ask::Person;
 use crate::asked::{Asked, named_in};
 use crate::exit::{Exit, Failure, Result};
 use crate::input::{self, Deadline, Input};
-use crate::run::{choice, reply_to, runner, start_up};
+use crate::run::{choice, runner, start_up, with_complaint};
 use crate::show::meant;
 use crate::streams;
 use crate::unbound::Sought;
@@ -89,8 +89,9 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         runner = runner.ui(person.ui());
     }
     let budget = args.budget.or(asked.budget()).map(|whole| Budget::from(Instant::now(), whole));
-    let run = runner.handle_within(&event, budget);
-    let reply = reply_to(host.reply(&run.outcome), complaint.as_deref(), event.spec());
+    let mut run = runner.handle_within(&event, budget);
+    run.outcome = with_complaint(run.outcome, complaint);
+    let reply = host.reply(&run.outcome);
     let report = json::run_report(&run, &reply, &paths);
     match args.format {
         TestFormat::Human => {

@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use hookrun::dialect::{Reply, Wait};
+use hookrun::dialect::{Reply, native};
 use hookrun::exec::{Pulse, tree};
+
+use crate::deliver;
+use crate::streams;
 
 /// The thread needs next to nothing, and its stack is part of every run's start.
 const STACK_BYTES: usize = 64 * 1024;
@@ -22,6 +25,9 @@ const LAST_CHANCE: Duration = Duration::ZERO;
 
 /// The same, where the host's time is almost up.
 const VERY_LAST_CHANCE: Duration = Duration::from_millis(50);
+
+/// How long a host that does not read holds up the watchdog.
+const WRITING: Duration = Duration::from_millis(100);
 
 /// What the watchdog says.
 pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time, and what it \
@@ -51,10 +57,10 @@ enum Woken {
 }
 
 impl Watchdog {
-    /// Watches `pulse` from a thread of its own, and says `refusal` if need be. Without threads
-    /// there is no watchdog.
-    pub(crate) fn start(pulse: &Pulse, refusal: Reply) -> Watchdog {
-        let orders = Arc::new(Mutex::new(Orders { refusal, last_word: None }));
+    /// Watches `pulse` from a thread of its own, and says `refusal` if need be, at the latest at
+    /// `last_word`. Without threads there is no watchdog.
+    pub(crate) fn start(pulse: &Pulse, refusal: Reply, last_word: Option<Instant>) -> Watchdog {
+        let orders = Arc::new(Mutex::new(Orders { refusal, last_word }));
         let mut own = Watchdog { pulse: pulse.clone(), orders, thread: None };
         let watching = own.clone();
         let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
@@ -65,14 +71,27 @@ impl Watchdog {
         own
     }
 
-    /// Tells what there is to say, and when at the latest: where the host waits only so long that
-    /// hookrun has `budget` from `started` on.
-    pub(crate) fn order(&self, refusal: Reply, started: Instant, budget: Duration) {
-        let last_word = started.checked_add(Wait::last_word(budget));
+    /// Tells what there is to say, and when at the latest.
+    pub(crate) fn order(&self, refusal: Reply, last_word: Option<Instant>) {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         *orders = Orders { refusal, last_word };
         drop(orders);
-        // What it sleeps until may be too late now.
+        self.wake();
+    }
+
+    /// Tells that the right to answer is taken, and that the process ends within this time, or
+    /// the watchdog ends it with this status. The first time wakes it; from then on it looks often.
+    pub(crate) fn answers(&self, status: u8, within: Duration) {
+        let is_new = self.pulse.answer().is_none();
+        self.pulse.promise(within);
+        self.pulse.answered(status);
+        if is_new {
+            self.wake();
+        }
+    }
+
+    /// What it sleeps until may be too late now.
+    fn wake(&self) {
         if let Some(thread) = &self.thread {
             thread.unpark();
         }
@@ -124,6 +143,8 @@ impl Watchdog {
         loop {
             let mut again = SECOND_LOOK;
             while let Some(left) = self.pulse.left() {
+                let is_answering = self.pulse.answer().is_some();
+                let left = if is_answering { left.min(SECOND_LOOK) } else { left };
                 let asleep = Instant::now();
                 if self.sleep(left) == Woken::LastWord {
                     return Woken::LastWord;
@@ -144,7 +165,11 @@ impl Watchdog {
     /// Sleeps for so long, or until the last word is due.
     fn sleep(&self, time: Duration) -> Woken {
         let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
+        let was_answering = self.pulse.answer().is_some();
         loop {
+            if self.pulse.answer().is_some() != was_answering {
+                return Woken::BrokenPromise;
+            }
             let now = Instant::now();
             let last_word = self.orders.lock().unwrap_or_else(PoisonError::into_inner).last_word;
             if last_word.is_some_and(|last_word| last_word <= now) {
@@ -166,8 +191,11 @@ impl Watchdog {
     fn refuse(&self) {
         let reply = self.orders.lock().unwrap_or_else(PoisonError::into_inner).refusal.clone();
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
-        let _ = rustix::io::write(rustix::stdio::stdout(), reply.stdout.as_bytes());
-        let _ = rustix::io::write(rustix::stdio::stderr(), reply.stderr.as_bytes());
-        std::process::exit(i32::from(reply.status));
+        let until = Instant::now() + WRITING;
+        let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);
+        streams::stderr(&reply.stderr);
+        // What a host reads nowhere else must have arrived.
+        let status = if said.is_ok() { reply.status } else { native::REFUSED };
+        std::process::exit(i32::from(status));
     }
 }

@@ -13,6 +13,9 @@ use super::{Binding, Dialect};
 /// the system itself hangs, the watchdog looks twice.
 pub const MARGIN: Duration = Duration::from_secs(5);
 
+/// How long after the end of a budget a watchdog has the last word at the latest.
+pub const LATEST: Duration = Duration::from_millis(750);
+
 /// How long a host waits for a hook of an event. Then it goes on as if the hook had allowed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
@@ -49,9 +52,9 @@ impl Wait {
     }
 
     /// When a watchdog has to answer at the latest, after the start, where the budget is `budget`:
-    /// when three quarters of what [`Wait::budget`] has kept are gone.
+    /// when three quarters of what [`Wait::budget`] has kept are gone, and [`LATEST`] at most.
     pub fn last_word(budget: Duration) -> Duration {
-        budget.saturating_add(MARGIN.min(budget) * 3 / 4)
+        budget.saturating_add((budget * 3 / 4).min(LATEST))
     }
 }
 
@@ -84,8 +87,8 @@ mod tests {
             let budget = Wait::budget(Duration::from_millis(limit));
             (budget.as_millis(), Wait::last_word(budget).as_millis())
         };
-        assert_eq!(millis(600_000), (595_000, 598_750));
-        assert_eq!(millis(10_000), (5000, 8750));
+        assert_eq!(millis(600_000), (595_000, 595_750));
+        assert_eq!(millis(10_000), (5000, 5750));
         assert_eq!(millis(1500), (750, 1312));
         assert_eq!(millis(1000), (500, 875));
     }

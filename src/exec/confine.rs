@@ -10,14 +10,9 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{
-    SIGABRT, SIGALRM, SIGPROF, SIGSYS, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
-};
 
 use super::walls::{self, Walls};
 use super::{cgroup, child, command::Program};
@@ -214,7 +209,8 @@ fn limit_files(files: Option<u64>) -> io::Result<()> {
 /// Starts the first process of the namespace, which only waits, and then the hook beside it, so
 /// that the hook is an ordinary process: the first one of a namespace ignores signals.
 fn run_inside(program: &Program, files: Option<u64>) -> Ended {
-    survive_signals();
+    // Those to the group are for the hook, which may send them itself; we owe its status.
+    super::signals::survive();
     // Only Linux has namespaces.
     let own = Path::new(OWN_IMAGE);
     let first = child::companion(own, &["confine".to_string(), INIT.to_string()]);
@@ -229,25 +225,6 @@ fn run_inside(program: &Program, files: Option<u64>) -> Ended {
     match ran {
         Ok(status) => Ended::With(status),
         Err(error) => Ended::Never(super::command::explain(program, None, &error)),
-    }
-}
-
-/// What beside [`super::signals::STOP_SIGNALS`] a hook may send to its group and would end us.
-const GROUP_SIGNALS: &[i32] =
-    &[SIGABRT, SIGALRM, SIGPROF, SIGSYS, SIGTRAP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ];
-
-/// Signals to the group are for the hook, which may send them itself; what we owe is its status.
-/// A signal that is ignored stays so, because the hook inherits that.
-fn survive_signals() {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let noted = Arc::new(AtomicBool::new(false));
-    for &signal in GROUP_SIGNALS.iter().chain(super::signals::STOP_SIGNALS) {
-        let is_ignored = ignored >> (signal - 1) & 1 == 1;
-        if !is_ignored || super::signals::STOP_SIGNALS.contains(&signal) {
-            let _ = signal_hook::flag::register(signal, Arc::clone(&noted));
-        }
     }
 }
 

@@ -1,16 +1,62 @@
 //! Being told to stop: by a signal, or by the program that embeds us.
+#![expect(
+    unsafe_code,
+    reason = "one handler for all signals; a library's, set for each of them, costs ten times as much"
+)]
 
+use std::ffi::c_void;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use libc::{
+    SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGPIPE, SIGQUIT, SIGSEGV,
+    SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, c_int,
+};
 
 use super::spawn;
 
-/// The signals that end a run: what a terminal, a host and an init system send.
-pub(super) const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+/// What a terminal, a host and an init system send to stop a program, also one that ignores it.
+const REQUESTS: &[c_int] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+
+/// Signals that are no request to stop. All others are: they would end this process, and nobody
+/// would get a decision.
+const OTHERS: &[c_int] = &[
+    // Nobody can catch them.
+    SIGKILL,
+    SIGSTOP, // They come from a fault of our own, after which nothing can be relied on.
+    SIGSEGV,
+    SIGBUS,
+    SIGILL,
+    SIGFPE, // They end nothing.
+    SIGCHLD,
+    SIGCONT,
+    SIGURG,
+    SIGWINCH, // See [`hold_out`]; Rust ignores SIGPIPE.
+    SIGTSTP,
+    SIGTTIN,
+    SIGTTOU,
+    SIGXFSZ,
+    SIGPIPE,
+    #[cfg(not(target_os = "linux"))]
+    libc::SIGIO,
+    #[cfg(not(target_os = "linux"))]
+    libc::SIGINFO,
+];
+
+/// What stops a process, and what ends one that writes more than it may: see [`hold_out`].
+pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
+
+/// The signals that are a request to stop.
+pub(super) fn stop_signals() -> impl Iterator<Item = c_int> {
+    let classic = (1..32).filter(|signal| !OTHERS.contains(signal));
+    #[cfg(target_os = "linux")]
+    let classic = classic.chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
+    classic
+}
 
 /// Stands for [`Abort::raise`] among the numbers of signals.
 const BY_HAND: usize = usize::MAX;
@@ -30,7 +76,114 @@ struct Shared {
     reader: OwnedFd,
     writer: OwnedFd,
     /// What raised it: the number of a signal, or [`BY_HAND`]; 0 while it is not raised.
-    signal: Arc<AtomicUsize>,
+    signal: AtomicUsize,
+}
+
+impl Shared {
+    fn wake(&self) {
+        // The pipe holds 64 KiB: a write can only fail after 65,536 calls, when it is long raised.
+        let _ = rustix::io::write(&self.writer, b"!");
+    }
+}
+
+/// What the handler tells of a signal. Never freed: the handler may run at any time.
+struct Listener {
+    shared: Arc<Shared>,
+    next: *const Listener,
+}
+
+/// The newest of all listeners.
+static LISTENERS: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
+
+/// Handlers of the program around us that were there before ours, by signal.
+static BEFORE: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
+fn listen(shared: Arc<Shared>) {
+    let listener = Box::into_raw(Box::new(Listener { shared, next: ptr::null() }));
+    let mut newest = LISTENERS.load(Ordering::Relaxed);
+    loop {
+        // SAFETY: until the exchange nobody else knows of it.
+        unsafe { (*listener).next = newest };
+        let exchanged =
+            LISTENERS.compare_exchange_weak(newest, listener, Ordering::Release, Ordering::Relaxed);
+        match exchanged {
+            Ok(_) => return,
+            Err(newer) => newest = newer,
+        }
+    }
+}
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Tells all listeners. Only atomics and one system call each: nothing else may be done here.
+extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let number = usize::try_from(signal).unwrap_or_default();
+    let before = BEFORE.get(number).map_or(0, |before| before.load(Ordering::Relaxed));
+    if before != 0 {
+        // SAFETY: it was installed as a handler. One that takes only the signal leaves the rest.
+        unsafe { std::mem::transmute::<usize, Handler>(before)(signal, info, context) };
+    }
+    let mut at: *const Listener = LISTENERS.load(Ordering::Acquire);
+    // SAFETY: listeners are never freed, and complete before they are in the list.
+    while let Some(listener) = unsafe { at.as_ref() } {
+        listener.shared.signal.store(number, Ordering::Relaxed);
+        listener.shared.wake();
+        at = listener.next;
+    }
+}
+
+/// Handles a signal. One that the program around us handles or ignores does not end it, and is
+/// left alone, unless it is one of [`REQUESTS`].
+fn catch(signal: c_int) -> io::Result<()> {
+    let ours = note as Handler as usize;
+    let before = act(signal, ours)?;
+    let is_request = REQUESTS.contains(&signal);
+    match before.sa_sigaction {
+        libc::SIG_DFL => {}
+        libc::SIG_IGN if is_request => {}
+        handler if handler == ours => {}
+        handler if is_request => {
+            let before = usize::try_from(signal).ok().and_then(|number| BEFORE.get(number));
+            before.iter().for_each(|before| before.store(handler, Ordering::Relaxed));
+        }
+        // SAFETY: it is what the system gave us.
+        _ => drop(unsafe { libc::sigaction(signal, &raw const before, ptr::null_mut()) }),
+    }
+    Ok(())
+}
+
+/// Outlives signals to the group that are for a child in it. What is ignored stays so, because the
+/// child inherits that.
+pub(super) fn survive() {
+    for signal in stop_signals().chain([SIGXFSZ]) {
+        // Without it the signal does what it does everywhere.
+        let _ = catch(signal);
+    }
+}
+
+/// Sets what becomes of a signal, and gives what became of it before.
+fn act(signal: c_int, handler: usize) -> io::Result<libc::sigaction> {
+    let mut before = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: all zeroes are an action without flags that blocks no signal.
+    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: the action is initialised, and its handler, if it is one, does only what a handler
+    // may. The other pointer is to room for an action.
+    match unsafe { libc::sigaction(signal, &raw const action, before.as_mut_ptr()) } {
+        // SAFETY: then it has been written.
+        0 => Ok(unsafe { before.assume_init() }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Goes on where others stop: in the background of a terminal, at a file of the longest permitted
+/// size. For a program whose host waits for its answer. Hooks get these signals as usual.
+pub fn hold_out() {
+    for signal in HELD_OUT {
+        // Without it they do what they do everywhere.
+        let _ = act(*signal, libc::SIG_IGN);
+    }
 }
 
 impl Abort {
@@ -41,36 +194,34 @@ impl Abort {
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
-        let signal = Arc::new(AtomicUsize::new(0));
+        let signal = AtomicUsize::new(0);
         let shared = Shared { reader: reader.into(), writer: writer.into(), signal };
         Ok(Abort { shared: Arc::new(shared) })
     }
 
-    /// One that SIGINT, SIGTERM, SIGHUP and SIGQUIT raise as well. It also takes back an
-    /// inherited "ignore" for SIGCHLD, with which no exit status could be read.
+    /// One that every signal raises as well that can be caught and would end this process. It
+    /// also takes back an inherited "ignore" for SIGCHLD, with which no exit status could be read.
     ///
     /// # Errors
     /// When there are no descriptors left, or a handler cannot be installed.
     pub fn on_signals() -> io::Result<Abort> {
         let abort = Abort::new()?;
-        for &signal in STOP_SIGNALS {
-            let number = usize::try_from(signal).unwrap_or_default();
-            signal_hook::flag::register_usize(signal, Arc::clone(&abort.shared.signal), number)?;
-            signal_hook::low_level::pipe::register(signal, abort.shared.writer.try_clone()?)?;
+        listen(Arc::clone(&abort.shared));
+        for signal in stop_signals() {
+            catch(signal)?;
         }
         // Else no handler: it would interrupt us at the end of each hook.
         if spawn::is_ignored(SIGCHLD) {
-            signal_hook::flag::register(SIGCHLD, Arc::default())?;
+            act(SIGCHLD, libc::SIG_DFL)?;
         }
         Ok(abort)
     }
 
     /// Raises it.
     pub fn raise(&self) {
-        let _ =
-            self.shared.signal.compare_exchange(0, BY_HAND, Ordering::Relaxed, Ordering::Relaxed);
-        // The pipe holds 64 KiB: a write can only fail after 65,536 calls, when it is long raised.
-        let _ = rustix::io::write(&self.shared.writer, b"!");
+        let signal = &self.shared.signal;
+        let _ = signal.compare_exchange(0, BY_HAND, Ordering::Relaxed, Ordering::Relaxed);
+        self.shared.wake();
     }
 
     /// How often it was raised.

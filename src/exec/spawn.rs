@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 use rustix::process::Pid;
 
+use super::signals::HELD_OUT;
+
 /// The lowest descriptor that is no standard stream.
 const FIRST_FREE: RawFd = 3;
 
@@ -36,7 +38,8 @@ impl Heritage {
 ///
 /// glibc asks for the action of each signal before it resets it, in each new process, but not for
 /// those that it is told to reset: with all that are not ignored here it needs half of its 128
-/// system calls, about 10 µs less for each hook. Elsewhere SIGPIPE is enough, which Rust ignores.
+/// system calls, about 10 µs less for each hook. Elsewhere those are enough that we ignore ourselves,
+/// as Rust does SIGPIPE.
 #[derive(Clone, Copy)]
 pub(super) struct Signals(libc::sigset_t);
 
@@ -45,7 +48,8 @@ impl Signals {
         let mut set = MaybeUninit::uninit();
         // SAFETY: the pointer is to room for a set; from then on it is one.
         unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        let is_reset = |signal| signal == libc::SIGPIPE || (ASKS_FOR_EACH && !is_ignored(signal));
+        let is_own = |signal| signal == libc::SIGPIPE || HELD_OUT.contains(&signal);
+        let is_reset = |signal| is_own(signal) || (ASKS_FOR_EACH && !is_ignored(signal));
         for signal in (1..=LAST_SIGNAL).filter(|signal| is_reset(*signal)) {
             // SAFETY: the set is initialised. A number that is none of a signal is an error.
             unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };

@@ -115,7 +115,7 @@ impl<'e> Step<'e> {
             .map(|slot| match slot.state {
                 State::Done(trace) => *trace,
                 State::Waiting { .. } | State::Live(_) | State::Called(_) => {
-                    not_run(Ending::Aborted)
+                    not_run(self.engine.aborted())
                 }
             })
             .collect();
@@ -284,15 +284,16 @@ impl<'e> Step<'e> {
             return;
         }
         self.times_aborted = times;
+        let aborted = self.engine.aborted();
         for slot in &mut self.slots {
             match &mut slot.state {
                 State::Waiting { .. } => {
-                    slot.state = State::Done(Box::new(not_run(Ending::Aborted)));
+                    slot.state = State::Done(Box::new(not_run(aborted.clone())));
                 }
-                State::Live(live) if times > 1 => live.kill(Ending::Aborted),
-                State::Live(live) => live.stop(Ending::Aborted),
+                State::Live(live) if times > 1 => live.kill(aborted.clone()),
+                State::Live(live) => live.stop(aborted.clone()),
                 State::Called(begun) => {
-                    let trace = begun.left(Ending::Aborted, Instant::now());
+                    let trace = begun.left(aborted.clone(), Instant::now());
                     slot.state = State::Done(Box::new(trace));
                 }
                 State::Done(_) => {}

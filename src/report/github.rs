@@ -50,11 +50,8 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         let by = report.decided_by.as_deref().unwrap_or("hookrun");
         let title = format!("{by} refused {}", report.event);
         annotation("error", &[("title", title)], reason, out)?;
-    } else if is_complaint(report) {
-        let title = format!("hookrun cannot go on with {}", report.event);
-        annotation("error", &[("title", title)], report.reply.stderr.trim_end(), out)?;
     }
-    if report.hooks.is_empty() && report.reason.is_none() && !is_complaint(report) {
+    if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
         let title = format!("nobody decided about {}", report.event);
         let text = report.reply.stderr.trim_end();
         let text = if text.is_empty() { "no hook is bound to it" } else { text };
@@ -66,11 +63,6 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
 /// Whether the job that asked may go on. Nobody can be asked there.
 pub fn goes_on(report: &RunReport) -> bool {
     report.decision == ALLOW && report.reply.status == native::ALLOWED
-}
-
-/// Whether nothing was refused, and hookrun failed all the same: a configuration is broken.
-fn is_complaint(report: &RunReport) -> bool {
-    report.decision == ALLOW && report.reply.status != native::ALLOWED
 }
 
 /// What was decided, in one line.

@@ -169,7 +169,8 @@ fn an_abort_from_another_thread_ends_functions_and_commands() {
         abort.raise();
         decision.join().unwrap()
     });
-    assert_eq!((ending(&run, 0), ending(&run, 1)), (&Ending::Aborted, &Ending::Aborted));
+    let aborted = Ending::Aborted { signal: None };
+    assert_eq!((ending(&run, 0), ending(&run, 1)), (&aborted, &aborted));
     assert!(reason(&run).contains("told to stop"), "{}", reason(&run));
     drop(release);
 }

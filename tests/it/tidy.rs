@@ -55,7 +55,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("env::var(", &["config/env.rs"], "the environment is read in one place"),
     ("env::var_os(", &["config/env.rs"], "the environment is read in one place"),
     ("env::vars", &["config/env.rs", "exec/spawn.rs"], "and passed on in another"),
-    ("unsafe", &["exec/spawn.rs"], "one system call needs it"),
+    ("unsafe", &["exec/signals.rs", "exec/spawn.rs"], "no library has these calls as safe code"),
     ("static mut", &[], "no global mutable state"),
     ("OnceLock", &[], "no global mutable state"),
     ("LazyLock", &[], "no global mutable state"),

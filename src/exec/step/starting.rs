@@ -40,7 +40,7 @@ impl Step<'_> {
         let job = self.slots[place].job;
         let now = Instant::now();
         if self.engine.is_aborted() {
-            return self.done(place, not_run(Ending::Aborted));
+            return self.done(place, not_run(self.engine.aborted()));
         }
         if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
             return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));

@@ -112,8 +112,37 @@ fn an_event_that_cannot_be_refused_says_what_is_wrong_and_runs_what_can_be_read(
     let context = serde_json::json!({ "cwd": root }).to_string();
     let ran = sandbox.hookrun(&["run", "turn.start"], context.as_bytes());
 
-    ran.says("hookrun.toml:1:1: unknown key `colour`");
+    ran.exits(0).says("hookrun.toml:1:1: unknown key `colour`");
     sandbox.has_file("mark");
+}
+
+/// A host, what it sends, and whether a guard of that event may be lost.
+const EVENTS: &[(&str, &str, bool)] = &[
+    ("native", r#"{"event":"tool.pre","toolName":"Bash"}"#, true),
+    ("native", r#"{"event":"agent.stop"}"#, false),
+    ("native", r#"{"event":"session.start"}"#, false),
+    ("native", r#"{"event":"tool.post","toolName":"Bash"}"#, false),
+    ("native", r#"{"event":"compact.pre"}"#, false),
+    ("claude", r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#, true),
+    ("claude", r#"{"hook_event_name":"Stop"}"#, false),
+    ("claude", r#"{"hook_event_name":"SessionStart"}"#, false),
+    ("claude", r#"{"hook_event_name":"PostToolUse","tool_name":"Bash"}"#, false),
+    ("codex", r#"{"hook_event_name":"Stop"}"#, false),
+    ("wolli", r#"{"type":"tool_call","toolName":"bash"}"#, true),
+    ("wolli", r#"{"type":"agent_end"}"#, false),
+    ("pi", r#"{"type":"tool_call","toolName":"bash"}"#, true),
+    ("pi", r#"{"type":"agent_end"}"#, false),
+];
+
+#[test]
+fn a_broken_configuration_closes_what_fails_closed_and_is_told_where_it_does_not() {
+    for (host, event, closes) in EVENTS {
+        let sandbox = manifest("colour = 1\n");
+        let ran = sandbox.hookrun(&["run", "--host", host], event.as_bytes());
+        let is_refused = ran.status == 2 || ran.stdout.contains("deny");
+        assert_eq!(is_refused, *closes, "{host} {event}: {ran:?}");
+        ran.says("unknown key `colour`");
+    }
 }
 
 #[test]

@@ -179,13 +179,9 @@ fn a_question_that_nobody_answers_counts_as_a_refusal() {
 }
 
 #[test]
-fn a_broken_configuration_does_not_keep_an_agent_at_work_for_ever() {
+fn a_broken_configuration_does_not_keep_an_agent_at_work() {
     let sandbox = Sandbox::new().file("hookrun.toml", "[[hook]]\nnam = 1\n");
-    let context = json!({"sessionId": "s"});
-    for _ in 0..8 {
-        sandbox.stop(&context).exits(2);
-    }
-    sandbox.stop(&context).allows().says(LET_STOP).says("nam");
+    sandbox.stop(&json!({"sessionId": "s"})).allows().says("nam");
 }
 
 #[test]

@@ -14,7 +14,10 @@ fn a_hookrun_whose_host_blocks_signals_still_obeys_them() {
     let running = Running::start_by(&sandbox, BLOCKING, &["run", "tool.pre"]).feed(b"{}");
     super::running::wait_until("the hook runs", || sandbox.at("started").exists());
     end(running.pid(), "TERM");
-    running.ended().ran.blocks("hook `hook` failed: hookrun was told to stop (fail closed)");
+    running
+        .ended()
+        .ran
+        .blocks("hook `hook` failed: hookrun was told to stop by SIGTERM (fail closed)");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::nasty::host::told_to_stop;
 use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox, TOOL};
 
@@ -56,30 +57,34 @@ fn typed(body: &str, keys: &str) -> (Sandbox, Ran) {
 
 /// Keys end hookrun, with a refusal that names itself.
 #[track_caller]
-fn is_told_to_stop(body: &str, keys: &str) {
+fn is_told_to_stop(body: &str, keys: &str, signal: &str) {
     let body = format!("# hookrun: timeout=1h\n{body}");
     let (_sandbox, ran) = typed(&body, keys);
-    ran.blocks_saying("hook `hook` failed: hookrun was told to stop (fail closed)");
+    ran.blocks_saying(&told_to_stop(signal));
 }
 
 #[test]
 fn control_c_refuses() {
-    is_told_to_stop("touch started; sleep 3600", "\u{3}");
+    is_told_to_stop("touch started; sleep 3600", "\u{3}", "INT");
 }
 
 #[test]
 fn control_c_twice_refuses() {
-    is_told_to_stop("trap '' TERM INT\ntouch started; while :; do sleep 3600; done", "\u{3}\u{3}");
+    is_told_to_stop(
+        "trap '' TERM INT\ntouch started; while :; do sleep 3600; done",
+        "\u{3}\u{3}",
+        "INT",
+    );
 }
 
 #[test]
 fn control_c_ends_what_the_hook_has_started() {
-    is_told_to_stop("setsid sleep 3600 & sleep 3600 & touch started; wait", "\u{3}");
+    is_told_to_stop("setsid sleep 3600 & sleep 3600 & touch started; wait", "\u{3}", "INT");
 }
 
 #[test]
 fn control_backslash_refuses() {
-    is_told_to_stop("touch started; sleep 3600", "\u{1c}");
+    is_told_to_stop("touch started; sleep 3600", "\u{1c}", "QUIT");
 }
 
 #[test]

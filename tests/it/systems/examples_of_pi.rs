@@ -461,7 +461,7 @@ fn a_hook_of_pi_that_asks_hookrun_returns_what_it_says() {
     fs::write(sandbox.at("hookrun.toml"), "nonsense").unwrap();
     assert_eq!(asked(&call("ls"))["result"]["block"], true);
     let told = asked(&event("turn_start", &json!({ "turnIndex": 5 })));
-    assert!(told["error"].as_str().unwrap().contains("not in order"), "{told}");
+    assert!(told["told"][0].as_str().unwrap().contains("not in order"), "{told}");
     // A hookrun that decides nothing is a failure, whatever it printed.
     for (body, said) in [
         ("echo '{}'; kill -9 $$", "hookrun ended with SIGKILL and no decision"),

@@ -290,7 +290,7 @@ fn the_runtime_never_throws() {
         "timeout = \"1m\"\ncontainment = \"group\"",
     )]);
     let ran = fire(&sandbox, &context("tool.pre"));
-    ran.blocks("hook `guard` failed: hookrun was told to stop (fail closed)");
+    ran.blocks("hook `guard` failed: hookrun was told to stop by SIGTERM (fail closed)");
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! Writing to streams that perhaps nobody reads: for so long, and never blocking.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+
+/// A pipe or socket that says it takes something takes so much without blocking.
+const PIECE_BYTES: usize = 4096;
+
+/// What a pipe may be made to hold by anybody.
+const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
+
+/// How long a stream is waited for before it is asked again whether that is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Writes the reply to stdout, until a time or until it `is_over`. Not through [`io::stdout`],
+/// for which a stream that cannot be written to has taken everything.
+///
+/// # Errors
+/// Why stdout has not taken all of it.
+pub(crate) fn reply(bytes: &[u8], until: Instant, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+    write_until(rustix::stdio::stdout(), bytes, until, is_over)
+}
+
+/// Lets a full pipe hold so much more, if it may: some hosts read only when we have ended.
+fn widen(stream: impl AsFd, bytes: usize) {
+    let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else { return };
+    let wanted = size.saturating_add(bytes).next_power_of_two().min(WIDEST_PIPE_BYTES);
+    if size < wanted {
+        let _ = rustix::pipe::fcntl_setpipe_size(&stream, wanted);
+    }
+}
+
+/// Whether what goes to stdout is thrown away. A stdout that was closed is so too: Rust opens it
+/// anew.
+pub(crate) fn is_thrown_away() -> bool {
+    let Ok(null) = std::fs::metadata("/dev/null") else { return false };
+    rustix::fs::fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
+        FileType::from_raw_mode(stdout.st_mode).is_char_device() && stdout.st_rdev == null.rdev()
+    })
+}
+
+/// Writes to a stream whose reader may be slow, gone or asleep. The stream itself is left as it
+/// is: others may share it, who do not expect it not to block.
+pub(crate) fn write_until(
+    stream: impl AsFd,
+    bytes: &[u8],
+    until: Instant,
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let mut rest = bytes;
+    let (mut patience, mut is_widened) = (Duration::ZERO, false);
+    while !rest.is_empty() {
+        let mut fds = [PollFd::new(&stream, PollFlags::OUT)];
+        let ready = match rustix::event::poll(&mut fds, Timespec::try_from(patience).ok().as_ref())
+        {
+            Ok(_) => fds[0].revents(),
+            Err(Errno::INTR) => PollFlags::empty(),
+            Err(error) => return Err(error.into()),
+        };
+        let piece = &rest[..rest.len().min(PIECE_BYTES)];
+        let written = match ready.is_empty() {
+            true => offer(&stream, piece),
+            false => rustix::io::write(&stream, piece),
+        };
+        match written {
+            Ok(count) => {
+                rest = &rest[count..];
+                patience = Duration::ZERO;
+            }
+            // One that does not block may still have no room for the piece.
+            Err(Errno::AGAIN | Errno::INTR) => {
+                if is_over() {
+                    return Err(io::Error::other("hookrun was told to stop"));
+                }
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(io::Error::other("nobody reads it"));
+                }
+                if !ready.is_empty() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                if !is_widened {
+                    is_widened = true;
+                    widen(&stream, rest.len());
+                    continue;
+                }
+                patience = left.min(LOOK_EVERY);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes to a stream that does not say that it has room: a socket may have some all the same, and
+/// one that is not open for writing never has.
+fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
+    match rustix::net::send(&stream, piece, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),
+        sent => sent,
+    }
+}
