@@ -83,7 +83,7 @@ fn signals_that_end_nothing_change_nothing() {
     let sandbox = Sandbox::new().hook("hook", "echo words");
     let mut running = waiting(&sandbox);
     OTHERS.iter().for_each(|signal| end(running.pid(), signal));
-    running.stdin().write_all(b"{}").unwrap();
+    running.stdin().write_all(b"{\"toolName\":\"Bash\"}").unwrap();
     running.ended().ran.allows_with(serde_json::json!({ "output": "words" }));
 }
 
@@ -117,7 +117,7 @@ impl Stuck {
         let cookie = Cookie::new();
         let mut child = cookie.mark(command.stdout(writer).stderr(Stdio::piped())).spawn().unwrap();
         drop(command);
-        child.stdin.take().unwrap().write_all(b"{}").unwrap();
+        child.stdin.take().unwrap().write_all(b"{\"toolName\":\"Bash\"}").unwrap();
         wait_until("the hook has answered", || sandbox.at("said").exists());
         Stuck { child, cookie, stdout, sandbox }
     }
@@ -167,7 +167,8 @@ fn signals_that_end_nothing_leave_the_reply_to_be_read() {
 fn a_host_that_limits_hookrun_by_alarm_gets_a_block() {
     let sandbox = Sandbox::new().hook("hook", "# hookrun: timeout=1h\nsleep 3600");
     let line = "exec perl -e 'alarm 2; exec @ARGV' \"$@\"";
-    let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}");
+    let running =
+        Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{\"toolName\":\"Bash\"}");
     running.ended().ran.blocks_saying("told to stop by SIGALRM");
 }
 
@@ -175,7 +176,7 @@ fn a_host_that_limits_hookrun_by_alarm_gets_a_block() {
 fn a_hook_that_tells_its_parent_by_a_signal_cannot_silence_hookrun() {
     let body = "# hookrun: timeout=1h\nkill -USR1 $PPID; sleep 3600";
     let sandbox = Sandbox::new().hook("hook", body);
-    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
+    let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{\"toolName\":\"Bash\"}");
     running.ended().ran.blocks_saying("told to stop by SIGUSR1");
 }
 
@@ -184,7 +185,8 @@ fn a_limit_on_the_size_of_files_is_a_stdout_that_cannot_be_written() {
     for (body, status) in [("echo words", "2"), ("echo no >&2; exit 1", "2"), ("true", "0")] {
         let sandbox = Sandbox::new().hook("hook", body);
         let line = "ulimit -f 0; \"$@\" >reply; echo $?";
-        let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}");
+        let running = Running::start_by(&sandbox, line, &["run", "tool.pre"])
+            .feed(b"{\"toolName\":\"Bash\"}");
         assert_eq!(running.ended().ran.stdout.trim(), status, "{body}");
     }
 }

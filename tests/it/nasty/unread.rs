@@ -223,7 +223,7 @@ fn a_reply_that_nobody_reads_ends_with_the_budget() {
     let mut command = sandbox.command(&["run", "tool.pre", "--budget=2s"]);
     command.stdout(Stdio::from(stdout.theirs)).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"{}").unwrap();
+    child.stdin.take().unwrap().write_all(OURS).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
     assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
 }
@@ -262,7 +262,7 @@ fn the_exit_follows_the_answer_although_what_is_kept_hangs() {
     let sandbox = sandbox.variable("GITHUB_STEP_SUMMARY", summary.to_str().unwrap());
     let mut command = sandbox.command(&["run", "tool.pre", "--format=github"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"{}").unwrap();
+    child.stdin.take().unwrap().write_all(OURS).unwrap();
     let started = Instant::now();
     let mut status = None;
     wait_until("hookrun ends", || {
