@@ -171,7 +171,8 @@ impl Chain<'_> {
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
             // A failure that is let through was told, or is no matter now.
-            let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted);
+            let is_ours =
+                matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
             if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
                 self.hear(hook, trace);
             }
