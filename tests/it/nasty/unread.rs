@@ -231,24 +231,21 @@ fn a_reply_that_nobody_reads_ends_with_the_budget() {
 #[test]
 fn a_reader_that_comes_late_gets_all_of_a_long_reply() {
     for is_blocking in [true, false] {
-        let sandbox = Sandbox::new().hook("hook", "echo words; exec >&-; touch said");
-        // Longer than a pipe can be made.
-        let body = "# hookrun: rewrite\ncat >/dev/null; printf '{\"update\":{\"toolInput\":{\"a\":\"'; \
-                    head -c 900000 /dev/zero | tr '\\0' x; printf '\"}}}'; exec >&-; touch said";
-        let sandbox = sandbox.hook("long", body);
+        let body = "head -c 900000 /dev/zero | tr '\\0' x; exec >&-; touch said";
+        let sandbox = Sandbox::new().hook("hook", body);
         let stdout = if is_blocking { full() } else { not_blocking(full()) };
         let mut command = sandbox.command(&["run", "tool.pre"]);
         command.stdout(Stdio::from(stdout.theirs)).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         drop(command);
         child.stdin.take().unwrap().write_all(OURS).unwrap();
-        wait_until("the hooks have answered", || sandbox.at("said").exists());
+        wait_until("the hook has answered", || sandbox.at("said").exists());
         let mut reader = PipeReader::from(stdout.ours.unwrap());
         let mut reply = String::new();
         reader.read_to_string(&mut reply).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));
         let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
-        assert_eq!(reply["update"]["toolInput"]["a"].as_str().map(str::len), Some(900_000));
+        assert_eq!(reply["output"].as_str().map(str::len), Some(900_000));
     }
 }
 
