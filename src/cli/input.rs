@@ -72,10 +72,11 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, F
             Err(Errno::BADF) => return Err(no_event("stdin is closed")),
             Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
         }
+        // Also where it is complete: it may have come in one large piece.
+        if bytes.len() > LONGEST_EVENT_BYTES {
+            return Err(no_event("the event on stdin is longer than 256 MiB"));
+        }
         match scanner.scan(&bytes) {
-            Framed::Empty | Framed::Open if bytes.len() > LONGEST_EVENT_BYTES => {
-                return Err(no_event("the event on stdin is longer than 256 MiB"));
-            }
             Framed::Empty | Framed::Open => {}
             done @ (Framed::Complete { .. } | Framed::Hopeless(_)) => break done,
         }
