@@ -187,6 +187,8 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut word = String::new();
     let mut quote = None;
+    // The quotes around each substitution that is open.
+    let mut around = Vec::new();
     let mut characters = line.chars();
     while let Some(c) = characters.next() {
         match quote {
@@ -194,6 +196,9 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             Some('\'') => word.push(c),
             // A substitution in a quoted text is a command too.
             Some(_) if c == '`' || c == '(' && word.ends_with('$') => {
+                if c == '(' {
+                    around.push(quote.take());
+                }
                 end_word(&mut all, &mut word);
                 all.push(Vec::new());
             }
@@ -204,6 +209,15 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             None if "\n;|&()`".contains(c) => {
                 end_word(&mut all, &mut word);
                 all.push(Vec::new());
+                match c {
+                    '(' => around.push(None),
+                    ')' => quote = around.pop().flatten(),
+                    _ => {}
+                }
+                if quote.is_some() {
+                    // What follows in the quotes begins with what the substitution gave.
+                    word.push('$');
+                }
             }
             None => word.push(c),
         }
@@ -279,6 +293,8 @@ mod tests {
             (". ./lib.sh; check", Some("./lib.sh")),
             ("source lib.sh", Some("lib.sh")),
             ("echo \"$(./x)\"", Some("./x")),
+            ("echo \"$(sh guard.sh) ./y\"", Some("guard.sh")),
+            ("echo \"$(true)./y\" $(true; (true))", None),
             ("\"$HOOKRUN_HOOK_DIR\"/guard.sh | tee log", None),
             ("sh \"$HOOKRUN_HOOK_DIR/guard.sh\"", None),
             ("sh -c 'echo no; exit 1'", None),
