@@ -167,7 +167,7 @@ pub const RULES: &[RuleRow] = &[
     RuleRow {
         rule: Rule::RefusalInText,
         name: "refusal-in-text",
-        answer: "exits 0 and refuses or asks among text, in a list, deeper, or in a host's words",
+        answer: "exits 0 and refuses or asks anywhere in its output",
         verdict: "the refusal or the question counts all the same",
     },
     RuleRow {

@@ -255,8 +255,9 @@ pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
     command.arg0(&program.name).args(&program.arguments).status()
 }
 
-/// Ends the calling process by a signal for which it has no handler.
+/// Ends the calling process by a signal, whatever it has done about it so far.
 pub(super) fn end_self(signal: i32) {
+    super::signals::take_as_usual(signal);
     let _ = signal_hook::low_level::raise(signal);
 }
 

@@ -177,6 +177,12 @@ fn act(signal: c_int, handler: usize) -> io::Result<libc::sigaction> {
     }
 }
 
+/// From now on a signal does to this process what it does everywhere.
+pub(super) fn take_as_usual(signal: c_int) {
+    // One that cannot be changed does so anyway.
+    let _ = act(signal, libc::SIG_DFL);
+}
+
 /// Goes on where others stop: in the background of a terminal, at a file of the longest permitted
 /// size. For a program whose host waits for its answer. Hooks get these signals as usual.
 pub fn hold_out() {

@@ -86,7 +86,8 @@ impl Git {
 /// A hook that copies its context to `FILE` in the sandbox.
 fn keeper(sandbox: Sandbox, event: &str) -> Sandbox {
     let file = sandbox.at("seen.json");
-    sandbox.hook_for(event, "10-keep", &format!("cat > '{}'", file.display()))
+    let body = format!("# hookrun: reads=stdin\ncat > '{}'", file.display());
+    sandbox.hook_for(event, "10-keep", &body)
 }
 
 fn seen(git: &Git) -> Value {

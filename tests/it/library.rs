@@ -256,7 +256,7 @@ fn a_function_rewrites_only_with_leave_and_what_may_be_rewritten() {
     assert_eq!(run.outcome.update()["toolInput"], json!({ "command": "ls -a" }));
 
     let run = runner(&sandbox, [rewrites("may-not", "toolInput")]).handle(&call("ls"));
-    assert!(reason(&run).contains("does not say `rewrite = true`"), "{}", reason(&run));
+    assert!(reason(&run).contains("add `rewrite = true`"), "{}", reason(&run));
     let other = Hook { rewrite: true, ..rewrites("other", "cwd") };
     let run = runner(&sandbox, [other]).handle(&call("ls"));
     assert!(reason(&run).contains("may rewrite `toolInput`"), "{}", reason(&run));

@@ -121,15 +121,23 @@ pub(crate) fn cases(spec: &EventSpec, language: &Language, file: &str) -> String
 event = \"@EVENT@\"
 hook = \"@FILE@\"
 ";
-    // A shell has no way to write JSON; what it prints is text to show.
-    let said = if language.name == "python" { "context" } else { "output" };
+    // A shell has no way to write JSON; what it prints is text to show, or text for the model.
+    let is_for_model = language.name == "python" || spec.conduct.text_teaches;
+    let said = if is_for_model { "context" } else { "output" };
     let text = format!("{head}{}", sort_of(spec).cases).replace("@SAID@", said);
     filled(&text, spec, file)
 }
 
 fn filled(text: &str, spec: &EventSpec, file: &str) -> String {
     let Looked { key, word, sample } = looked_at(spec);
-    text.replace("@SUMMARY@", &spec.summary)
+    let printed = match spec.conduct.text_teaches {
+        true => "What a hook of this event prints is for the model.",
+        false => {
+            "What a hook prints is shown. For the model it would be JSON: {\"additionalContext\": \"...\"}"
+        }
+    };
+    text.replace("@PRINTED@", printed)
+        .replace("@SUMMARY@", &spec.summary)
         .replace("@EVENT@", &spec.name)
         .replace("@FILE@", file)
         .replace("@COMMAND@", command::name_of(&spec.name).unwrap_or_default())

@@ -186,7 +186,8 @@ fn in_a_namespace_a_hook_is_the_second_process_and_ends_as_it_ended() {
     for status in [1, 2, 3, 126, 127, 128, 137, 254, 255] {
         let report = gate("containment=pidns", &format!("exit {status}")).report("tool.pre", "{}");
         assert_eq!(report["hooks"][0]["status"], status, "{report:#}");
-        assert_eq!(report["hooks"][0]["ending"], "answered", "{report:#}");
+        let ending = if [126, 127].contains(&status) { "crashed" } else { "answered" };
+        assert_eq!(report["hooks"][0]["ending"], ending, "{report:#}");
     }
     // All that end a process: no core is dumped, nothing is told in place of the signal.
     let signals = (1..=31).filter(|signal| ![17, 18, 19, 20, 21, 22, 23, 28].contains(signal));
@@ -321,7 +322,7 @@ fn a_hook_finds_the_same_around_it_every_way() {
 #[test]
 fn a_large_event_goes_every_way() {
     for way in ways() {
-        let sandbox = gate(&way, "wc -c");
+        let sandbox = gate(&format!("reads=stdin {way}"), "wc -c");
         let context = json!({ "prompt": "x".repeat(3 << 20) }).to_string();
         let report = sandbox.report("tool.pre", &context);
         let count: usize = report["output"].as_str().unwrap().trim().parse().unwrap();
@@ -330,9 +331,10 @@ fn a_large_event_goes_every_way() {
 }
 
 #[test]
-fn a_refusal_with_126_is_a_refusal() {
+fn a_status_of_126_is_a_crash_with_its_words() {
     for way in ways() {
-        asked(&way, "echo no >&2; exit 126").blocks("no");
+        let ran = asked(&way, "echo no >&2; exit 126");
+        ran.blocks("hook `hook` crashed: no (status 126) (fail closed)");
         asked(&way, "printf '\\0hookrun confine: no\\n' >&2; exit 126").exits(2);
     }
 }

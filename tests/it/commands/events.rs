@@ -85,7 +85,8 @@ fn an_event_of_ones_own_is_among_them() {
         one,
         json!({
             "name": "deploy.pre", "summary": "a deployment is near", "aliases": [],
-            "blocks": true, "onFailure": "block", "schedule": "sequential", "rewrites": [],
+            "blocks": true, "textTeaches": false, "onFailure": "block", "schedule": "sequential",
+            "rewrites": [],
             "context": [{
                 "name": "service", "type": "string", "about": "declared in hookrun.toml",
             }],

@@ -24,7 +24,6 @@ fn without_directives_a_hook_has_the_defaults() {
             "event": "tool.pre",
             "layer": "project",
             "file": "hooks.d/tool.pre/hook.sh",
-            "line": null,
             "wants": "every event",
             "priority": 100,
             "parallel": false,
@@ -34,13 +33,11 @@ fn without_directives_a_hook_has_the_defaults() {
             }],
             "background": "kill",
             "limits": {},
-            "sandbox": null,
             "containment": "auto",
-            "rewrite": false, "reads": "environment",
+            "rewrite": false,
+            "reads": "environment",
             "dialect": "native",
             "enabled": true,
-            "idle": null,
-            "description": null,
         })
     );
 }

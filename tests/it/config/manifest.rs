@@ -67,8 +67,8 @@ enabled = false
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
             "containment": "group",
-            "background": "detach", "rewrite": true, "reads": "stdin", "dialect": "native", "enabled": false,
-            "idle": null, "description": null,
+            "background": "detach", "rewrite": true, "reads": "stdin", "dialect": "native",
+            "enabled": false,
         })
     };
 
@@ -278,7 +278,7 @@ rewrites = { service = "last" }
         event,
         json!({
             "name": "deploy.done", "summary": "a deployment is over", "aliases": [],
-            "blocks": false, "mostRefusals": null, "textTeaches": false, "onFailure": "allow", "schedule": "parallel",
+            "blocks": false, "textTeaches": false, "onFailure": "allow", "schedule": "parallel",
             "rewrites": [{ "field": "service", "merge": "last" }],
             "sample": { "event": "deploy.done", "service": "text", "seconds": 1, "steps": [] },
         })

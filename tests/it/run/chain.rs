@@ -134,7 +134,8 @@ fn a_hook_that_is_disabled_does_not_run() {
 
 #[test]
 fn a_folder_may_bear_a_hosts_name_for_the_event() {
-    let sandbox = sandbox().hook_for("PreToolUse", "20-b", NOTE).hook("10-a", NOTE);
+    let native = format!("# hookrun: dialect=native\n{NOTE}");
+    let sandbox = sandbox().hook_for("PreToolUse", "20-b", &native).hook("10-a", NOTE);
     sandbox.run("tool.pre").allows();
     sandbox.run("pretooluse").allows();
     assert_eq!(noted(&sandbox), ["10-a", "20-b", "10-a", "20-b"]);

@@ -48,7 +48,8 @@ allow   10-look.sh
         verdict  allow
         output   looked
         rule     a hook that exits 0 and prints text
-                 means: allow; the text is `output`
+                 means: allow; the text is `output`, or `additionalContext`
+                 where the event says so
 
 skip    20-write.sh
         file     hooks.d/tool.pre/20-write.sh (project layer)

@@ -383,12 +383,12 @@ const TELL: Sort = Sort {
     directive: "timeout=5s",
     about: "how long this hook may run.",
     bodies: Bodies {
-        sh: r#"# What a hook prints is shown. For the model it would be JSON: {"additionalContext": "..."}
+        sh: r#"# @PRINTED@
 notes=${HOOKRUN_PROJECT_DIR:?}/NOTES.md
 [ -e "$notes" ] || exit 0
 printf 'Notes: %s\n' "$(head -n 1 "$notes")"
 "#,
-        bash: r#"# What a hook prints is shown. For the model it would be JSON: {"additionalContext": "..."}
+        bash: r#"# @PRINTED@
 notes=${HOOKRUN_PROJECT_DIR:?}/NOTES.md
 [[ -e $notes ]] || exit 0
 IFS= read -r first <"$notes"
