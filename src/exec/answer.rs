@@ -5,7 +5,7 @@
 //! 1. A signal is a failure, and so is a crash of the program; but a whole refusal that was said
 //!    before it counts.
 //! 2. A non-zero exit status refuses; nothing on stdout can undo it.
-//! 3. A refusal counts wherever it stands, in every host's words ([`search`]).
+//! 3. A refusal counts wherever it stands, in every host's words (`search`).
 //! 4. More than 1 MiB of stdout is malformed; of its beginning only whole refusals count.
 //! 5. Nothing on stdout is no opinion; text in which no answer stands is `output`.
 //! 6. An answer is one JSON object that keeps to the contract. Log lines around it change nothing.
