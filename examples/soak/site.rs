@@ -95,8 +95,7 @@ impl Site {
 
     /// A runner with all that `hookrun run` gives it.
     pub(crate) fn full_runner_of(&self, number: usize) -> Runner {
-        let own = OwnProgram { path: self.program.clone(), mark: self.mark().to_string() };
-        self.runner_of(number).program(Some(own)).pulse(Pulse::new(Duration::from_secs(30)))
+        self.runner_of(number).pulse(Pulse::new(Duration::from_secs(30)))
     }
 
     /// A runner that ends what leaves a group, as a program does that exists to run hooks.
@@ -106,6 +105,12 @@ impl Site {
             self.surroundings.clone(),
         )
         .grounds(Grounds::take())
+        .program(Some(self.own_program()))
+    }
+
+    /// Where the helpers of hooks are started: a sandbox needs one.
+    fn own_program(&self) -> OwnProgram {
+        OwnProgram { path: self.program.clone(), mark: self.mark().to_string() }
     }
 
     /// A runner for the event that nobody waits for: hooks that make `files`, and one that hangs.
