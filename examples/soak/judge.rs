@@ -56,7 +56,10 @@ pub(crate) fn judge(scenario: &Scenario, run: &Run, terms: Terms) -> Result<(), 
             return Err(format!("`{}` ran, which is another scenario's", hook.hook));
         }
     }
-    let excused = excused(run, terms.excuse);
+    let excused = match has_refused_first(scenario, run) {
+        true => Ok(()),
+        false => excused(run, terms.excuse),
+    };
     if terms.is_certain {
         return excused;
     }
@@ -151,6 +154,16 @@ fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
         Excuse::OutOfBudget => matches!(ending, Some(Ending::OutOfBudget { .. })),
     };
     if is_excused { Ok(()) } else { Err(format!("it does not come from the fault ({excuse:?})")) }
+}
+
+/// Whether a hook that is to refuse had done so in full when the fault came: that counts.
+fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
+    let is_to_refuse =
+        |expected: &Expected| matches!(expected, Expected::Refused { cause: Cause::Policy, .. });
+    let notes = deciding(run).map(|trace| trace.notes.as_slice()).unwrap_or_default();
+    scenario.expected.iter().any(is_to_refuse)
+        && run.outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Policy)
+        && notes.iter().any(|note| note.starts_with("after it had refused"))
 }
 
 /// The trace of the hook that refused.

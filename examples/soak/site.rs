@@ -88,14 +88,18 @@ impl Site {
         self.runner(self.hooks.iter().flatten().cloned())
     }
 
-    /// A runner with the hooks of one scenario.
+    /// A runner with the hooks of one scenario. A sandbox needs a helper; the runner that lives
+    /// long has none, because its keeper would live as long.
     pub(crate) fn runner_of(&self, number: usize) -> Runner {
-        self.runner(self.hooks[number].iter().cloned())
+        let runner = self.runner(self.hooks[number].iter().cloned());
+        let is_sandboxed = SCENARIOS[number].is_sandboxed();
+        runner.program(is_sandboxed.then(|| self.own_program()))
     }
 
     /// A runner with all that `hookrun run` gives it.
     pub(crate) fn full_runner_of(&self, number: usize) -> Runner {
-        self.runner_of(number).pulse(Pulse::new(Duration::from_secs(30)))
+        let runner = self.runner_of(number).program(Some(self.own_program()));
+        runner.pulse(Pulse::new(Duration::from_secs(30)))
     }
 
     /// A runner that ends what leaves a group, as a program does that exists to run hooks.
@@ -105,10 +109,9 @@ impl Site {
             self.surroundings.clone(),
         )
         .grounds(Grounds::take())
-        .program(Some(self.own_program()))
     }
 
-    /// Where the helpers of hooks are started: a sandbox needs one.
+    /// Where the helpers of hooks are started.
     fn own_program(&self) -> OwnProgram {
         OwnProgram { path: self.program.clone(), mark: self.mark().to_string() }
     }

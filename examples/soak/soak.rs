@@ -136,14 +136,11 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
     let abort = Abort::on_signals()?;
     let runner = site.runner_of_all().abort(abort.clone());
     let mut dice = Dice::new(wish.seed);
-    // What a runner keeps from its first events on: the threads of its sandboxes, and a list of
-    // children.
-    for (number, scenario) in SCENARIOS.iter().enumerate() {
-        if number < 2 || scenario.is_sandboxed() {
-            let (site, runner) = (&site, &runner);
-            let mut shot = Shot { site, runner, filters: &filters, number, dice: &mut dice };
-            let _ = fire(&PLAIN, &mut shot)??;
-        }
+    // What a runner keeps from its first events on: a list of children.
+    for number in 0..2 {
+        let (site, runner) = (&site, &runner);
+        let mut shot = Shot { site, runner, filters: &filters, number, dice: &mut dice };
+        let _ = fire(&PLAIN, &mut shot)??;
     }
     let mut watch = Watch::start(events)?;
     let warm = (events / 10).max(1);
@@ -155,8 +152,10 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
         let about = format!("{}, {}", way.name, scenario.name);
         watch.begins(&about);
         let began = Instant::now();
-        let mut shot =
-            Shot { site: &site, runner: &runner, filters: &filters, number, dice: &mut dice };
+        let of_sandbox = scenario.is_sandboxed();
+        let of_sandbox = of_sandbox.then(|| site.runner_of(number).abort(abort.clone()));
+        let runner = of_sandbox.as_ref().unwrap_or(&runner);
+        let mut shot = Shot { site: &site, runner, filters: &filters, number, dice: &mut dice };
         let ended = fire(way, &mut shot);
         let took = began.elapsed();
         if abort.times_raised() > 0 {
