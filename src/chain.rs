@@ -247,7 +247,7 @@ impl Chain<'_> {
             return turns;
         }
         if turns.iter().all(|turn| turn.call.is_none()) {
-            // A host's own hook is told of the command as it came, and of the patch.
+            // A host's own hook gets the command as it came, and the patch.
             turns.extend((1..).zip(parts).map(|(which, call)| turn(Some(call), which)));
         }
         let name = self.seen().context().string("toolName").unwrap_or_default();

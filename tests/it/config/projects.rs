@@ -12,11 +12,11 @@ use crate::sandbox::{Ran, Sandbox};
 const GUARD: &str = "#!/bin/sh\necho 'the guard says no' >&2; exit 1\n";
 const ALLOW: &str = "#!/bin/sh\n";
 
-/// A project with a guard in `home/work/repo`.
+/// A project with a guard in `home/team/repo`.
 fn project() -> Sandbox {
     Sandbox::new()
-        .script("home/work/repo/hooks.d/tool.pre/guard.sh", GUARD)
-        .file("home/work/repo/sub/file", "")
+        .script("home/team/repo/hooks.d/tool.pre/guard.sh", GUARD)
+        .file("home/team/repo/sub/file", "")
 }
 
 /// `hookrun run tool.pre` started in `folder`.
@@ -57,11 +57,11 @@ const TRICKS: &[Trick] = &[
 fn nothing_below_a_project_hides_its_guard() {
     for (trick, play) in TRICKS {
         let sandbox = project();
-        play(&sandbox.at("home/work/repo/sub"));
-        asked_in(&sandbox, "home/work/repo/sub", |_| {}).blocks("the guard says no");
+        play(&sandbox.at("home/team/repo/sub"));
+        asked_in(&sandbox, "home/team/repo/sub", |_| {}).blocks("the guard says no");
         let payload = json!({
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
-            "cwd": sandbox.at("home/work/repo/sub"),
+            "cwd": sandbox.at("home/team/repo/sub"),
         });
         let ran = asked_by(&sandbox, "codex", &payload);
         assert!(format!("{ran:?}").contains("the guard says no"), "{trick}: {ran:?}");
@@ -77,10 +77,10 @@ fn the_hooks_of_the_hosts_project_are_asked_wherever_the_agent_is() {
     ];
     for (host, variable) in variables {
         for (trick, play) in TRICKS {
-            for folder in ["home/work/repo/sub", "elsewhere", "home", "."] {
+            for folder in ["home/team/repo/sub", "elsewhere", "home", "."] {
                 let sandbox = project().file("elsewhere/file", "");
                 play(&sandbox.at("elsewhere"));
-                let repo = sandbox.at("home/work/repo").display().to_string();
+                let repo = sandbox.at("home/team/repo").display().to_string();
                 let there = sandbox.at(folder);
                 let event = if host == "gemini" { "BeforeTool" } else { "PreToolUse" };
                 let event = if host == "cursor" { "preToolUse" } else { event };
@@ -107,7 +107,7 @@ fn the_workspaces_of_cursor_are_its_project() {
     let sandbox = project().file("elsewhere/hooks.d/tool.pre/README.md", "");
     let payload = json!({
         "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"},
-        "workspace_roots": [sandbox.at("home"), sandbox.at("home/work/repo")],
+        "workspace_roots": [sandbox.at("home"), sandbox.at("home/team/repo")],
         "cwd": sandbox.at("elsewhere"),
     });
     let ran = asked_by(&sandbox, "cursor", &payload);
@@ -118,14 +118,14 @@ fn the_workspaces_of_cursor_are_its_project() {
 fn folders_add_up_the_outermost_first_and_may_share_names() {
     let mark = |name: &str| format!("#!/bin/sh\necho {name} >> \"$HOME/marks\"\n");
     let sandbox = Sandbox::new()
-        .script("home/work/hooks.d/tool.pre/a.sh", &mark("work"))
-        .script("home/work/repo/.hookrun/hooks.d/tool.pre/a.sh", &mark("repo"))
-        .script("home/work/repo/sub/hooks.d/tool.pre/a.sh", &mark("sub"));
+        .script("home/team/hooks.d/tool.pre/a.sh", &mark("work"))
+        .script("home/team/repo/.hookrun/hooks.d/tool.pre/a.sh", &mark("repo"))
+        .script("home/team/repo/sub/hooks.d/tool.pre/a.sh", &mark("sub"));
 
-    asked_in(&sandbox, "home/work/repo/sub", |_| {}).allows();
+    asked_in(&sandbox, "home/team/repo/sub", |_| {}).allows();
     assert_eq!(sandbox.read("home/marks"), "work\nrepo\nsub\n");
 
-    let there = sandbox.at("home/work/repo/sub");
+    let there = sandbox.at("home/team/repo/sub");
     let start = |command: &mut Command| {
         command.current_dir(there);
     };

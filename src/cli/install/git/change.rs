@@ -31,7 +31,7 @@ pub(super) enum Act {
     Remove { restores: bool },
     /// Put back a kept hook whose shim is gone.
     Restore,
-    /// A hook of somebody else stands beside the one that was kept: neither is touched.
+    /// Somebody else's hook is there too; both it and the kept one stay as they are.
     Leave,
 }
 
