@@ -8,8 +8,8 @@ use std::error::Error;
 use std::io::Write;
 
 use hookrun::config::{Config, Environment};
-use hookrun::dialect::tools::Tools;
-use hookrun::dialect::{
+use hookrun::dialects::tools::Tools;
+use hookrun::dialects::{
     Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
 };
 use hookrun::event::{Context, Event, Merge, OnFailure};

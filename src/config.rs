@@ -25,10 +25,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::dialect::{Dialect, Discovery};
-use crate::event::EventSpec;
-use crate::event::catalog::Catalog;
-use crate::hook::{Hook, LayerKind};
+use crate::dialects::{Dialect, Discovery};
+use crate::engine::event::EventSpec;
+use crate::engine::event::catalog::Catalog;
+use crate::engine::hook::{Hook, LayerKind};
 pub use directive::line_of as line_of_directive;
 pub use discover::{Choice, Layer};
 pub use env::{Environment, Inside};

@@ -27,7 +27,7 @@
 //! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
 //! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
 //! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
-//! send meanwhile), [`run`] (what happened), [`dialect`], [`report`] and [`reminder`] (how it is
+//! send meanwhile), [`run`] (what happened), [`dialects`], [`report`] and [`reminder`] (how it is
 //! told), [`scenario`] (what is expected of hooks, case by case), [`audit`] (what is kept of it) and
 //! [`replay`] (what is decided again). [`interceptor`] stands apart: code around single tools. So
 //! does [`conformance`]: what any runner must answer.
@@ -40,26 +40,18 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
 
-pub mod access;
-pub mod audit;
-pub mod chain;
+#[cfg(feature = "cli")]
+mod cli;
 pub mod config;
-pub mod conformance;
-pub mod dialect;
-pub mod event;
-pub mod exec;
-pub mod harmless;
-pub mod hook;
-pub mod interceptor;
-pub mod outcome;
-pub mod plan;
-pub mod registry;
-pub mod reminder;
-pub mod replay;
-pub mod report;
-pub mod run;
-pub mod runner;
-pub mod scenario;
-pub mod session;
-pub mod spelling;
-pub mod ui;
+pub mod dialects;
+mod engine;
+mod lab;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main;
+pub use engine::{
+    access, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry, reminder,
+    run, runner, session, spelling, ui,
+};
+pub use lab::{audit, conformance, replay, report, scenario};

@@ -9,16 +9,16 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hookrun::config::Environment;
-use hookrun::dialect::settings::summary;
-use hookrun::event::Context;
+use crate::config::Environment;
+use crate::dialects::settings::summary;
+use crate::engine::event::Context;
 use rustix::fs::OFlags;
 use serde_json::json;
 
-use crate::args::{Act, ActArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::input::{self, Deadline, Input};
-use crate::streams;
+use crate::cli::args::{Act, ActArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::input::{self, Deadline, Input};
+use crate::cli::streams;
 
 /// The log of actions, in the folder of hookrun's state.
 const LOG: &str = "actions.log";

@@ -13,9 +13,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::dialects::{DIALECTS, git, native};
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use hookrun::dialect::{DIALECTS, git, native};
 
 pub(crate) use hidden::{Act, ActArgs, KeepArgs, SuperviseArgs};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
@@ -26,7 +26,7 @@ pub(crate) use suites::SuiteArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
-use crate::sink::Shape;
+use crate::cli::sink::Shape;
 
 /// Runs hooks: small programs that are asked before and after something happens, and may
 /// refuse it.
@@ -507,7 +507,7 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    hookrun::hook::parse_duration(text)
+    crate::engine::hook::parse_duration(text)
 }
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
@@ -537,5 +537,5 @@ fn names_of_dialects() -> Vec<PossibleValue> {
 }
 
 fn problem_format() -> clap::builder::PossibleValuesParser {
-    hookrun::report::problems::FORMATS.iter().map(|(name, _)| *name).into()
+    crate::lab::report::problems::FORMATS.iter().map(|(name, _)| *name).into()
 }

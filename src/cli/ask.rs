@@ -4,13 +4,13 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookrun::config::Environment;
-use hookrun::exec::Abort;
-use hookrun::outcome::{Outcome, Settled};
-use hookrun::ui::caller::{Outer, named};
-use hookrun::ui::{Answer, Asker, PATIENCE, Request, Ui};
+use crate::config::Environment;
+use crate::engine::exec::Abort;
+use crate::engine::outcome::{Outcome, Settled};
+use crate::engine::ui::caller::{Outer, named};
+use crate::engine::ui::{Answer, Asker, PATIENCE, Request, Ui};
 
-use crate::terminal::Terminal;
+use crate::cli::terminal::Terminal;
 
 /// Somebody who can be asked.
 pub(crate) enum Person {

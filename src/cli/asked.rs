@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::dialect::twice::Call;
-use hookrun::dialect::{self, Binding, Dialect, Reply, native, signs};
-use hookrun::event::{Context, Event, OnFailure};
-use hookrun::outcome::Outcome;
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::dialects::twice::Call;
+use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
+use crate::engine::event::{Context, Event, OnFailure};
+use crate::engine::outcome::Outcome;
 
-use crate::exit::{Failure, Result};
-use crate::run::find_event;
+use crate::cli::exit::{Failure, Result};
+use crate::cli::run::find_event;
 
 /// The event that a command line names, and whose words the host speaks.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn named_in(
     command: &str,
 ) -> Result<(String, &'static str)> {
     let Some(host) = host else { return recognised_in(context, command) };
-    let dialect = dialect::find(host);
+    let dialect = dialects::find(host);
     let host = dialect.map_or(native::NAME, |dialect| dialect.name);
     let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
     if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
@@ -85,7 +85,7 @@ pub(crate) struct Host {
 impl<'a> Asked<'a> {
     /// An event by its name, in `dialect`, or natively.
     pub(crate) fn new(name: &'a str, dialect: &str) -> Asked<'a> {
-        let dialect = dialect::find(dialect);
+        let dialect = dialects::find(dialect);
         let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
         let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
         Asked { name, dialect, bindings, canonical }
@@ -100,7 +100,7 @@ impl<'a> Asked<'a> {
     /// that their table lacks, and what is nearly a gate is a slip.
     pub(crate) fn is_new(&self) -> bool {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
-        let is_system = dialect::SYSTEMS.iter().any(|system| system.name == dialect.name);
+        let is_system = dialects::SYSTEMS.iter().any(|system| system.name == dialect.name);
         let near = dialect.nearest(self.name).map(|name| dialect.called(name)).unwrap_or_default();
         let closes =
             |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
@@ -114,7 +114,7 @@ impl<'a> Asked<'a> {
             let row = binding.row;
             row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
         };
-        let mut others = dialect::DIALECTS.iter().copied();
+        let mut others = dialects::DIALECTS.iter().copied();
         others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
     }
 

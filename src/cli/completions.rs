@@ -4,8 +4,8 @@ use std::io::Write;
 
 use clap::{Command as CommandLine, CommandFactory};
 
-use crate::args::{Cli, CompletionsArgs};
-use crate::exit::{Exit, Result};
+use crate::cli::args::{Cli, CompletionsArgs};
+use crate::cli::exit::{Exit, Result};
 
 /// Prints a completion script.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result {

@@ -12,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hookrun::audit::Log;
-use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
-use hookrun::dialect;
-use hookrun::report::problems::{Check, FORMATS};
+use crate::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use crate::dialects;
+use crate::lab::audit::Log;
+use crate::lab::report::problems::{Check, FORMATS};
 
-use crate::args::{DoctorArgs, SettingsScope};
-use crate::exit::{Exit, Failure, Result};
-use crate::install::hosts::{self, HOSTS, Host, Row};
-use crate::install::path_of;
-use crate::install::wanted::{Wanted, quoted};
-use crate::told::paths;
-use crate::unbound::Sought;
-use crate::validate::problems_of;
+use crate::cli::args::{DoctorArgs, SettingsScope};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::install::hosts::{self, HOSTS, Host, Row};
+use crate::cli::install::path_of;
+use crate::cli::install::wanted::{Wanted, quoted};
+use crate::cli::told::paths;
+use crate::cli::unbound::Sought;
+use crate::cli::validate::problems_of;
 use evidence::Evidence;
 use look::Installed;
 
@@ -54,11 +54,11 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         }
         about_events(host, &installed, &wanted, &mut findings);
         switches::look(host, &installed, (&config, env), &mut findings);
-        let (file, recorded) = (&installed[0].path, dialect::find(host.name).map(|it| it.name));
+        let (file, recorded) = (&installed[0].path, dialects::find(host.name).map(|it| it.name));
         findings.add(file, evidence.about(recorded, host.title, file));
         about_doubles(host, &installed, &config, env, &mut findings);
     }
-    let is_git_named = args.host.as_deref() == Some(dialect::git::NAME);
+    let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, (is_git_named, &evidence), &mut findings)?);
     }

@@ -4,23 +4,23 @@ mod of_dialect;
 
 use std::io::Write;
 
+use crate::config::{Config, Environment, Scope};
+use crate::dialects;
+use crate::engine::event::EventSpec;
+use crate::lab::report::json::present;
 use anstyle::Style;
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect;
-use hookrun::event::EventSpec;
-use hookrun::report::json::present;
 use serde_json::{Value, json};
 
-use crate::args::{EventsArgs, TextFormat};
-use crate::exit::{Exit, Result};
-use crate::run::{choice, find_event};
+use crate::cli::args::{EventsArgs, TextFormat};
+use crate::cli::exit::{Exit, Result};
+use crate::cli::run::{choice, find_event};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
 /// Shows the events.
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if let Some(dialect) = dialect::find(&args.dialect) {
+    if let Some(dialect) = dialects::find(&args.dialect) {
         return of_dialect::events(dialect, args, out);
     }
     // Only the declared events matter here; hooks of no event are looked at.

@@ -4,12 +4,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hookrun::event::Context;
+use crate::engine::event::Context;
 
-use crate::args::{FieldArgs, FieldFormat};
-use crate::exit::{Exit, Failure, Result};
-use crate::input::{self, Deadline, Input};
-use crate::streams;
+use crate::cli::args::{FieldArgs, FieldFormat};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::input::{self, Deadline, Input};
+use crate::cli::streams;
 
 /// More keys than these are not listed.
 const MOST_KEYS: usize = 12;

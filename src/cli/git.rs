@@ -7,27 +7,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect::git::{self, GitHook, Given, Listing, read_changes};
-use hookrun::dialect::{LATEST, Reply, native};
-use hookrun::event::{Context, Event, EventSpec};
-use hookrun::exec::{Abort, Budget, Pulse, child};
-use hookrun::hook::duration_text;
-use hookrun::outcome::Outcome;
-use hookrun::report::{json, plain};
-use hookrun::run::{Ending, Fate, Run, told_to_stop};
-use hookrun::ui::PATIENCE;
+use crate::config::{Config, Environment, Scope};
+use crate::dialects::git::{self, GitHook, Given, Listing, read_changes};
+use crate::dialects::{LATEST, Reply, native};
+use crate::engine::event::{Context, Event, EventSpec};
+use crate::engine::exec::{Abort, Budget, Pulse, child};
+use crate::engine::hook::duration_text;
+use crate::engine::outcome::Outcome;
+use crate::engine::run::{Ending, Fate, Run, told_to_stop};
+use crate::engine::ui::PATIENCE;
+use crate::lab::report::{json, plain};
 use serde_json::{Map, Value};
 
-use crate::args::RunArgs;
-use crate::ask::{self, Person};
-use crate::exit::{Exit, Failure, Result};
-use crate::input::{self, Deadline};
-use crate::keep::{Kept, Places, Settings};
-use crate::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
-use crate::told::{self, Told, Way};
-use crate::unbound::Sought;
-use crate::watchdog::{self, Watchdog};
+use crate::cli::args::RunArgs;
+use crate::cli::ask::{self, Person};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::input::{self, Deadline};
+use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
+use crate::cli::told::{self, Told, Way};
+use crate::cli::unbound::Sought;
+use crate::cli::watchdog::{self, Watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
 
 /// Whether the catalog lets the hook refuse.
 fn can_refuse(hook: &GitHook) -> bool {
-    hookrun::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks)
+    crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks)
 }
 
 impl Asked<'_> {

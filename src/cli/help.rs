@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Command, CommandFactory};
 
-use crate::args::Cli;
+use crate::cli::args::Cli;
 
 /// What a person wants to do, and the commands for it. What stands nowhere is in the last group.
 const GROUPS: &[(&str, &[&str])] = &[

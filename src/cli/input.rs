@@ -4,15 +4,15 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use hookrun::event::framing::{Framed, Scanner};
-use hookrun::event::{Context, ContextError};
-use hookrun::exec::Abort;
-use hookrun::hook::duration_text;
-use hookrun::run::told_to_stop;
+use crate::engine::event::framing::{Framed, Scanner};
+use crate::engine::event::{Context, ContextError};
+use crate::engine::exec::Abort;
+use crate::engine::hook::duration_text;
+use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::exit::Failure;
+use crate::cli::exit::Failure;
 
 /// The longest event that is read. An endless one would end us.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;

@@ -15,14 +15,14 @@ pub(crate) mod wanted;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::dialect;
-use hookrun::report::{Paths, problems};
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::dialects;
+use crate::lab::report::{Paths, problems};
 use similar::TextDiff;
 
-use crate::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::streams;
+use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::streams;
 use edit::{Document, EditError};
 use files::{Kept, Record, Target};
 use hosts::{Form, Host, Place, Row};
@@ -41,7 +41,7 @@ struct Site<'a> {
 
 /// Installs hookrun into a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.place.host == dialect::git::NAME {
+    if args.place.host == dialects::git::NAME {
         return git::install(args, env, out);
     }
     if args.git.are_given() {
@@ -97,7 +97,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
 pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.place.host == dialect::git::NAME {
+    if args.place.host == dialects::git::NAME {
         return git::uninstall(args, env, out);
     }
     let config = Config::load(&Choice::default(), env, Scope::Events(&[]));

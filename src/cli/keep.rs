@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use hookrun::audit::{Entry, Keeps, Log, Recording, Redactor};
-use hookrun::config::{Config, Environment, LogSettings};
-use hookrun::dialect::Reply;
-use hookrun::event::Event;
-use hookrun::report::{Paths, json};
-use hookrun::run::{Fate, Run};
+use crate::config::{Config, Environment, LogSettings};
+use crate::dialects::Reply;
+use crate::engine::event::Event;
+use crate::engine::run::{Fate, Run};
+use crate::lab::audit::{Entry, Keeps, Log, Recording, Redactor};
+use crate::lab::report::{Paths, json};
 
-use crate::streams;
+use crate::cli::streams;
 
 /// A decision, with all that can be kept of it.
 pub(crate) struct Kept {

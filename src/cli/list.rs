@@ -3,26 +3,26 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::config::{Config, Environment, Scope};
+use crate::dialects::{self, Dialect};
+use crate::engine::event::{EventSpec, OnFailure, Schedule};
+use crate::engine::hook::{Hook, Limits, Sandbox};
+use crate::engine::plan::Plan;
+use crate::engine::registry::Registry;
+use crate::lab::report::json::present;
+use crate::lab::report::{Paths, plain, problems};
 use anstyle::Style;
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect::{self, Dialect};
-use hookrun::event::{EventSpec, OnFailure, Schedule};
-use hookrun::hook::{Hook, Limits, Sandbox};
-use hookrun::plan::Plan;
-use hookrun::registry::Registry;
-use hookrun::report::json::present;
-use hookrun::report::{Paths, plain, problems};
 use serde_json::{Value, json};
 
-use crate::args::{ListArgs, TextFormat};
-use crate::asked::Asked;
-use crate::doctor::untold;
-use crate::exit::{Exit, Result};
-use crate::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
-use crate::run::choice;
-use crate::streams;
-use crate::unbound::Sought;
-use crate::validate::tool_problems;
+use crate::cli::args::{ListArgs, TextFormat};
+use crate::cli::asked::Asked;
+use crate::cli::doctor::untold;
+use crate::cli::exit::{Exit, Result};
+use crate::cli::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
+use crate::cli::run::choice;
+use crate::cli::streams;
+use crate::cli::unbound::Sought;
+use crate::cli::validate::tool_problems;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -30,7 +30,7 @@ const DIM: Style = Style::new().dimmed();
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
-    let dialect = dialect::find(&args.dialect);
+    let dialect = dialects::find(&args.dialect);
     let asked = args.event.as_deref().map(|name| Asked::new(name, &args.dialect));
     let config = match &asked {
         Some(asked) => asked.load(&choice, env),

@@ -3,10 +3,10 @@
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::exit::{Failure, Result};
-use crate::streams::Log;
+use crate::cli::exit::{Failure, Result};
+use crate::cli::streams::Log;
 
-/// Logs at `level`, or by the directives of tracing's filters (`hookrun::exec=debug`).
+/// Logs at `level`, or by the directives of tracing's filters (`crate::engine::exec=debug`).
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let Some(level) = level else { return Ok(()) };
     let wrong = || {

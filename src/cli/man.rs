@@ -6,15 +6,15 @@ use std::io::{IsTerminal, Write};
 use std::thread;
 use std::time::Duration;
 
+use crate::config::Environment;
+use crate::engine::exec::child;
+use crate::engine::spelling;
 use clap::CommandFactory;
 use clap_mangen::Man;
-use hookrun::config::Environment;
-use hookrun::exec::child;
-use hookrun::spelling;
 
-use crate::args::{Cli, ManArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::help;
+use crate::cli::args::{Cli, ManArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::help;
 
 /// Pages written by hand: name, section, text.
 const WRITTEN: &[(&str, &str, &str)] = &[

@@ -8,19 +8,19 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use hookrun::config::{Choice, Config, Environment, Scope, Severity, commands};
-use hookrun::event::EventSpec;
-use hookrun::event::catalog::{self, command};
-use hookrun::hook::LayerKind;
-use hookrun::report::{Paths, plain, problems};
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
+use crate::config::{Choice, Config, Environment, Scope, Severity, commands};
+use crate::engine::event::EventSpec;
+use crate::engine::event::catalog::{self, command};
+use crate::engine::hook::LayerKind;
+use crate::lab::report::{Paths, plain, problems};
 
-use crate::args::NewArgs;
-use crate::doctor::untold;
-use crate::events::COMMON;
-use crate::exit::{Exit, Failure, Result};
-use crate::run::find_event;
-use crate::streams;
+use crate::cli::args::NewArgs;
+use crate::cli::doctor::untold;
+use crate::cli::events::COMMON;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::run::find_event;
+use crate::cli::streams;
 use templates::{LANGUAGES, Language};
 
 /// A file that is to be written.

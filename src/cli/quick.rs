@@ -8,10 +8,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::dialects::DIALECTS;
 use clap::ValueEnum;
-use hookrun::dialect::DIALECTS;
 
-use crate::args::{RunArgs, RunFormat, SourceArgs, duration, jobs};
+use crate::cli::args::{RunArgs, RunFormat, SourceArgs, duration, jobs};
 
 /// The arguments of `run`, if the command line is of that form and has no mistakes.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
@@ -106,7 +106,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::cli::args::{Cli, Command};
     use clap::Parser;
 
     fn quick(line: &str) -> Option<RunArgs> {

@@ -6,22 +6,22 @@ mod write;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use hookrun::audit::Redactor;
-use hookrun::config::{Choice, Config, Environment};
-use hookrun::exec::Abort;
-use hookrun::replay::merge::{MergeError, Parts};
-use hookrun::replay::report::{FORMATS, Header, Report};
-use hookrun::replay::{
+use crate::config::{Choice, Config, Environment};
+use crate::engine::exec::Abort;
+use crate::engine::runner::Runner;
+use crate::lab::audit::Redactor;
+use crate::lab::replay::merge::{MergeError, Parts};
+use crate::lab::replay::report::{FORMATS, Header, Report};
+use crate::lab::replay::{
     Decider, Done, Ended, Finding, Hooks, Input, Partition, ReplayError, Totals, crew,
 };
-use hookrun::report::Paths;
-use hookrun::runner::Runner;
+use crate::lab::report::Paths;
 use tempfile::TempDir;
 
-use crate::args::ReplayArgs;
-use crate::exit::{Exit, Failure, Result};
-use crate::run::{choice, runner, start_up};
-use crate::streams;
+use crate::cli::args::ReplayArgs;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::run::{choice, runner, start_up};
+use crate::cli::streams;
 use progress::Progress;
 use write::NewRecording;
 

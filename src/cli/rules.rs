@@ -3,10 +3,10 @@
 //! A dialect can bind several of its events to one of ours, each with its own rules; what is
 //! printed names the event it holds for, so that nobody reads the catalog's rules for the host's.
 
-use hookrun::config::Config;
-use hookrun::dialect::{Binding, Dialect, DialectEvent};
-use hookrun::event::{EventSpec, OnFailure};
-use hookrun::hook::{Hook, duration_text};
+use crate::config::Config;
+use crate::dialects::{Binding, Dialect, DialectEvent};
+use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::hook::{Hook, duration_text};
 use serde_json::{Value, json};
 
 /// One event as a host has it.

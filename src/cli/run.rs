@@ -4,29 +4,29 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use hookrun::config::{Choice, Config, Environment};
-use hookrun::dialect::folders::{self, HostFolders};
-use hookrun::dialect::{self, LATEST, Reply, Wait, native};
-use hookrun::event::catalog::command;
-use hookrun::event::{Context, Event, Schedule};
-use hookrun::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
-use hookrun::outcome::{Outcome, Settled};
-use hookrun::plan::Plan;
-use hookrun::report::json;
-use hookrun::run::Run;
-use hookrun::runner::{Once, Runner};
-use hookrun::ui::PATIENCE;
+use crate::config::{Choice, Config, Environment};
+use crate::dialects::folders::{self, HostFolders};
+use crate::dialects::{self, LATEST, Reply, Wait, native};
+use crate::engine::event::catalog::command;
+use crate::engine::event::{Context, Event, Schedule};
+use crate::engine::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
+use crate::engine::outcome::{Outcome, Settled};
+use crate::engine::plan::Plan;
+use crate::engine::run::Run;
+use crate::engine::runner::{Once, Runner};
+use crate::engine::ui::PATIENCE;
+use crate::lab::report::json;
 
-use crate::args::{KeepArgs, RunArgs, SourceArgs, SuperviseArgs};
-use crate::ask::{self, Person};
-use crate::asked::{Asked, named_in};
-use crate::exit::{Exit, Failure, Result};
-use crate::input::{self, Deadline, Input};
-use crate::keep::{Kept, Places, Settings};
-use crate::streams;
-use crate::told::{self, Told, Way};
-use crate::unbound::Sought;
-use crate::watchdog::{self, Watchdog};
+use crate::cli::args::{KeepArgs, RunArgs, SourceArgs, SuperviseArgs};
+use crate::cli::ask::{self, Person};
+use crate::cli::asked::{Asked, named_in};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::input::{self, Deadline, Input};
+use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::streams;
+use crate::cli::told::{self, Told, Way};
+use crate::cli::unbound::Sought;
+use crate::cli::watchdog::{self, Watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
 /// What `run` does first, so that from then on nothing ends it without a decision.
 pub(crate) fn hold_ground() -> Result<Ground> {
     streams::bound_stderr();
-    hookrun::exec::hold_out();
+    crate::engine::exec::hold_out();
     start_up()
 }
 
@@ -327,7 +327,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
 
 /// What every command that runs hooks does first.
 pub(crate) fn start_up() -> Result<Ground> {
-    let started = hookrun::exec::start_up();
+    let started = crate::engine::exec::start_up();
     started.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))
 }
 
@@ -403,7 +403,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
         explicit: source.hooks.clone(),
         settings: source.settings.clone(),
         discover: source.discover,
-        host: dialect::find(dialect).and_then(|dialect| folders::of(dialect.name)),
+        host: dialects::find(dialect).and_then(|dialect| folders::of(dialect.name)),
         program: env.image(),
         told: HostFolders { roots: env.projects_of(dialect), cwd: None },
     }
@@ -413,7 +413,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
 pub(crate) fn find_event(
     config: &Config,
     name: &str,
-) -> Result<std::sync::Arc<hookrun::event::EventSpec>> {
+) -> Result<std::sync::Arc<crate::engine::event::EventSpec>> {
     config.catalog.find(name).map_err(|unknown| match unknown.nearest {
         // It may be declared where there is a mistake.
         _ if config.has_errors() => {
@@ -457,6 +457,6 @@ pub(crate) fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Out
 pub(crate) fn keep(args: &KeepArgs) -> Exit {
     // Out of the session, so that what ends hookrun's group does not end the keeper.
     let _ = rustix::process::setsid();
-    hookrun::exec::keeper::keep(std::io::stdin().lock(), &args.mark);
+    crate::engine::exec::keeper::keep(std::io::stdin().lock(), &args.mark);
     Exit::Yes
 }

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::report::schema::schema_of;
+use crate::config::{Config, Environment, Scope};
+use crate::lab::report::schema::schema_of;
 
-use crate::args::SchemaArgs;
-use crate::exit::{Exit, Result};
-use crate::run::{choice, find_event};
+use crate::cli::args::SchemaArgs;
+use crate::cli::exit::{Exit, Result};
+use crate::cli::run::{choice, find_event};
 
 /// Prints the schema of one event.
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {

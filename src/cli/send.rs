@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-use hookrun::config::Environment;
-use hookrun::session::Message;
-use hookrun::session::outbox::Outbox;
-use hookrun::ui::{Answer, Request, caller};
+use crate::config::Environment;
+use crate::engine::session::Message;
+use crate::engine::session::outbox::Outbox;
+use crate::engine::ui::{Answer, Request, caller};
 
-use crate::args::SendArgs;
-use crate::exit::{Exit, Failure, Result};
-use crate::state::shared_folder;
+use crate::cli::args::SendArgs;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::state::shared_folder;
 
 /// Sends one message, or prints all that wait.
 pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> Result {

@@ -3,22 +3,22 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::config::{Config, Environment, Scope};
+use crate::dialects;
+use crate::engine::exec::command;
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::registry::Registry;
+use crate::engine::spelling;
+use crate::lab::report::{Paths, plain, problems};
 use anstyle::Style;
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect;
-use hookrun::exec::command;
-use hookrun::hook::{Handler, Hook};
-use hookrun::registry::Registry;
-use hookrun::report::{Paths, plain, problems};
-use hookrun::spelling;
 use serde_json::{Value, json};
 
-use crate::args::{ShowArgs, TextFormat};
-use crate::exit::{Exit, Failure, Result};
-use crate::list::hook_json;
-use crate::rules::{HostRules, failure_text, rules_of, timeout_text};
-use crate::run::choice;
-use crate::streams;
+use crate::cli::args::{ShowArgs, TextFormat};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::list::hook_json;
+use crate::cli::rules::{HostRules, failure_text, rules_of, timeout_text};
+use crate::cli::run::choice;
+use crate::cli::streams;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -26,7 +26,7 @@ const DIM: Style = Style::new().dimmed();
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
-    let dialect = dialect::find(&args.dialect);
+    let dialect = dialects::find(&args.dialect);
     let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
     let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use hookrun::harmless;
+use crate::engine::harmless;
 
 /// What a command writes on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

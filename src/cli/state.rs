@@ -4,12 +4,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::{Environment, Inside};
-use hookrun::session::entries::Entries;
-use hookrun::session::{self, StoreError};
+use crate::config::{Environment, Inside};
+use crate::engine::session::entries::Entries;
+use crate::engine::session::{self, StoreError};
 
-use crate::args::{EntryFormat, StateAction, StateArgs};
-use crate::exit::{Exit, Failure, Result};
+use crate::cli::args::{EntryFormat, StateAction, StateArgs};
+use crate::cli::exit::{Exit, Failure, Result};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
 pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {

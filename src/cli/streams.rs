@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::config::Environment;
+use crate::engine::harmless;
 use anstream::{AutoStream, ColorChoice};
-use hookrun::config::Environment;
-use hookrun::harmless;
 
-use crate::args::Color;
-use crate::deliver::write_until;
-use crate::sink::{self, Shape};
+use crate::cli::args::Color;
+use crate::cli::deliver::write_until;
+use crate::cli::sink::{self, Shape};
 
 /// How long stderr has been waited for, in milliseconds, where that is bounded: see
 /// [`bound_stderr`].

@@ -1,9 +1,9 @@
 //! What was meant by a word that the command line does not know: a slip of the fingers, or the word
 //! of another tool. A suggestion that only looks a little like it would mislead.
 
+use crate::engine::spelling;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use hookrun::spelling;
 
 /// Words that people try first, and what does it here. Words that mean the same are aliases.
 const WORDS: &[(&str, &str)] = &[

@@ -15,11 +15,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hookrun::config::Environment;
-use hookrun::exec::child;
-use hookrun::harmless::plain;
-use hookrun::ui::status::{cut, width};
-use hookrun::ui::{Asker, Kind, Ui, Waited};
+use crate::config::Environment;
+use crate::engine::exec::child;
+use crate::engine::harmless::plain;
+use crate::engine::ui::status::{cut, width};
+use crate::engine::ui::{Asker, Kind, Ui, Waited};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;

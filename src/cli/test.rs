@@ -6,26 +6,26 @@ mod suite;
 use std::io::Write;
 use std::time::Instant;
 
-use hookrun::config::{Config, Environment, words};
-use hookrun::dialect::folders;
-use hookrun::exec::Budget;
-use hookrun::hook::{Handler, Hook, LayerKind, Source};
-use hookrun::outcome::{Cause, Outcome, Settled, joined};
-use hookrun::report::human::{About, Origin};
-use hookrun::report::{Paths, human, json, plain, problems};
-use hookrun::run::Run;
-use hookrun::runner::Runner;
+use crate::config::{Config, Environment, words};
+use crate::dialects::folders;
+use crate::engine::exec::Budget;
+use crate::engine::hook::{Handler, Hook, LayerKind, Source};
+use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+use crate::engine::run::Run;
+use crate::engine::runner::Runner;
+use crate::lab::report::human::{About, Origin};
+use crate::lab::report::{Paths, human, json, plain, problems};
 use regex::Regex;
 
-use crate::args::{TestArgs, TestFormat};
-use crate::ask::Person;
-use crate::asked::{Asked, named_in};
-use crate::exit::{Exit, Failure, Result};
-use crate::input::{self, Deadline, Input};
-use crate::run::{choice, runner, start_up, with_complaint};
-use crate::show::meant;
-use crate::streams;
-use crate::unbound::Sought;
+use crate::cli::args::{TestArgs, TestFormat};
+use crate::cli::ask::Person;
+use crate::cli::asked::{Asked, named_in};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::input::{self, Deadline, Input};
+use crate::cli::run::{choice, runner, start_up, with_complaint};
+use crate::cli::show::meant;
+use crate::cli::streams;
+use crate::cli::unbound::Sought;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {

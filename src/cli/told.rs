@@ -6,19 +6,19 @@ use std::fs::OpenOptions;
 use std::io::{Error, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use hookrun::config::Environment;
-use hookrun::dialect::{Reply, native};
-use hookrun::exec::{Abort, Budget};
-use hookrun::harmless;
-use hookrun::report::json::RunReport;
-use hookrun::report::{Paths, github, json};
-use hookrun::run::{Run, told_to_stop};
-use hookrun::runner::Runner;
+use crate::config::Environment;
+use crate::dialects::{Reply, native};
+use crate::engine::exec::{Abort, Budget};
+use crate::engine::harmless;
+use crate::engine::run::{Run, told_to_stop};
+use crate::engine::runner::Runner;
+use crate::lab::report::json::RunReport;
+use crate::lab::report::{Paths, github, json};
 
-use crate::args::RunFormat;
-use crate::deliver;
-use crate::streams;
-use crate::watchdog::Watchdog;
+use crate::cli::args::RunFormat;
+use crate::cli::deliver;
+use crate::cli::streams;
+use crate::cli::watchdog::Watchdog;
 
 /// How long what is kept of a decision may hold up a host that waits for our end. It takes
 /// microseconds.

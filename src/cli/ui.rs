@@ -7,16 +7,16 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-use hookrun::config::{Environment, Inside};
-use hookrun::exec::Abort;
-use hookrun::session::entries::Entries;
-use hookrun::ui::status::StatusLine;
-use hookrun::ui::{Answer, Asker, PATIENCE, Request, caller, desk};
+use crate::config::{Environment, Inside};
+use crate::engine::exec::Abort;
+use crate::engine::session::entries::Entries;
+use crate::engine::ui::status::StatusLine;
+use crate::engine::ui::{Answer, Asker, PATIENCE, Request, caller, desk};
 
-use crate::args::{Dialog, UiArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::state::shared_folder;
-use crate::terminal::Terminal;
+use crate::cli::args::{Dialog, UiArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::state::shared_folder;
+use crate::cli::terminal::Terminal;
 
 /// The width of a line where there is no terminal to ask.
 const USUAL_COLUMNS: usize = 80;

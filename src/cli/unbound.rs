@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::discover::{self, DROP_INS};
-use hookrun::config::{Choice, Config, Environment, Problem, Severity};
-use hookrun::event::catalog;
-use hookrun::registry::Registry;
+use crate::config::discover::{self, DROP_INS};
+use crate::config::{Choice, Config, Environment, Problem, Severity};
+use crate::engine::event::catalog;
+use crate::engine::registry::Registry;
 
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// What `--require` takes for any hook at all.
 const ANY: &str = "any";

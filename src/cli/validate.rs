@@ -6,19 +6,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::{Config, Environment, Position, Problem, Scope, Severity, line_of_directive};
-use hookrun::dialect;
-use hookrun::event::action::TOOLS;
-use hookrun::exec::{child, command};
-use hookrun::hook::{Handler, Hook};
-use hookrun::report::problems::{Check, FORMATS};
-use hookrun::spelling;
+use crate::config::{Config, Environment, Position, Problem, Scope, Severity, line_of_directive};
+use crate::dialects;
+use crate::engine::event::action::TOOLS;
+use crate::engine::exec::{child, command};
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::spelling;
+use crate::lab::report::problems::{Check, FORMATS};
 
-use crate::args::ValidateArgs;
-use crate::exit::{Exit, Failure, Result};
-use crate::run::choice;
-use crate::told::paths;
-use crate::unbound::Sought;
+use crate::cli::args::ValidateArgs;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::run::choice;
+use crate::cli::told::paths;
+use crate::cli::unbound::Sought;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
     let config = Config::load(&choice, env, Scope::All);
-    let config = config.for_host(dialect::find(&args.dialect));
+    let config = config.for_host(dialects::find(&args.dialect));
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {
         for file in layer.manifests.iter().chain(&layer.settings) {

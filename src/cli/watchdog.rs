@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use hookrun::dialect::{Reply, native};
-use hookrun::exec::{Pulse, tree};
+use crate::dialects::{Reply, native};
+use crate::engine::exec::{Pulse, tree};
 
-use crate::deliver;
-use crate::streams;
+use crate::cli::deliver;
+use crate::cli::streams;
 
 /// The thread needs next to nothing, and its stack is part of every run's start.
 const STACK_BYTES: usize = 64 * 1024;

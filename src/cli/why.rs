@@ -6,19 +6,19 @@ mod table;
 use std::io::Write;
 use std::path::PathBuf;
 
-use hookrun::audit::Log;
-use hookrun::audit::read::{Backwards, ReadError};
-use hookrun::audit::record::{Brief, Record, RecordError};
-use hookrun::audit::stats::Stats;
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::event::{Context, catalog};
-use hookrun::report::human::{self, About, Origin};
-use hookrun::report::{Paths, plain};
-use hookrun::ui::status::cut;
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::engine::event::{Context, catalog};
+use crate::engine::ui::status::cut;
+use crate::lab::audit::Log;
+use crate::lab::audit::read::{Backwards, ReadError};
+use crate::lab::audit::record::{Brief, Record, RecordError};
+use crate::lab::audit::stats::Stats;
+use crate::lab::report::human::{self, About, Origin};
+use crate::lab::report::{Paths, plain};
 
-use crate::args::{TextFormat, WhyArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::streams;
+use crate::cli::args::{TextFormat, WhyArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::streams;
 use filter::Filter;
 
 /// How many lines that are no records are named.

@@ -3,8 +3,8 @@
 use super::draft::Given;
 use super::keys::Takes;
 use super::problem::Fault;
-use crate::hook::limits::{Limits, parse_size};
-use crate::hook::{Containment, Sandbox, parse_duration};
+use crate::engine::hook::limits::{Limits, parse_size};
+use crate::engine::hook::{Containment, Sandbox, parse_duration};
 
 /// The bounds of a hook so far.
 #[derive(Debug, Clone)]

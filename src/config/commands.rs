@@ -14,9 +14,9 @@ use super::manifest::Manifest;
 use super::problem::Fault;
 use super::shadow::{self, Shadowed};
 use super::{Scope, directive};
-use crate::event::EventSpec;
-use crate::event::catalog::command;
-use crate::hook::{Hook, LayerKind};
+use crate::engine::event::EventSpec;
+use crate::engine::event::catalog::command;
+use crate::engine::hook::{Hook, LayerKind};
 
 /// The folder of commands in a `hooks.d`: a file of it is a command.
 pub const FOLDER: &str = "command";

@@ -8,8 +8,8 @@ use std::path::Path;
 use super::draft::{Draft, Given, Pattern};
 use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
 use super::problem::{Fault, Position, Problem};
-use crate::dialect::signs::{self, Written};
-use crate::spelling;
+use crate::dialects::signs::{self, Written};
+use crate::engine::spelling;
 
 /// How a directive begins.
 const NAME: &str = "hookrun";

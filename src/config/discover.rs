@@ -11,10 +11,10 @@ use super::env::Environment;
 use super::loose::{Loose, Origin};
 use super::problem::{Fault, Problem};
 use super::project;
-use crate::dialect::folders::{self, Folders, HostFolders};
-use crate::dialect::settings;
-use crate::event::{Context, catalog};
-use crate::hook::LayerKind;
+use crate::dialects::folders::{self, Folders, HostFolders};
+use crate::dialects::settings;
+use crate::engine::event::{Context, catalog};
+use crate::engine::hook::LayerKind;
 
 /// The file of a layer.
 pub const MANIFEST: &str = "hookrun.toml";

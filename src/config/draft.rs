@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::bounds::Bounds;
 use super::keys::{READINGS, Takes};
 use super::problem::{Fault, Position};
-use crate::dialect::{self, Binding, Dialect, native};
-use crate::event::{EventSpec, OnFailure};
-use crate::hook::matcher::{self, MatcherError};
-use crate::hook::{
+use crate::dialects::{self, Binding, Dialect, native};
+use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::hook::matcher::{self, MatcherError};
+use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, Wanted,
     parse_duration,
 };
@@ -145,7 +145,7 @@ impl Draft {
                 self.description = Some(text);
             }
             ("dialect", Given::Text(text)) => {
-                let found = dialect::find(&text);
+                let found = dialects::find(&text);
                 if found.is_none() && text != native::NAME {
                     return Err(wrong(&Given::Text(text)));
                 }

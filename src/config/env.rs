@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::dialect::DIALECTS;
-use crate::dialect::folders;
-use crate::dialect::settings::{FOLDERS, SHAPES, Switch};
-use crate::dialect::twice::SHARED;
-use crate::hook::OWN_IMAGE;
+use crate::dialects::DIALECTS;
+use crate::dialects::folders;
+use crate::dialects::settings::{FOLDERS, SHAPES, Switch};
+use crate::dialects::twice::SHARED;
+use crate::engine::hook::OWN_IMAGE;
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";

@@ -1,10 +1,10 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
 use super::problem::Fault;
-use crate::dialect::DIALECTS;
-use crate::event::{Merge, OnFailure, Schedule};
-use crate::hook::{Background, Containment};
-use crate::spelling;
+use crate::dialects::DIALECTS;
+use crate::engine::event::{Merge, OnFailure, Schedule};
+use crate::engine::hook::{Background, Containment};
+use crate::engine::spelling;
 
 /// A key that users may write.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use super::draft::{Bound, Draft, What};
 use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
 use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
-use crate::access;
-use crate::dialect::signs::{self, Written};
-use crate::dialect::{Binding, DIALECTS, Dialect};
-use crate::event::catalog::{Catalog, UnknownEvent, command};
-use crate::event::{EventSpec, OnFailure};
-use crate::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
-use crate::spelling;
+use crate::dialects::signs::{self, Written};
+use crate::dialects::{Binding, DIALECTS, Dialect};
+use crate::engine::access;
+use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
+use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
+use crate::engine::spelling;
 
 /// Keys that a context may have whatever its event declares.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];

@@ -12,9 +12,9 @@ use super::draft::{Draft, What};
 use super::loader::Loader;
 use super::problem::{Fault, Position, Problem, Severity};
 use super::{LayerKind, directive};
-use crate::dialect::folders::Folders;
-use crate::dialect::{self, Dialect};
-use crate::hook::{Handler, Source};
+use crate::dialects::folders::Folders;
+use crate::dialects::{self, Dialect};
+use crate::engine::hook::{Handler, Source};
 
 /// A flat folder, or a single file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Loader<'_> {
                 Origin::Named => self.fault(fault, &file.path, None),
             };
         }
-        let dialect = loose.host.and_then(|host| dialect::find(host.dialect));
+        let dialect = loose.host.and_then(|host| dialects::find(host.dialect));
         let mut draft = Draft::default();
         (draft.dialect, draft.events) = (dialect, Some(Vec::new()));
         match directive::read(&file.path, &mut draft) {

@@ -22,8 +22,8 @@ use super::keys::{
 use super::loose::Loose;
 use super::problem::{Fault, Lines, Position, Problem};
 use super::words;
-use crate::event::EventSpec;
-use crate::hook::Handler;
+use crate::engine::event::EventSpec;
+use crate::engine::hook::Handler;
 pub(super) use log::LogTable;
 
 /// What a `hookrun.toml` says.
@@ -456,7 +456,7 @@ rewrites = { service = "last" }
             "tool bash|write, path src/**, path .env, command /rm\\s/, a.b /^x/, c.d /y/"
         );
         let event = &manifest.events[0].0;
-        assert!(event.blocks && event.on_failure == crate::event::OnFailure::Block);
+        assert!(event.blocks && event.on_failure == crate::engine::event::OnFailure::Block);
         assert_eq!(event.sample(), r#"{"event":"deploy.pre","service":"text"}"#);
     }
 

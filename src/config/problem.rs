@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::dialect::DIALECTS;
-use crate::event::{EventSpec, catalog};
+use crate::dialects::DIALECTS;
+use crate::engine::event::{EventSpec, catalog};
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl fmt::Display for Problem {
 #[cfg(test)]
 mod tests {
     use super::{Fault, Lines, Position, Problem};
-    use crate::event::catalog;
+    use crate::engine::event::catalog;
 
     #[test]
     fn a_problem_may_be_of_the_events_that_its_names_mean_in_any_system() {

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use super::discover::{self, Layer, is_there};
 use super::env::Environment;
 use super::problem::Problem;
-use crate::dialect::folders::HostFolders;
-use crate::hook::LayerKind;
+use crate::dialects::folders::HostFolders;
+use crate::engine::hook::LayerKind;
 
 /// The project's folders.
 pub(super) struct Project {

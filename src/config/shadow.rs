@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::problem::{Fault, Position, Problem, Severity};
-use crate::hook::Hook;
+use crate::engine::hook::Hook;
 
 /// A hook that is shadowed, and the one that shadows it, by their places in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::hook::{Handler, LayerKind};
+    use crate::engine::hook::{Handler, LayerKind};
 
     const LAYERS: [LayerKind; 4] =
         [LayerKind::System, LayerKind::User, LayerKind::Project, LayerKind::Explicit];

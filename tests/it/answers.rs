@@ -4,7 +4,7 @@
 mod broken;
 mod crashes;
 
-use hookrun::dialect::{Binding, DIALECTS};
+use hookrun::dialects::{Binding, DIALECTS};
 use hookrun::event::{EventSpec, catalog};
 use hookrun::exec::answer::{Permit, judge};
 use hookrun::hook::{Handler, Hook};
@@ -133,10 +133,10 @@ const SURROUNDINGS: &[&str] = &[
 
 /// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
 fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
-    use hookrun::dialect::{Results, Says};
+    use hookrun::dialects::{Results, Says};
     let Some(Binding { row, .. }) = speaker.binding else { return false };
     let Results::Keys(keys) = row.results else { return false };
-    let owns = |key: &hookrun::dialect::Key| {
+    let owns = |key: &hookrun::dialects::Key| {
         key.says != Says::Refusal && refusal.starts_with(&format!("{{\"{}\":", key.name))
     };
     surroundings.contains('@') && keys.iter().any(owns)
@@ -290,7 +290,7 @@ fn an_answer_of_a_gate_has_no_keys_but_its_own() {
 #[test]
 fn new_values_are_no_decision() {
     let claude = |event: &str| {
-        let dialect = hookrun::dialect::find("claude").unwrap();
+        let dialect = hookrun::dialects::find("claude").unwrap();
         Speaker { name: "claude", binding: Some(dialect.called(event)[0]) }
     };
     for (speaker, said) in [

@@ -25,8 +25,8 @@ use hookrun::config::commands::FOLDER;
 use hookrun::config::keys::{
     EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, LOG_KEYS, MATCH_KEYS, SANDBOX_KEYS,
 };
-use hookrun::dialect::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::dialect::settings::{SHAPES, Switch};
+use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
+use hookrun::dialects::settings::{SHAPES, Switch};
 use hookrun::event::action::TOOLS;
 use hookrun::event::catalog::EVENTS;
 use hookrun::exec::walls::{DEVICES, SYSTEM_PATHS};

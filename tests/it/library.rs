@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hookrun::chain::Surroundings;
-use hookrun::dialect::native;
+use hookrun::dialects::native;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event, OnFailure};
 use hookrun::exec::{Abort, Budget};

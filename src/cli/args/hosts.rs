@@ -5,10 +5,10 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
-use hookrun::dialect::git;
+use crate::dialects::git;
 
 use super::{SourceArgs, duration, problem_format};
-use crate::install::hosts::HOSTS;
+use crate::cli::install::hosts::HOSTS;
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {

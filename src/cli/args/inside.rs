@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::engine::ui::Kind;
 use clap::{Args, Subcommand, ValueEnum};
-use hookrun::ui::Kind;
 
 #[derive(Debug, Args)]
 pub(crate) struct UiArgs {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::new::templates::LANGUAGES;
+use crate::cli::new::templates::LANGUAGES;
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {

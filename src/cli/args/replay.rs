@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::lab::replay::Partition;
+use crate::lab::replay::report::FORMATS;
 use clap::Args;
-use hookrun::replay::Partition;
-use hookrun::replay::report::FORMATS;
 
 use super::{SourceArgs, jobs};
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use hookrun::audit::Log;
-use hookrun::audit::read::Backwards;
-use hookrun::audit::record::Record;
-use hookrun::config::{Environment, Severity};
-use hookrun::dialect::folders;
-use hookrun::event::Context;
+use crate::config::{Environment, Severity};
+use crate::dialects::folders;
+use crate::engine::event::Context;
+use crate::lab::audit::Log;
+use crate::lab::audit::read::Backwards;
+use crate::lab::audit::record::Record;
 
 use super::{Finding, warning};
 

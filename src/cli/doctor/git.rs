@@ -1,16 +1,16 @@
 //! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
 
-use hookrun::config::{Config, Environment};
-use hookrun::dialect::git;
-use hookrun::exec::command;
-use hookrun::hook::{Handler, LayerKind};
+use crate::config::{Config, Environment};
+use crate::dialects::git;
+use crate::engine::exec::command;
+use crate::engine::hook::{Handler, LayerKind};
 
 use super::evidence::Evidence;
 use super::{Findings, error, programs, warning};
-use crate::exit::Result;
-use crate::install::git::look::{Folder, Standing, What};
-use crate::install::program::NAME;
-use crate::install::wanted::{Wanted, quoted};
+use crate::cli::exit::Result;
+use crate::cli::install::git::look::{Folder, Standing, What};
+use crate::cli::install::program::NAME;
+use crate::cli::install::wanted::{Wanted, quoted};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::{Environment, Problem, Severity};
+use crate::config::{Environment, Problem, Severity};
 use toml::de::DeTable;
 
 use super::{Finding, error, never, own, warning};
-use crate::args::SettingsScope;
-use crate::install::edit::{Document, EditError, Found, HOOKS};
-use crate::install::files::Target;
-use crate::install::hosts::{Beside, Form, Host, Row, Settings};
-use crate::install::program::{call_of, is_own};
-use crate::install::{shim, value};
+use crate::cli::args::SettingsScope;
+use crate::cli::install::edit::{Document, EditError, Found, HOOKS};
+use crate::cli::install::files::Target;
+use crate::cli::install::hosts::{Beside, Form, Host, Row, Settings};
+use crate::cli::install::program::{call_of, is_own};
+use crate::cli::install::{shim, value};
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;

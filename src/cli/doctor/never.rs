@@ -1,18 +1,18 @@
 //! Hooks in a host's settings, anybody's, that can never fire there.
 
-use hookrun::dialect::tools::Sort;
-use hookrun::dialect::{self, DialectEvent};
-use hookrun::event::action::{ActionKind, TOOLS};
-use hookrun::event::catalog;
+use crate::dialects::tools::Sort;
+use crate::dialects::{self, DialectEvent};
+use crate::engine::event::action::{ActionKind, TOOLS};
+use crate::engine::event::catalog;
 use regex::Regex;
 
 use super::{Finding, warning};
-use crate::install::edit::Found;
-use crate::install::hosts::{Form, Host, Matchers};
+use crate::cli::install::edit::Found;
+use crate::cli::install::hosts::{Form, Host, Matchers};
 
 /// Why a hook never fires, if that is certain as far as hookrun knows the host.
 pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
-    let dialect = dialect::find(host.name)?;
+    let dialect = dialects::find(host.name)?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
         let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
         let cure = match dialect.nearest(&hook.event) {

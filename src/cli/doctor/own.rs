@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use hookrun::dialect::Wait;
-use hookrun::hook::duration_text;
+use crate::dialects::Wait;
+use crate::engine::hook::duration_text;
 use serde_json::Value;
 
 use super::{Finding, error, warning};
-use crate::install::edit::Found;
-use crate::install::hosts::{Host, Row, Settings};
-use crate::install::narrowing::narrowed;
-use crate::install::program::{Call, call_of};
+use crate::cli::install::edit::Found;
+use crate::cli::install::hosts::{Host, Row, Settings};
+use crate::cli::install::narrowing::narrowed;
+use crate::cli::install::program::{Call, call_of};
 
 /// What is wrong with a hook that asks hookrun.
 pub(super) fn problems(hook: &Found, host: &Host, settings: Settings) -> Vec<Finding> {

@@ -3,13 +3,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::Environment;
-use hookrun::exec::{child, command};
-use hookrun::hook::Handler;
+use crate::config::Environment;
+use crate::engine::exec::{child, command};
+use crate::engine::hook::Handler;
 
 use super::{Finding, error, warning};
-use crate::install::hosts::Host;
-use crate::install::program::{PROBE_LIMIT, found_by};
+use crate::cli::install::hosts::Host;
+use crate::cli::install::program::{PROBE_LIMIT, found_by};
 
 /// What is wrong with `program`, as `host` would call it, with this PATH where its settings set
 /// one.

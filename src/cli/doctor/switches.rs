@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrun::config::{Config, Environment};
+use crate::config::{Config, Environment};
 use serde_json::Value;
 
 use super::look::Installed;
 use super::{Findings, error};
-use crate::args::SettingsScope;
-use crate::install::hosts::{Asking, Host};
-use crate::install::path_of;
-use crate::install::program::is_own;
-use crate::install::value;
+use crate::cli::args::SettingsScope;
+use crate::cli::install::hosts::{Asking, Host};
+use crate::cli::install::path_of;
+use crate::cli::install::program::is_own;
+use crate::cli::install::value;
 
 /// Looks for it where hookrun is installed into `host`.
 pub(super) fn look(

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::time::Duration;
 
-use hookrun::dialect::{Binding, Dialect, Results, Wait};
-use hookrun::hook::duration_text;
+use crate::dialects::{Binding, Dialect, Results, Wait};
+use crate::engine::hook::duration_text;
 use serde_json::{Value, json};
 
 use super::{BOLD, DIM};
-use crate::args::{EventsArgs, TextFormat};
-use crate::exit::{Exit, Failure, Result};
+use crate::cli::args::{EventsArgs, TextFormat};
+use crate::cli::exit::{Exit, Failure, Result};
 
 /// Shows the events of `dialect`.
 pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {

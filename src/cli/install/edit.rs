@@ -1,7 +1,7 @@
 //! Edits of a host's settings as text: hookrun's hooks come and go, and everything else, comments
 //! and blanks included, stays as it is. Pure: a text in, a text out.
 
-use hookrun::config::Position;
+use crate::config::Position;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use hookrun::config::Environment;
-use hookrun::session;
+use crate::config::Environment;
+use crate::engine::session;
 
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// A host's file, whether it is there or not.
 #[derive(Debug)]

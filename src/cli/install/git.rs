@@ -12,17 +12,17 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::discover::{DROP_INS, MANIFEST};
-use hookrun::config::{Config, Environment, Scope};
-use hookrun::dialect::git::{self, GIT_HOOKS, Presence};
-use hookrun::exec::child;
-use hookrun::hook::Hook;
-use hookrun::registry::Registry;
+use crate::config::discover::{DROP_INS, MANIFEST};
+use crate::config::{Config, Environment, Scope};
+use crate::dialects::git::{self, GIT_HOOKS, Presence};
+use crate::engine::exec::child;
+use crate::engine::hook::Hook;
+use crate::engine::registry::Registry;
 
 use super::program;
-use crate::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::run::choice;
+use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::run::choice;
 use change::{Act, Change, carry_out, plan_removal, plan_write, say};
 use managers::{husky_folder, husky_line};
 use shim::{Before, Shim};
@@ -61,7 +61,8 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for hook in GIT_HOOKS {
         let is_plain = hook.presence == Presence::Plain;
         let asks = registry.has(hook.event) || (is_plain && args.all_events);
-        let is_gate = hookrun::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks);
+        let is_gate =
+            crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks);
         let before = if place.is_ours { Before::OfRepository } else { Before::Kept };
         let shim = Shim { hook, is_gate, program: &program, options: &options, asks, before };
         // A folder for all repositories must pass on what it has taken the place of.

@@ -10,7 +10,7 @@ mod trust;
 
 use std::time::Duration;
 
-use hookrun::dialect::Wait;
+use crate::dialects::Wait;
 use serde_json::Value;
 
 use super::schema::{self, Schema};
@@ -370,7 +370,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Host> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookrun::event::catalog;
+    use crate::engine::event::catalog;
 
     #[test]
     fn every_row_names_its_event_as_the_catalog_does() {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::Environment;
-use hookrun::exec::child;
-use hookrun::hook::parse_duration;
+use crate::config::Environment;
+use crate::engine::exec::child;
+use crate::engine::hook::parse_duration;
 
 use super::hosts::Host;
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// What this program is called where PATH finds it.
 pub(crate) const NAME: &str = "hookrun";

@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str) -> Option<Plugin> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::hosts;
+    use crate::cli::install::hosts;
 
     #[test]
     fn a_plugin_says_what_was_written_into_it() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hookrun::config::Config;
-use hookrun::event::Schedule;
-use hookrun::event::catalog;
-use hookrun::harmless::plain;
-use hookrun::hook::Hook;
+use crate::config::Config;
+use crate::engine::event::Schedule;
+use crate::engine::event::catalog;
+use crate::engine::harmless::plain;
+use crate::engine::hook::Hook;
 
 use super::hosts::{HOSTS, Host, Row};
 

@@ -7,18 +7,18 @@ mod words;
 
 use std::path::PathBuf;
 
-use hookrun::audit::read::Backwards;
-use hookrun::audit::record::Record;
-use hookrun::audit::{Log, redact};
-use hookrun::config::Environment;
-use hookrun::report::json::{HookReport, RunReport};
-use hookrun::scenario::TOKENS;
+use crate::config::Environment;
+use crate::lab::audit::read::Backwards;
+use crate::lab::audit::record::Record;
+use crate::lab::audit::{Log, redact};
+use crate::lab::report::json::{HookReport, RunReport};
+use crate::lab::scenario::TOKENS;
 use serde_json::{Map, Value};
 use words::Words;
 
-use crate::exit::{Failure, Result};
-use crate::why::filter::is_of_project;
-use crate::why::project;
+use crate::cli::exit::{Failure, Result};
+use crate::cli::why::filter::is_of_project;
+use crate::cli::why::project;
 
 /// The longest reply of a host that a case expects word by word.
 const LONGEST_REPLY_BYTES: usize = 2000;

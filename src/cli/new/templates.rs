@@ -5,8 +5,8 @@
 
 mod sorts;
 
-use hookrun::event::catalog::command;
-use hookrun::event::{EventSpec, Kind};
+use crate::engine::event::catalog::command;
+use crate::engine::event::{EventSpec, Kind};
 
 use sorts::SORTS;
 

@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use hookrun::config::Environment;
-use hookrun::replay::crew;
+use crate::config::Environment;
+use crate::lab::replay::crew;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// With the size of all recordings, and without it: a pipe does not tell.

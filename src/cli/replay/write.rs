@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use hookrun::replay::ReplayError;
+use crate::lab::replay::ReplayError;
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 

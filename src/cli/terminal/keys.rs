@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use hookrun::ui::{Asker, Waited};
+use crate::engine::ui::{Asker, Waited};
 
 /// How long the rest of a key is waited for: after this, an escape is the key of that name.
 const REST: Duration = Duration::from_millis(50);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hookrun::ui::status::width;
+use crate::engine::ui::status::width;
 
 use super::keys::{Key, Keyboard};
 

@@ -10,19 +10,19 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookrun::config::Environment;
-use hookrun::conformance::{Command, Got, HookFile, Places, Step, Vector, misses};
-use hookrun::dialect::git;
-use hookrun::exec::child::talk::{Talk, Talked};
-use hookrun::exec::{Abort, tree};
-use hookrun::report::Paths;
-use hookrun::report::cases::{Case, FORMATS};
+use crate::config::Environment;
+use crate::dialects::git;
+use crate::engine::exec::child::talk::{Talk, Talked};
+use crate::engine::exec::{Abort, tree};
+use crate::lab::conformance::{Command, Got, HookFile, Places, Step, Vector, misses};
+use crate::lab::report::Paths;
+use crate::lab::report::cases::{Case, FORMATS};
 use tempfile::TempDir;
 
-use crate::args::TestArgs;
-use crate::exit::{Exit, Failure, Result};
-use crate::install::hosts::{self, Form};
-use crate::run::start_up;
+use crate::cli::args::TestArgs;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::install::hosts::{self, Form};
+use crate::cli::run::start_up;
 
 /// How long a runner may take for one answer, and a vector to prepare its folder.
 const LIMIT: Duration = Duration::from_secs(30);

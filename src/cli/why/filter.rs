@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hookrun::audit::record::{Brief, Record, RecordError};
-use hookrun::dialect::{self, native};
-use hookrun::event::catalog;
-use hookrun::spelling;
+use crate::dialects::{self, native};
+use crate::engine::event::catalog;
+use crate::engine::spelling;
+use crate::lab::audit::record::{Brief, Record, RecordError};
 
-use crate::args::{Expected, FilterArgs};
+use crate::cli::args::{Expected, FilterArgs};
 
 /// What must hold of a decision.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) fn is_of_project(record: &Record<'_>, project: &Path) -> bool {
 /// The name of a host or an event that nobody knows, in words.
 pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
-        let hosts = dialect::DIALECTS.iter().map(|dialect| dialect.name);
+        let hosts = dialects::DIALECTS.iter().map(|dialect| dialect.name);
         let near = spelling::nearest(name, hosts);
         let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         return Some(format!("there is no host `{name}`{near}"));
@@ -95,7 +95,7 @@ fn events(name: &str) -> Vec<String> {
 
 /// The canonical names of an event of the catalog.
 fn known(name: &str) -> Vec<String> {
-    let bindings = dialect::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let bindings = dialects::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
     let mut events: Vec<String> = bindings.map(|binding| binding.row.event.to_string()).collect();
     events.extend(catalog::find(name).map(|spec| spec.name.to_string()));
     events
@@ -107,6 +107,6 @@ fn host(name: &str) -> String {
 }
 
 fn host_of(name: &str) -> Option<&'static str> {
-    let known = dialect::find(name).map(|dialect| dialect.name);
+    let known = dialects::find(name).map(|dialect| dialect.name);
     known.or((name == native::NAME).then_some(native::NAME))
 }

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
+use crate::lab::audit::stats::{HookStats, Latencies, Stats};
+use crate::lab::report::plain;
 use anstyle::{AnsiColor, Style};
-use hookrun::audit::stats::{HookStats, Latencies, Stats};
-use hookrun::report::plain;
 use serde_json::{Value, json};
 
-use crate::exit::Result;
+use crate::cli::exit::Result;
 
 const BOLD: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();

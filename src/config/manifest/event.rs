@@ -8,7 +8,7 @@ use super::{Reader, Value, given};
 use crate::config::draft::{Given, one_of};
 use crate::config::keys::{EVENT_KEYS, KeyRow, Takes, merges};
 use crate::config::problem::{Fault, Position};
-use crate::event::{
+use crate::engine::event::{
     Conduct, ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
 

@@ -11,8 +11,8 @@ use crate::config::draft::{Draft, Given, Pattern};
 use crate::config::keys::HOOK_KEYS;
 use crate::config::manifest::{Entry, Rejected};
 use crate::config::problem::{Fault, Position};
-use crate::dialect::settings::{Action, Bucket, Does, Shape, Takes};
-use crate::hook::{Handler, OWN_IMAGE};
+use crate::dialects::settings::{Action, Bucket, Does, Shape, Takes};
+use crate::engine::hook::{Handler, OWN_IMAGE};
 
 /// What sends an event. A proxy or a header that `~/.curlrc` names is somebody else's business,
 /// and a redirection would lead where nobody has looked.
@@ -167,7 +167,7 @@ impl Reader<'_> {
         let found = shape.actions.iter().find(|action| action.name == name);
         if found.is_none() {
             let names = shape.actions.iter().map(|action| action.name);
-            let cure = match crate::spelling::nearest(&name, names.clone()) {
+            let cure = match crate::engine::spelling::nearest(&name, names.clone()) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
             };

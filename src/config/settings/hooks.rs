@@ -10,11 +10,11 @@ use super::tree::{Entry as Pair, Tree, Value};
 use crate::config::draft::Draft;
 use crate::config::manifest::{Entry, Rejected};
 use crate::config::problem::{Fault, Position};
-use crate::dialect::settings::hosts::{HookKey, HostFile, Key, Subject, Together};
-use crate::dialect::{self, Dialect, DialectEvent};
-use crate::event::OnFailure;
-use crate::hook::Wanted;
-use crate::spelling;
+use crate::dialects::settings::hosts::{HookKey, HostFile, Key, Subject, Together};
+use crate::dialects::{self, Dialect, DialectEvent};
+use crate::engine::event::OnFailure;
+use crate::engine::hook::Wanted;
+use crate::engine::spelling;
 
 /// A hook as it is being read.
 struct Found<'f> {
@@ -65,7 +65,7 @@ impl Around<'_> {
 impl Reader<'_> {
     /// Reads the section of hooks of a host.
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
-        let Some(dialect) = dialect::find(file.dialect) else { return };
+        let Some(dialect) = dialects::find(file.dialect) else { return };
         let idle = self.switched_off(file, document);
         if let Some(note) = file.shell_note {
             let cure = "let them name what they need by full paths";
@@ -265,7 +265,7 @@ impl Reader<'_> {
     fn draft_of(&mut self, found: &Found<'_>, around: Around<'_>) -> Draft {
         let file = found.file;
         let mut draft = Draft::default();
-        draft.dialect = dialect::find(file.dialect);
+        draft.dialect = dialects::find(file.dialect);
         draft.parallel = around.is_parallel;
         draft.idle = around.idle(found);
         draft.bounds.limits.timeout = Some(self.time_of(found));
@@ -377,7 +377,7 @@ impl Reader<'_> {
             self.text_of(pair)
         });
         let at = own.map_or(found.at, |tree| tree.offset);
-        let dialect = dialect::find(file.dialect)?;
+        let dialect = dialects::find(file.dialect)?;
         let wanted = Wanted { dialect, event: found.row.name, matcher, condition };
         Some((wanted, self.lines.position(at)))
     }

@@ -7,8 +7,8 @@ use super::json::{Kind, Node};
 use super::{Entries, Reader};
 use crate::config::loose::{Loose, Origin};
 use crate::config::problem::Fault;
-use crate::dialect::folders;
-use crate::dialect::settings::{LISTINGS, Listing};
+use crate::dialects::folders;
+use crate::dialects::settings::{LISTINGS, Listing};
 
 impl Reader<'_> {
     /// The kind of list that the file is, if it is one.

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::tree::Tree;
 use crate::config::problem::Fault;
-use crate::dialect::settings::hosts::{HOST_FILES, HostFile, Key};
-use crate::dialect::{self, Dialect};
+use crate::dialects::settings::hosts::{HOST_FILES, HostFile, Key};
+use crate::dialects::{self, Dialect};
 
 /// What a file is.
 pub(super) enum Shape {
@@ -55,7 +55,7 @@ pub(super) fn of(section: &Tree, file: &Path) -> Shape {
 
 /// How much of a section is as in the settings of a host; 0 if it cannot be one.
 fn score(host: &HostFile, section: &Tree) -> usize {
-    let Some(dialect) = dialect::find(host.dialect) else { return 0 };
+    let Some(dialect) = dialects::find(host.dialect) else { return 0 };
     let entries = section.entries().unwrap_or_default();
     let known = |dialect: &Dialect, name: &str| dialect.events.iter().any(|row| row.name == name);
     let own: Vec<_> = entries.iter().filter(|event| known(dialect, &event.key)).collect();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use hookrun::dialect;
+use hookrun::dialects;
 use hookrun::event::catalog;
 use hookrun::exec::answer::{Permit, judge};
 use hookrun::hook::{Handler, Hook};
@@ -240,7 +240,7 @@ fn a_crash_is_a_failure_in_every_dialect() {
         ("gemini", "BeforeTool"),
         ("cursor", "preToolUse"),
     ] {
-        let binding = dialect::find(name).unwrap().called(event)[0];
+        let binding = dialects::find(name).unwrap().called(event)[0];
         let speaker = Speaker { name, binding: Some(binding) };
         for (status, stderr) in [(127, ""), (2, "guard.py: 3: Syntax error: \"fi\" unexpected")] {
             let ending = speaker.ends(status, b"", stderr);

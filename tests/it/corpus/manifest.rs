@@ -273,7 +273,7 @@ fn directives(script: &str) -> Vec<&str> {
 
 /// The name of the dialect that is meant.
 fn dialect(named: &str) -> &str {
-    hookrun::dialect::find(named).map_or(named, |dialect| dialect.name)
+    hookrun::dialects::find(named).map_or(named, |dialect| dialect.name)
 }
 
 /// One setting of a directive stands in the hook.

@@ -1,10 +1,10 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::dialect::settings::hosts::{HOST_FILES, Together};
-use hookrun::dialect::signs::SIGNS;
-use hookrun::dialect::tools::Sort;
-use hookrun::dialect::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, Wait, opencode};
+use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
+use hookrun::dialects::signs::SIGNS;
+use hookrun::dialects::tools::Sort;
+use hookrun::dialects::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, Wait, opencode};
 use hookrun::event::OnFailure;
 use hookrun::event::catalog::EVENTS;
 use hookrun::hook::duration_text;
@@ -16,7 +16,7 @@ const HOSTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
 
 const GATES: [&str; 5] = ["PreToolUse", "PreToolUse", "BeforeTool", "preToolUse", "preToolUse"];
 fn form(host: &str, event: &str) -> Option<(bool, &'static Form)> {
-    let row = dialect::find(host).unwrap().events.iter().find(|row| row.name == event)?;
+    let row = dialects::find(host).unwrap().events.iter().find(|row| row.name == event)?;
     match row.results {
         Results::Form(form) => Some((row.blocks, form)),
         Results::Native | Results::Keys(_) | Results::Whole(_) => None,
@@ -66,7 +66,7 @@ struct Told {
 
 /// The events of a host, those of OpenCode's plugin among them.
 fn told(host: &str) -> Vec<Told> {
-    let Some(dialect) = dialect::find(host) else {
+    let Some(dialect) = dialects::find(host) else {
         let told = opencode::EVENTS.iter().map(|it| Told {
             name: it.name,
             event: it.event,
@@ -107,7 +107,7 @@ pub(super) fn events(host: &str) -> String {
 
 /// How each thing is said to a host; events with the same places stand together.
 pub(super) fn said(host: &str) -> String {
-    let rows = dialect::find(host).unwrap().events;
+    let rows = dialects::find(host).unwrap().events;
     let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
     for row in rows {
         let refusal = Say { on: On::Refusal, put: &[], status: 2 };
@@ -246,7 +246,7 @@ pub(super) fn tools() -> String {
     ];
     let rows = sorts.iter().map(|(what, sort)| {
         let cell = |host: &&str| {
-            let rows = dialect::find(host).unwrap().tools.rows;
+            let rows = dialects::find(host).unwrap().tools.rows;
             let own = rows.iter().find(|row| row.sort == *sort);
             own.map_or_else(String::new, |row| {
                 let keys = row.keys.iter().map(|(usual, own)| format!("{own} = {usual}"));
@@ -264,7 +264,7 @@ pub(super) fn tools() -> String {
     });
     let mcp = HOSTS
         .iter()
-        .map(|host| code(&dialect::find(host).unwrap().tools.mcp.write("SERVER", "TOOL")));
+        .map(|host| code(&dialects::find(host).unwrap().tools.mcp.write("SERVER", "TOOL")));
     let mcp = std::iter::once("a tool of an MCP server".to_string()).chain(mcp).collect();
     let all = rows.chain(std::iter::once(mcp)).map(|row| <[String; 6]>::try_from(row).unwrap());
     table(["", HOSTS[0], HOSTS[1], HOSTS[2], HOSTS[3], HOSTS[4]], all)
@@ -273,7 +273,7 @@ pub(super) fn tools() -> String {
 /// The variables that hooks of each host find.
 pub(super) fn variables() -> String {
     let rows = HOSTS.iter().map(|host| {
-        let names = dialect::find(host).unwrap().variables.iter().map(|one| code(one.name));
+        let names = dialects::find(host).unwrap().variables.iter().map(|one| code(one.name));
         let names = names.collect::<Vec<_>>().join(", ");
         [code(host), if names.is_empty() { "none".to_string() } else { names }]
     });
@@ -284,7 +284,7 @@ pub(super) fn variables() -> String {
 pub(super) fn waits() -> String {
     let mut rows: Vec<(&str, Wait, Vec<String>)> = Vec::new();
     for host in HOSTS {
-        let dialect = dialect::find(host).unwrap();
+        let dialect = dialects::find(host).unwrap();
         let waits = dialect.events.iter().filter_map(|row| Some((row.wait?, row)));
         for (wait, row) in waits {
             match rows.iter_mut().find(|(name, known, _)| (*name, *known) == (host, wait)) {

@@ -1,11 +1,11 @@
 //! The tables of a hook system: its events, and what their results say.
 
-use hookrun::dialect::{self, DialectEvent, Results};
+use hookrun::dialects::{self, DialectEvent, Results};
 
 use super::{code, table};
 
 fn rows(system: &str) -> &'static [DialectEvent] {
-    dialect::find(system).unwrap().events
+    dialects::find(system).unwrap().events
 }
 
 /// The name of an event, and what tells it from others of the same name.

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use hookrun::dialect::{self, Binding, Wait};
+use hookrun::dialects::{self, Binding, Wait};
 use hookrun::hook::parse_duration;
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn what_is_installed_ends_before_the_host_gives_up() {
             let hook = if hooks[0]["hooks"].is_array() { &hooks[0]["hooks"][0] } else { &hooks[0] };
             let (waits, budget) = times(host, event, hook);
             assert!(Wait::last_word(budget) < waits, "{} {event}: {hook}", host.name);
-            assert!(waits - budget <= dialect::MARGIN, "{} {event}: {hook}", host.name);
+            assert!(waits - budget <= dialects::MARGIN, "{} {event}: {hook}", host.name);
         }
     }
 }
@@ -109,7 +109,7 @@ fn times(host: &Host, event: &str, hook: &Value) -> (Duration, Duration) {
 }
 
 fn binding(host: &str, event: &str) -> Binding {
-    dialect::find(host).unwrap().called(event)[0]
+    dialects::find(host).unwrap().called(event)[0]
 }
 
 #[test]

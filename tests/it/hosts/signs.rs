@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hookrun::dialect::signs::{Doubt, Recognised, recognise};
+use hookrun::dialects::signs::{Doubt, Recognised, recognise};
 use hookrun::event::Context;
 use hookrun::event::catalog::EVENTS;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Every row of every dialect does what it says, for a host that asks in that system's words
 //! and for a hook that was written for it.
 
-use hookrun::dialect::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
+use hookrun::dialects::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
 use hookrun::event::{Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
 use serde_json::{Map, Value, json};
 

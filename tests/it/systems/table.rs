@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use hookrun::dialect::{Dialect, DialectEvent, SYSTEMS};
+use hookrun::dialects::{Dialect, DialectEvent, SYSTEMS};
 use hookrun::event::OnFailure;
 
 /// The test, of the file of its system, that holds a row to a sentence of the system's document.

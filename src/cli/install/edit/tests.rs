@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::install::hosts::{self, Form, HOSTS};
+use crate::cli::install::hosts::{self, Form, HOSTS};
 
 fn settings(name: &str) -> Settings {
     match hosts::find(name).unwrap().form {

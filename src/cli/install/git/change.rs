@@ -5,12 +5,12 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::dialect::git::GitHook;
+use crate::dialects::git::GitHook;
 
 use super::Place;
 use super::managers::{asks_by_husky, put_aside};
 use super::shim::{self, KEPT_ENDING, Shim};
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// What is to be done with one hook of git.
 #[derive(Debug)]

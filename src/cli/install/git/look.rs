@@ -3,14 +3,14 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::Environment;
-use hookrun::dialect::git::{GIT_HOOKS, GitHook};
+use crate::config::Environment;
+use crate::dialects::git::{GIT_HOOKS, GitHook};
 
 use super::change::{is_executable, read};
 use super::managers::{asks_by_husky, put_aside};
 use super::shim::{self, KEPT_ENDING};
 use super::{OWN_FOLDER, ask, find_base};
-use crate::exit::Result;
+use crate::cli::exit::Result;
 
 /// The folder of hooks of the repository around the working directory.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrun::dialect::git::GitHook;
+use crate::dialects::git::GitHook;
 
 use super::change::read;
 use super::shim;
-use crate::exit::Result;
+use crate::cli::exit::Result;
 
 /// What managers of hooks call a hook that they have found: the end of its name, and whether they
 /// run it. Sources: pre-commit's `install` and `hook-impl`; lefthook's `install`.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use hookrun::dialect::git::GitHook;
+use crate::dialects::git::GitHook;
 
 /// The line by which a shim is known again.
 const MARK: &str = "# hookrun-shim: ";

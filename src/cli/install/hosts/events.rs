@@ -1,9 +1,9 @@
 //! The events of each host that hookrun is installed for: those of its dialect, but for a few.
 //! What they are called, mean and let a hook decide stands in the library alone.
 
-use hookrun::dialect::opencode::{self, PluginEvent};
-use hookrun::dialect::{self, DialectEvent, On, Results, Wait};
-use hookrun::event::OnFailure;
+use crate::dialects::opencode::{self, PluginEvent};
+use crate::dialects::{self, DialectEvent, On, Results, Wait};
+use crate::engine::event::OnFailure;
 
 /// Where the events of a host stand.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl Events {
             Events::OfPlugin(events) => return events.iter().map(Row::of_plugin).collect(),
             Events::OfDialect { but } => but,
         };
-        let dialect = dialect::find(host).map_or(&[][..], |dialect| dialect.events);
+        let dialect = dialects::find(host).map_or(&[][..], |dialect| dialect.events);
         let rows = dialect.iter().filter(|row| !but.contains(&row.name));
         let row = |row: &DialectEvent| {
             let is_closed = row.blocks && row.on_failure == OnFailure::Block;
@@ -96,13 +96,13 @@ fn refuses_by_status(row: &DialectEvent) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::hosts::HOSTS;
+    use crate::cli::install::hosts::HOSTS;
 
     #[test]
     fn what_is_said_about_an_event_is_said_about_one_that_the_host_has() {
         for host in HOSTS {
             let Events::OfDialect { but } = host.events else { continue };
-            let dialect = dialect::find(host.name).unwrap();
+            let dialect = dialects::find(host.name).unwrap();
             for name in but {
                 assert!(
                     dialect.events.iter().any(|row| row.name == *name),

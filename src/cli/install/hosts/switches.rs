@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::install::program::NAME;
+use crate::cli::install::program::NAME;
 
 /// A value in the settings of a host that keeps it from asking hookrun.
 #[derive(Debug, Clone, Copy)]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::install::edit::HOOKS;
-use crate::install::value;
+use crate::cli::install::edit::HOOKS;
+use crate::cli::install::value;
 
 /// Where hookrun is installed, as a host sees it.
 pub(crate) struct Asking<'a> {

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use hookrun::audit::record::Record;
-use hookrun::dialect::{self, Binding};
-use hookrun::event::{Action, Context, Event, catalog};
-use hookrun::scenario::Keys;
+use crate::dialects::{self, Binding};
+use crate::engine::event::{Action, Context, Event, catalog};
+use crate::lab::audit::record::Record;
+use crate::lab::scenario::Keys;
 use serde_json::{Map, Value};
 
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// Keys of a context that a case has no use for: its own name, and the event as it came.
 const OURS: &[&str] = &["event", "raw"];
@@ -66,7 +66,7 @@ impl Words {
 
 /// The row of the host's event that it was, by the name that the host has sent.
 fn binding_of(record: &Record<'_>, context: &Context) -> Option<Binding> {
-    let dialect = dialect::find(&record.host)?;
+    let dialect = dialects::find(&record.host)?;
     let raw = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
     let sent = raw.as_ref().and_then(|raw| raw.string(dialect.names_event_by));
     let named = sent.map(|name| dialect.called(&name)).unwrap_or_default();

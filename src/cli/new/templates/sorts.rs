@@ -1,7 +1,7 @@
 //! The sorts of events and what a new hook for one does, in every language, with its first cases.
 
-use hookrun::event::Schedule;
-use hookrun::event::catalog::command;
+use crate::engine::event::Schedule;
+use crate::engine::event::catalog::command;
 
 use super::{Bodies, Sort, looked_at};
 

@@ -5,14 +5,14 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::hook::LayerKind;
-use hookrun::spelling;
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::engine::hook::LayerKind;
+use crate::engine::spelling;
 
 use super::stage;
-use crate::args::SourceArgs;
-use crate::exit::{Failure, Result};
+use crate::cli::args::SourceArgs;
+use crate::cli::exit::{Failure, Result};
 
 /// A file of cases that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn near(misplaced: &Found) -> String {
 /// The folder of the project's hooks.
 fn project(env: &Environment) -> Option<PathBuf> {
     let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
-    let is_project = |layer: &hookrun::config::Layer| layer.kind == LayerKind::Project;
+    let is_project = |layer: &crate::config::Layer| layer.kind == LayerKind::Project;
     config.layers.into_iter().find(is_project).map(|layer| layer.folder)
 }
 

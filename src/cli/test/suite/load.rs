@@ -5,20 +5,20 @@ mod sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hookrun::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
-use hookrun::dialect::{self, folders};
-use hookrun::hook::Hook;
-use hookrun::registry::Registry;
-use hookrun::report::problems::Check;
-use hookrun::scenario::{self, Case, Never, Placed, Step, Suite};
-use hookrun::spelling;
+use crate::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use crate::dialects::{self, folders};
+use crate::engine::hook::Hook;
+use crate::engine::registry::Registry;
+use crate::engine::spelling;
+use crate::lab::report::problems::Check;
+use crate::lab::scenario::{self, Case, Never, Placed, Step, Suite};
 
 use super::found::{self, Found};
 use super::stage;
 
-use crate::args::SourceArgs;
-use crate::asked::Asked;
-use crate::exit::Failure;
+use crate::cli::args::SourceArgs;
+use crate::cli::asked::Asked;
+use crate::cli::exit::Failure;
 
 /// Hooks under test, as one host has them.
 #[derive(Debug)]
@@ -187,7 +187,7 @@ impl Loader<'_> {
         if let Some(known) = self.loaded.benches.iter().find(is_known) {
             return Arc::clone(known);
         }
-        let dialect = dialect::find(host);
+        let dialect = dialects::find(host);
         let of_host = dialect.and_then(|dialect| folders::of(dialect.name));
         let asked = Choice { host: of_host, ..choice.clone() };
         let config = Config::load(&asked, self.env, Scope::All).for_host(dialect);

@@ -1,12 +1,12 @@
 //! What the cases have shown of the hooks: gathers it from what was played.
 
-use hookrun::config::line_of_directive;
-use hookrun::report::suite::{Covered, Excuse, Gap};
-use hookrun::scenario::coverage::{self, Part, Witness};
-use hookrun::scenario::{Decided, Played};
+use crate::config::line_of_directive;
+use crate::lab::report::suite::{Covered, Excuse, Gap};
+use crate::lab::scenario::coverage::{self, Part, Witness};
+use crate::lab::scenario::{Decided, Played};
 
 use super::load::{Loaded, Trial};
-use crate::args::TestArgs;
+use crate::cli::args::TestArgs;
 
 /// The coverage of the hooks under test, if it is asked for: of those that `--hook` and `--event`
 /// name, or of all.

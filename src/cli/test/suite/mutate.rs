@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use hookrun::hook::Hook;
-use hookrun::report::suite::Mutated;
-use hookrun::run::{Fate, Trace};
-use hookrun::scenario::coverage::{Who, can_run};
-use hookrun::scenario::mutation::{MutantRow, Tried, mutants};
-use hookrun::scenario::{Decided, End, Played};
+use crate::engine::hook::Hook;
+use crate::engine::run::{Fate, Trace};
+use crate::lab::report::suite::Mutated;
+use crate::lab::scenario::coverage::{Who, can_run};
+use crate::lab::scenario::mutation::{MutantRow, Tried, mutants};
+use crate::lab::scenario::{Decided, End, Played};
 
 use super::load::{Asks, Trial};
 use super::measure::is_chosen;
 use super::play::Company;
 use super::progress::Progress;
-use crate::args::TestArgs;
+use crate::cli::args::TestArgs;
 
 /// Tries every mutant, if that is asked for, with the cases that asked its hook in `played`. `None`
 /// also if hookrun was told to stop meanwhile: nothing is known then.
@@ -91,7 +91,7 @@ fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
 fn traces<'d>(decided: &'d Decided, who: &Who) -> Vec<&'d Trace> {
     let Decided::Run { run, .. } = decided else { return Vec::new() };
     let of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
-    let trace = |hook: &'d hookrun::run::HookRun| match &hook.fate {
+    let trace = |hook: &'d crate::engine::run::HookRun| match &hook.fate {
         Fate::Ran(trace) => Some(trace.as_ref()),
         Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
             None

@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use hookrun::event::Context;
-use hookrun::exec::{Abort, Budget};
-use hookrun::outcome::Outcome;
-use hookrun::runner::Runner;
-use hookrun::scenario::{Decided, End, Folders, Input, Played, Seen, Step, misses};
+use crate::engine::event::Context;
+use crate::engine::exec::{Abort, Budget};
+use crate::engine::outcome::Outcome;
+use crate::engine::runner::Runner;
+use crate::lab::scenario::{Decided, End, Folders, Input, Played, Seen, Step, misses};
 
 use super::load::{Asks, Trial};
 use super::stage::{self, Rooms, Stage, Theatre};
-use crate::asked::Asked;
-use crate::exit::Result;
+use crate::cli::asked::Asked;
+use crate::cli::exit::Result;
 
 /// How cases are played.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl Company<'_> {
             Err(error) => return Err(format!("cannot read its context: {error}")),
         };
         let told: Result<_> = Context::from_bytes(bytes)
-            .map_err(|error| crate::exit::Failure::new(error.to_string()))
+            .map_err(|error| crate::cli::exit::Failure::new(error.to_string()))
             .and_then(|context| asked.event(config, context));
         let (event, host) = match told {
             Ok(told) => told,

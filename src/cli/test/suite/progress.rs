@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 
-use hookrun::report::plain;
-use hookrun::scenario::Played;
+use crate::lab::report::plain;
+use crate::lab::scenario::Played;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How far a suite is.

@@ -8,16 +8,16 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::Environment;
-use hookrun::exec::{Abort, child};
-use hookrun::run::{Exit, signal_name};
-use hookrun::scenario::{Content, Folders, Laid, Placed};
+use crate::config::Environment;
+use crate::engine::exec::{Abort, child};
+use crate::engine::run::{Exit, signal_name};
+use crate::lab::scenario::{Content, Folders, Laid, Placed};
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
 use super::load::Trial;
 use super::stillness::Stillness;
-use crate::exit::{Failure, Result};
+use crate::cli::exit::{Failure, Result};
 
 /// How long the lines of one `setup` may take.
 const SETUP_LIMIT: Duration = Duration::from_secs(60);

@@ -11,20 +11,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::config::Environment;
-use hookrun::config::discover::{MANIFEST, SUITES};
-use hookrun::exec::{Abort, command};
-use hookrun::hook::Hook;
-use hookrun::report::{Paths, plain};
-use hookrun::runner::Runner;
-use hookrun::scenario::{Content, End, Input, Played};
+use crate::config::Environment;
+use crate::config::discover::{MANIFEST, SUITES};
+use crate::engine::exec::{Abort, command};
+use crate::engine::hook::Hook;
+use crate::engine::runner::Runner;
+use crate::lab::report::{Paths, plain};
+use crate::lab::scenario::{Content, End, Input, Played};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::load::{self, Bench, Loaded, Trial};
 use super::{chosen, found, round};
-use crate::args::TestArgs;
-use crate::exit::{Exit, Failure, Result};
-use crate::streams;
+use crate::cli::args::TestArgs;
+use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::streams;
 
 /// How long until files are looked at again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

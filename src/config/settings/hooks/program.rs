@@ -4,10 +4,10 @@ use super::Found;
 use crate::config::draft::Draft;
 use crate::config::problem::Fault;
 use crate::config::settings::Reader;
-use crate::dialect::settings::hosts::Key;
-use crate::event::OnFailure;
-use crate::hook::{Background, Handler};
-use crate::spelling;
+use crate::dialects::settings::hosts::Key;
+use crate::engine::event::OnFailure;
+use crate::engine::hook::{Background, Handler};
+use crate::engine::spelling;
 
 /// What a hook that is not waited for is started by: it reads all of the event first, because
 /// nobody writes it when hookrun has gone on, and `timeout` ends it where the system has one.

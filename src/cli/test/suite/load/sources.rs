@@ -3,14 +3,14 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hookrun::config::{Config, Position};
-use hookrun::dialect;
-use hookrun::scenario::{Case, Content, Input, Keys, Step};
+use crate::config::{Config, Position};
+use crate::dialects;
+use crate::lab::scenario::{Case, Content, Input, Keys, Step};
 use serde_json::{Map, Value};
 
 use super::{Loader, problem};
-use crate::exit::Failure;
-use crate::test::suite::stage;
+use crate::cli::exit::Failure;
+use crate::cli::test::suite::stage;
 
 impl Loader<'_> {
     /// Files that a case copies or sends must be there.
@@ -63,7 +63,7 @@ impl Loader<'_> {
         };
         let is_open = step.expect.decision.value == "allow";
         let Some(context) = context.filter(|_| is_open) else { return };
-        let bindings = dialect::find(&step.host.value);
+        let bindings = dialects::find(&step.host.value);
         let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
         let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
         let keys = Keys::of(specs, &bindings.unwrap_or_default());

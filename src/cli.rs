@@ -1,0 +1,175 @@
+//! The command line: parse, call one command, turn what comes back into an exit status.
+
+mod act;
+mod args;
+mod ask;
+mod asked;
+mod completions;
+mod deliver;
+mod doctor;
+mod events;
+mod exit;
+mod field;
+mod git;
+mod help;
+mod input;
+mod install;
+mod keep;
+mod list;
+mod log;
+mod man;
+mod new;
+mod quick;
+mod replay;
+mod rules;
+mod run;
+mod schema;
+mod send;
+mod show;
+mod sink;
+mod state;
+mod streams;
+mod suggest;
+mod terminal;
+mod test;
+mod told;
+mod ui;
+mod unbound;
+mod validate;
+mod watchdog;
+mod why;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use crate::config::Environment;
+use crate::engine::exec::confine;
+use clap::FromArgMatches;
+use clap::error::{ContextKind, ContextValue};
+
+use args::{Cli, Command, RunArgs};
+use exit::{Exit, Failure};
+use sink::{Shape, Sink};
+use streams::Leavable;
+
+/// Reads the command line of this process and does what it says.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    // 2 refuses in every host; the 101 of a panic would let the action through in most.
+    // A hook waits for this one, and it must have no second thread.
+    if let Some((_, bounds)) = arguments.split_first().filter(|(first, _)| *first == "confine") {
+        return ExitCode::from(confine::enter(bounds));
+    }
+    let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
+        Some(args) => decide(&args),
+        None => parse(&arguments).map_or_else(|error| Ok(tell(&error)), |cli| dispatch(&cli)),
+    }));
+    let exit = match ended {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => {
+            say(&failure);
+            Exit::CouldNot
+        }
+        Err(_) => Exit::CouldNot,
+    };
+    exit.into()
+}
+
+/// The hot form of `run`, which needs nothing else.
+fn decide(args: &RunArgs) -> exit::Result {
+    let env = Environment::capture();
+    log::subscribe(env.log.as_deref())?;
+    run::run(args, &env)
+}
+
+/// The whole command line. A mistake in an option is told under the name that was typed.
+fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let read = |matches| Cli::from_arg_matches(&matches);
+    let parsed = matches.and_then(read).map_err(|error| error.format(&mut command));
+    parsed.map_err(|mut error| {
+        suggest::mend(&mut error);
+        let is_typed = |option: &str| {
+            let texts = arguments.iter().filter_map(|argument| argument.to_str());
+            let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
+            names.any(|name| name == option)
+        };
+        let is_host = is_typed("--host") && !is_typed("--dialect");
+        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg].into_iter().filter(|_| is_host)
+        {
+            let option = error.get(kind).map(ToString::to_string);
+            if let Some(rest) = option.as_ref().and_then(|option| option.strip_prefix("--dialect"))
+            {
+                error.insert(kind, ContextValue::String(format!("--host{rest}")));
+            }
+        }
+        error
+    })
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line. What was typed may
+/// have come from anywhere.
+fn tell(error: &clap::Error) -> Exit {
+    if error.use_stderr() {
+        streams::complaint(&error.render().ansi().to_string());
+        return Exit::CouldNot;
+    }
+    let _ = error.print();
+    Exit::Yes
+}
+
+fn dispatch(cli: &Cli) -> exit::Result {
+    let env = Environment::capture();
+    log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
+    let shape = streams::seen(cli.command.shape());
+    let mut out: Box<dyn Write> = match (&cli.command, shape) {
+        // `send` keeps what nobody takes.
+        (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
+        (_, Shape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
+        (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
+    };
+    let ended = command(cli, &env, &mut out);
+    out.flush()?;
+    ended
+}
+
+fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
+    match &cli.command {
+        Command::Run(args) if args.host() == crate::dialects::git::NAME => git::run(args, env),
+        Command::Run(args) => run::run(args, env),
+        Command::Test(args) => test::test(args, env, out),
+        Command::Why(args) => why::why(args, env, out),
+        Command::Replay(args) => replay::replay(args, env, out),
+        Command::List(args) => list::list(args, env, out),
+        Command::Show(args) => show::show(args, env, out),
+        Command::Validate(args) => validate::validate(args, env, out),
+        Command::Events(args) => events::events(args, env, out),
+        Command::Schema(args) => schema::schema(args, env, out),
+        Command::Field(args) => field::field(args, out),
+        Command::Ui(args) => ui::ui(args, env, out),
+        Command::Send(args) => send::send(args, env, out),
+        Command::State(args) => state::state(args, out),
+        Command::Install(args) => install::install(args, env, out),
+        Command::Uninstall(args) => install::uninstall(args, env, out),
+        Command::Doctor(args) => doctor::doctor(args, env, out),
+        Command::Completions(args) => completions::completions(args, out),
+        Command::New(args) => new::new(args, env, out),
+        Command::Man(args) => man::man(args, env, out),
+        Command::Supervise(args) => run::supervise(args, env),
+        Command::Keep(args) => Ok(run::keep(args)),
+        Command::Act(args) => act::act(args, env, out),
+    }
+}
+
+fn say(failure: &Failure) {
+    // A name may have lines, too; set in, none of them looks like one of ours.
+    let set_in = |text: &str| text.replace('\n', "\n    ");
+    let mut text = format!("error: {}\n", set_in(&failure.message));
+    if let Some(help) = &failure.help {
+        text.push_str(&format!("  help: {}\n", set_in(help)));
+    }
+    streams::remark(&text);
+}

@@ -1,0 +1,448 @@
+//! How hosts and other hook systems name events, shape JSON and decide: tables over the catalog.
+//!
+//! A dialect is used on two sides. On the host's side an event comes in with its names and keys
+//! and the outcome goes out as its result; on the hook's side a hook that was written for it
+//! gets that system's event and answers in its words. The functions here read rows; a new
+//! system is a table, not code. The native way is hookrun's own contract turned round, so that
+//! a set of hooks is itself a hook.
+
+mod answer;
+mod claude;
+mod codex;
+mod context;
+mod copilot;
+mod cursor;
+pub mod folders;
+mod form;
+mod gemini;
+pub mod git;
+mod loom;
+pub mod native;
+mod omp;
+mod openclaw;
+pub mod opencode;
+mod pi;
+pub mod refusal;
+mod reply;
+mod results;
+pub mod settings;
+pub mod signs;
+pub mod tools;
+pub mod twice;
+pub mod variables;
+mod wait;
+mod wolli;
+
+use std::borrow::Cow;
+
+use crate::engine::event::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::engine::spelling;
+
+pub use answer::Answer;
+pub use context::DecodeError;
+pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
+pub use results::{Act, Key, Results, Says, key};
+use tools::Tools;
+use variables::Variable;
+pub use wait::{LATEST, MARGIN, Wait};
+
+/// What a host gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// One JSON document, or nothing.
+    pub stdout: String,
+    /// The reason of a refusal, else notices, one a line; or nothing.
+    pub stderr: String,
+    /// The exit status.
+    pub status: u8,
+}
+
+/// One system's names, shapes and rules.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Its name, for `--dialect` and `dialect = "…"`.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line about it.
+    pub summary: &'static str,
+    /// The key of its events that holds their name.
+    pub names_event_by: &'static str,
+    /// Which of the hooks that are found run.
+    pub discovery: Discovery,
+    /// How it spells the keys that a row does not list.
+    pub spelling: KeySpelling,
+    /// Of hooks of one event that run the same, the first runs.
+    pub runs_once: bool,
+    /// What it calls its tools and gives them.
+    pub tools: &'static Tools,
+    /// The variables that it sets for its hooks.
+    pub variables: &'static [Variable],
+    /// Its events.
+    pub events: &'static [DialectEvent],
+}
+
+/// Which of the hooks that are found run in a host of a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discovery {
+    /// All of them.
+    All,
+    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
+    /// project, user, system). A hook with a mistake does not run, and the others do.
+    FirstWins,
+}
+
+impl Discovery {
+    /// What it means, in words; nothing for the usual way.
+    pub fn about(self) -> Option<&'static str> {
+        match self {
+            Discovery::All => None,
+            Discovery::FirstWins => Some(
+                "Of hooks with one event, tool matcher and name the nearest layer's runs, and \
+                 beside it all of the system's. A hook with a mistake does not run; a gate that \
+                 fails closed refuses meanwhile.",
+            ),
+        }
+    }
+}
+
+/// How a system spells the keys of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeySpelling {
+    /// As we do: `toolName`. Keys that we do not know stay in the context.
+    Camel,
+    /// `tool_name`. The whole event as it came stands under `raw`, and keys that we do not know
+    /// stand only there.
+    Snake,
+}
+
+/// One event of a dialect: a row over a row of the catalog.
+#[derive(Debug)]
+pub struct DialectEvent {
+    /// What the system calls it.
+    pub name: &'static str,
+    /// Other spellings of the name.
+    pub aliases: &'static [&'static str],
+    /// The canonical event.
+    pub event: &'static str,
+    /// The key, and the value in it, that tell this event from others of the same name, or that
+    /// always go with it.
+    pub when: Option<(&'static str, &'static str)>,
+    /// Their context keys and ours, in the order in which they are read. Keys that are not listed
+    /// are the same; of several for one of ours, hooks get the last.
+    pub keys: &'static [(&'static str, &'static str)],
+    /// Other names of keys, as `keys`, that are read and never told.
+    pub also: &'static [(&'static str, &'static str)],
+    /// Keys of theirs that tell a fact of ours too.
+    pub stand_ins: &'static [StandIn],
+    /// The tool that it tells of, where it tells of one alone.
+    pub gather: Option<Gather>,
+    /// It tells of the tools of MCP servers alone.
+    pub is_of_servers: bool,
+    /// Their keys that hold JSON as a string.
+    pub as_text: &'static [&'static str],
+    /// What its results say.
+    pub results: Results,
+    /// What a hook prints that is no JSON is text for the model.
+    pub text_teaches: bool,
+    /// Whether a hook may refuse it.
+    pub blocks: bool,
+    /// The fields, under our keys, that a hook may rewrite, and how several rewrites merge.
+    pub rewrites: &'static [Rewrite],
+    /// What a failing hook means.
+    pub on_failure: OnFailure,
+    /// What a hook has changed of its event before it throws an error stays changed.
+    pub keeps_thrown: bool,
+    /// How its hooks are run.
+    pub schedule: Schedule,
+    /// What else is different from the catalog.
+    pub conduct: Conduct,
+    /// How long the host waits, if it does not wait for ever.
+    pub wait: Option<Wait>,
+}
+
+/// A key of a system that tells a fact of ours where the event does not have it under our key:
+/// it stays what it is, and is read under our key as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandIn {
+    /// Their key.
+    pub theirs: &'static str,
+    /// Our key.
+    pub ours: &'static str,
+    /// Whether hooks of that system get it, made from ours, where the event lacks it.
+    pub is_made: bool,
+}
+
+/// A tool that has an event of its own: what is the tool's input elsewhere stands in the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gather {
+    /// What the host calls the tool where it calls it anything.
+    pub tool: &'static str,
+    /// The keys of the event that are the tool's input.
+    pub keys: &'static [&'static str],
+}
+
+/// A field, under our key, that hooks of an event may rewrite.
+pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
+    Rewrite { field: Cow::Borrowed(field), merge }
+}
+
+/// The hook systems, whose hooks are functions of a program.
+pub const SYSTEMS: &[&Dialect] =
+    &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
+
+/// Every dialect that comes with hookrun: the hook systems, then the hosts.
+pub const DIALECTS: &[&Dialect] = &[
+    &loom::LOOM,
+    &wolli::WOLLI,
+    &omp::OMP,
+    &pi::PI,
+    &openclaw::OPENCLAW,
+    &claude::CLAUDE,
+    &codex::CODEX,
+    &gemini::GEMINI,
+    &cursor::CURSOR,
+    &copilot::COPILOT,
+];
+
+/// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
+pub fn find(name: &str) -> Option<&'static Dialect> {
+    let is_called = |dialect: &&&Dialect| {
+        let names = std::iter::once(&dialect.name).chain(dialect.aliases);
+        names.into_iter().any(|one| one.eq_ignore_ascii_case(name))
+    };
+    DIALECTS.iter().find(is_called).copied()
+}
+
+/// An event as one dialect has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// The row.
+    pub row: &'static DialectEvent,
+}
+
+impl Dialect {
+    /// The events that are meant by `name`: by the system's own name for them, in any case, else
+    /// by the canonical one. One name can be that of several events which a key tells apart
+    /// (pi's `session`); of several names for a canonical event the first row is meant.
+    pub fn called(&'static self, name: &str) -> Vec<Binding> {
+        let own = self.events.iter().filter(|row| row.is_called(name));
+        let mut rows: Vec<&DialectEvent> = own.collect();
+        if rows.is_empty() {
+            rows.extend(self.events.iter().find(|row| row.event.eq_ignore_ascii_case(name)));
+        }
+        rows.into_iter().map(|row| Binding { dialect: self, row }).collect()
+    }
+
+    /// The name of an event of this dialect that is nearest to `name`.
+    pub fn nearest(&self, name: &str) -> Option<&'static str> {
+        spelling::nearest(name, self.events.iter().map(|row| row.name))
+    }
+
+    /// Whether its events have forms of their own: a host reads nothing else on stdout.
+    pub fn has_forms(&self) -> bool {
+        self.events.iter().any(|row| matches!(row.results, Results::Form(_)))
+    }
+
+    /// The names of all events, each once.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> = self.events.iter().map(|row| row.name).collect();
+        names.dedup();
+        names
+    }
+}
+
+impl DialectEvent {
+    /// A row with the catalog's usual rules for what can only be observed. Tables begin with it.
+    pub const OBSERVER: DialectEvent = DialectEvent {
+        name: "",
+        aliases: &[],
+        event: "",
+        when: None,
+        keys: &[],
+        also: &[],
+        stand_ins: &[],
+        gather: None,
+        is_of_servers: false,
+        as_text: &[],
+        results: Results::Keys(&[]),
+        text_teaches: false,
+        blocks: false,
+        rewrites: &[],
+        on_failure: OnFailure::Allow,
+        keeps_thrown: false,
+        schedule: Schedule::Sequential,
+        conduct: Conduct::USUAL,
+        wait: None,
+    };
+
+    /// Its name, with what tells it from others of the same name: `session (reason = start)`.
+    pub fn full_name(&self) -> String {
+        match self.when {
+            Some((key, value)) => format!("{} ({key} = {value})", self.name),
+            None => self.name.to_string(),
+        }
+    }
+
+    /// How the verdicts of several hooks come together, in words.
+    pub fn merging(&self) -> String {
+        let conduct = self.conduct;
+        let mut rules: Vec<String> = Vec::new();
+        if self.blocks || conduct.refusal_ends {
+            rules.push("the first refusal ends it".to_string());
+        }
+        if conduct.last_result {
+            rules.push("the last result counts".to_string());
+        }
+        if conduct.isolated {
+            rules.push("each sees it as it came".to_string());
+        }
+        if conduct.first_question {
+            rules.push("the first question counts and freezes the rest".to_string());
+        }
+        if conduct.keeps_said {
+            rules.push("what earlier hooks said stays".to_string());
+        }
+        for rewrite in self.rewrites.iter().filter(|_| !conduct.last_result) {
+            rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
+        }
+        let has_fields = match self.results {
+            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Field(_))),
+            Results::Native | Results::Whole(_) | Results::Form(_) => false,
+        };
+        if self.keeps_thrown && has_fields {
+            rules.push("what one changes before it throws stays".to_string());
+        }
+        if rules.is_empty() { "all are told".to_string() } else { rules.join("; ") }
+    }
+
+    /// Whether the system calls it `name`, in any case.
+    pub fn is_called(&self, name: &str) -> bool {
+        let mut names = std::iter::once(&self.name).chain(self.aliases);
+        names.any(|one| one.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Binding {
+    /// The row of the catalog with this dialect's rules.
+    pub fn spec(self) -> EventSpec {
+        let row = self.row;
+        let of_catalog = catalog::find(row.event).cloned();
+        let mut spec = of_catalog.expect("every row is over one of the catalog: tested below");
+        spec.blocks = row.blocks;
+        spec.rewrites = row.rewrites.into();
+        spec.on_failure = row.on_failure;
+        spec.schedule = row.schedule;
+        let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
+        let text_teaches = spec.conduct.text_teaches;
+        spec.conduct = Conduct { most_refusals, text_teaches, ..row.conduct };
+        spec
+    }
+}
+
+/// Bindings are equal when they are of the same row.
+impl PartialEq for Binding {
+    fn eq(&self, other: &Binding) -> bool {
+        std::ptr::eq(self.row, other.row)
+    }
+}
+
+impl Eq for Binding {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_over_the_catalog() {
+        for dialect in DIALECTS {
+            for row in dialect.events {
+                let spec = catalog::find(row.event);
+                let spec = spec.unwrap_or_else(|| panic!("{}: {}", dialect.name, row.event));
+                assert_eq!(spec.name, row.event, "{}: {}", dialect.name, row.name);
+                for (theirs, ours) in row.keys.iter().chain(row.also) {
+                    // A host's rows are over all keys of the catalog; a typing slip is found here.
+                    let is_known = spec.carries(ours) || dialect.spelling == KeySpelling::Camel;
+                    assert!(is_known, "{}: {}: {ours}", dialect.name, row.name);
+                    assert_ne!(theirs, ours, "{}: {}", dialect.name, row.name);
+                }
+                for one in row.stand_ins {
+                    assert_ne!(one.theirs, one.ours, "{}: {}", dialect.name, row.name);
+                }
+                let fields = row.rewrites.iter().map(|rewrite| rewrite.field.as_ref());
+                for field in fields {
+                    assert!(spec.carries(field), "{}: {}: {field}", dialect.name, row.name);
+                }
+                assert!(!row.blocks || row.can_refuse(), "{}: {}", dialect.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_that_a_result_names_can_be_rewritten() {
+        for (dialect, row) in DIALECTS.iter().flat_map(|d| d.events.iter().map(move |e| (d, e))) {
+            for field in row.fields() {
+                let is_ours = row.rewrites.iter().any(|rewrite| rewrite.field == field);
+                assert!(is_ours, "{}: {}: {field}", dialect.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_one_name_are_told_apart_by_one_key() {
+        for dialect in DIALECTS {
+            for row in dialect.events {
+                let same = dialect.events.iter().filter(|one| one.name == row.name);
+                let same: Vec<_> = same.map(|one| one.when).collect();
+                assert!(same.len() == 1 || same.iter().all(Option::is_some), "{}", row.name);
+                let keys: Vec<_> = same.iter().flatten().map(|(key, _)| key).collect();
+                assert!(keys.windows(2).all(|two| two[0] == two[1]), "{}", row.name);
+            }
+        }
+    }
+
+    impl DialectEvent {
+        fn can_refuse(&self) -> bool {
+            match self.results {
+                Results::Native | Results::Form(_) => true,
+                Results::Whole(_) => false,
+                Results::Keys(keys) => keys.iter().any(|key| match key.says {
+                    Says::Refusal => true,
+                    Says::Action(words) => {
+                        words.iter().any(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))
+                    }
+                    Says::Reason
+                    | Says::Field(_)
+                    | Says::Entry { .. }
+                    | Says::Question(_)
+                    | Says::Context
+                    | Says::Output => false,
+                }),
+            }
+        }
+
+        fn fields(&self) -> Vec<&'static str> {
+            let of_key = |key: &Key| match key.says {
+                Says::Field(field) | Says::Entry { field, .. } => vec![field],
+                Says::Action(words) => {
+                    let claimed = |(_, act): &(&str, Act)| match act {
+                        Act::Claim(field) => Some(*field),
+                        Act::Pass | Act::Rewrite | Act::Refuse => None,
+                    };
+                    words.iter().filter_map(claimed).collect()
+                }
+                Says::Refusal | Says::Reason | Says::Question(_) | Says::Context | Says::Output => {
+                    Vec::new()
+                }
+            };
+            match self.results {
+                Results::Native => Vec::new(),
+                Results::Form(form) => form.fields(),
+                Results::Whole(field) => vec![field],
+                Results::Keys(keys) => keys.iter().flat_map(of_key).collect(),
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! A result of a dialect becomes a verdict.
+//!
+//! 1. A refusal counts in every system's words, whatever else stands in the result; a question in
+//!    hookrun's own.
+//! 2. A key of the wrong type, or one that is a slip of a known one, is malformed.
+//! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
+
+use serde_json::Value;
+
+use super::refusal::{self, Meaning, REFUSAL_WORDS};
+use super::{Act, Binding, Key, Results, Says, form};
+use crate::engine::outcome::{Decision, Rule, Verdict};
+use crate::engine::spelling;
+
+/// A result as its entries, in their order.
+pub type Answer = Vec<(String, Value)>;
+
+impl Binding {
+    /// What a hook of this dialect says by a JSON object, and notes for its author.
+    ///
+    /// # Errors
+    /// Why the result is malformed.
+    pub fn verdict(self, answer: &Answer) -> Result<(Verdict, Vec<String>), String> {
+        let keys = match self.row.results {
+            Results::Keys(keys) => keys,
+            Results::Native => &[],
+            Results::Form(form) => {
+                if let Some(reason) = self.refusal(answer) {
+                    let refused = Verdict::new(Decision::Block { reason }, Rule::Translated);
+                    return Ok((refused, Vec::new()));
+                }
+                return form::verdict(form, answer);
+            }
+            Results::Whole(field) => return Ok((whole(field, answer), Vec::new())),
+        };
+        let mut reading = Reading::default();
+        let mut notes = Vec::new();
+        let read = reading.read(keys, answer, &mut notes);
+        if let Some(reason) = self.refusal(answer) {
+            return Ok((Verdict::new(Decision::Block { reason }, Rule::Translated), notes));
+        }
+        read?;
+        let decision = match reading.question.or_else(|| asked(answer)) {
+            Some(question) => Decision::Ask { question },
+            None => Decision::Allow,
+        };
+        let mut verdict = Verdict::new(decision, Rule::Translated);
+        verdict.output = reading.output;
+        verdict.additional_context = reading.context;
+        verdict.update = reading.update;
+        Ok((verdict, notes))
+    }
+
+    /// What a hook of this dialect had changed of its event when it threw an error: the new values
+    /// of our fields. Nothing where the system forgets them.
+    pub fn left(self, answer: &Answer) -> Vec<(String, Value)> {
+        let Results::Keys(keys) = self.row.results else { return Vec::new() };
+        let entries = answer.iter().filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
+        let field = |(name, value): &(String, Value)| {
+            let key = keys.iter().find(|key| key.name == name)?;
+            match key.says {
+                Says::Field(field) => Some((field.to_string(), value.clone())),
+                Says::Refusal
+                | Says::Reason
+                | Says::Entry { .. }
+                | Says::Action(_)
+                | Says::Question(_)
+                | Says::Context
+                | Says::Output => None,
+            }
+        };
+        entries.filter_map(field).collect()
+    }
+
+    /// The reason, if the object refuses in this dialect's words or in any other's.
+    pub fn refusal(self, answer: &Answer) -> Option<String> {
+        let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
+        let (own, words) = match self.row.results {
+            Results::Keys(keys) => (keys, action_of(keys)),
+            Results::Form(form) => match form::refusal(form, answer) {
+                Some(reason) => return Some(reason),
+                None => (&[][..], None),
+            },
+            Results::Native | Results::Whole(_) => (&[][..], None),
+        };
+        let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));
+        let mut by_key = own.iter().filter(|key| key.says == Says::Refusal).map(|key| key.name);
+        let by_word = words.is_some_and(|(name, words)| {
+            let said = of(name).and_then(Value::as_str);
+            words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
+        });
+        let is_whole = matches!(self.row.results, Results::Whole(_));
+        let by_other = answer.iter().find(|(name, value)| {
+            let is_own = |key: &Key| key.name == *name && key.says.knows(Some(value));
+            // A payload has keys of its own.
+            let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
+            refusal::meaning(name, value.into()) == Meaning::Refusal
+                && !own.iter().any(is_own)
+                && (!is_whole || is_read(name))
+        });
+        if !(by_key.any(|name| says_no(&name)) || by_word || by_other.is_some()) {
+            return None;
+        }
+        let given = own.iter().filter(|key| key.says == Says::Reason).map(|key| key.name);
+        Some(refusal::reason(answer, given, by_other.map(|(name, _)| name.as_str())))
+    }
+}
+
+impl Says {
+    /// Whether a value means something of its own here, and not what it means in other systems.
+    fn knows(self, value: Option<&Value>) -> bool {
+        match self {
+            Says::Refusal => false,
+            Says::Action(words) => {
+                let said = value.and_then(Value::as_str);
+                words.iter().any(|(word, _)| said == Some(*word))
+            }
+            Says::Reason
+            | Says::Field(_)
+            | Says::Entry { .. }
+            | Says::Question(_)
+            | Says::Context
+            | Says::Output => true,
+        }
+    }
+}
+
+pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'static str, Act)])> {
+    keys.iter().find_map(|key| match key.says {
+        Says::Action(words) => Some((key.name, words)),
+        Says::Refusal
+        | Says::Reason
+        | Says::Field(_)
+        | Says::Entry { .. }
+        | Says::Question(_)
+        | Says::Context
+        | Says::Output => None,
+    })
+}
+
+/// The question of a hook that asks in hookrun's own words.
+fn asked(answer: &Answer) -> Option<String> {
+    let (_, question) = answer.iter().rev().find(|(key, _)| key == "ask")?;
+    question.as_str().filter(|text| !text.trim().is_empty()).map(str::to_string)
+}
+
+fn whole(field: &str, answer: &Answer) -> Verdict {
+    let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
+    let value = Value::Object(answer.iter().cloned().collect());
+    verdict.update.push((field.to_string(), value));
+    verdict
+}
+
+/// A result, key by key.
+#[derive(Default)]
+struct Reading {
+    question: Option<String>,
+    output: Option<String>,
+    context: Option<String>,
+    update: Vec<(String, Value)>,
+    act: Option<Act>,
+}
+
+impl Reading {
+    fn read(
+        &mut self,
+        keys: &'static [Key],
+        answer: &Answer,
+        notes: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let mut seen: Vec<&str> = Vec::new();
+        for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
+            if seen.contains(&name.as_str()) {
+                return Err(format!("the key `{name}` stands twice"));
+            }
+            seen.push(name);
+            match keys.iter().find(|key| key.name == name || key.list() == Some(name)) {
+                Some(key) => self.take(key, name, value)?,
+                None => notes.push(ignored(name, keys)?),
+            }
+        }
+        match (self.act, action_of(keys)) {
+            (Some(Act::Rewrite), _) if self.update.is_empty() => {
+                Err("its action rewrites, and nothing new is given".to_string())
+            }
+            (None, Some((name, _))) if !self.update.is_empty() => {
+                Err(format!("`{name}` is missing, which says what the result is"))
+            }
+            // A word that lets it pass, or takes it, says that nothing else counts.
+            (Some(Act::Pass), _) => {
+                self.update.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, key: &Key, name: &str, value: &Value) -> Result<(), String> {
+        let text = || match value.as_str() {
+            Some(text) => Ok(text.to_string()),
+            None => Err(format!("`{name}` must be a JSON string")),
+        };
+        match key.says {
+            // Whether it refuses is asked of every key that may say so, in `refusal`.
+            Says::Refusal if value.is_boolean() => {}
+            Says::Refusal => return Err(format!("`{name}` must be a JSON boolean")),
+            Says::Reason => {
+                text()?;
+            }
+            Says::Field(field) => self.update.push((field.to_string(), value.clone())),
+            Says::Entry { list, .. } if name == list && !value.is_array() => {
+                return Err(format!("`{name}` must be a JSON array"));
+            }
+            Says::Entry { field, list } if name == list => {
+                self.update.push((field.to_string(), value.clone()));
+            }
+            Says::Entry { field, .. } => {
+                self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
+            }
+            Says::Action(words) => self.act(name, &text()?, words)?,
+            Says::Question(_) => self.question = Some(question(name, value)?),
+            Says::Context => self.add_context(text()?),
+            Says::Output => self.output = Some(text()?),
+        }
+        Ok(())
+    }
+
+    /// A system can have several places for context; here it is one text.
+    fn add_context(&mut self, text: String) {
+        match &mut self.context {
+            Some(context) => context.push_str(&format!("\n\n{text}")),
+            None => self.context = Some(text),
+        }
+    }
+
+    fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
+        let Some((_, act)) = words.iter().find(|(word, _)| *word == said) else {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            return Err(format!("`{name}` must be one of `{}`", known.join("`, `")));
+        };
+        if let Act::Claim(field) = act {
+            self.update.push(((*field).to_string(), Value::Bool(true)));
+        }
+        self.act = Some(*act);
+        Ok(())
+    }
+}
+
+impl Key {
+    pub(super) fn list(&self) -> Option<&'static str> {
+        match self.says {
+            Says::Entry { list, .. } => Some(list),
+            Says::Refusal
+            | Says::Reason
+            | Says::Field(_)
+            | Says::Action(_)
+            | Says::Question(_)
+            | Says::Context
+            | Says::Output => None,
+        }
+    }
+}
+
+/// The question of an approval: a text, or what its title and description say.
+fn question(name: &str, value: &Value) -> Result<String, String> {
+    let of = |key: &str| value.get(key).and_then(Value::as_str);
+    if !value.is_string() && !value.is_object() {
+        return Err(format!("`{name}` must be a JSON string or object"));
+    }
+    let said = [value.as_str(), of("title"), of("description")];
+    let text = said.into_iter().flatten().collect::<Vec<&str>>().join(": ");
+    if text.trim().is_empty() {
+        return Err(format!("`{name}` asks nothing; give it a title"));
+    }
+    Ok(text)
+}
+
+/// The note for a key that the event's results do not have.
+///
+/// # Errors
+/// When it is a slip of one that they have.
+fn ignored(name: &str, keys: &[Key]) -> Result<String, String> {
+    if let Some(meant) = spelling::nearest(name, keys.iter().map(|key| key.name)) {
+        return Err(format!("`{name}` is not a key; did you mean `{meant}`?"));
+    }
+    Ok(format!("the key `{name}` means nothing in a result of this event and was ignored"))
+}

@@ -1,0 +1,323 @@
+//! Events in and out: a dialect's names and keys become ours, and ours become theirs.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::tools::{Call, is_of_server};
+use super::{Binding, Dialect, KeySpelling};
+use crate::engine::event::context::scalar_text;
+use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
+
+/// Why an event of a dialect cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// It is another event than the one that was asked for.
+    #[error("the context is of the event `{found}`, not of `{asked}`")]
+    OtherEvent {
+        /// The name that was asked for.
+        asked: String,
+        /// The name in the context.
+        found: String,
+    },
+    /// The key that tells events of one name apart is missing or has no known value.
+    #[error("`{key}` tells which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
+    NotTold {
+        /// The name of the event.
+        name: String,
+        /// The key.
+        key: &'static str,
+        /// What is in it.
+        found: Option<String>,
+        /// Its values.
+        known: Vec<&'static str>,
+    },
+    /// A fact stands in the context under both names.
+    #[error("`{theirs}` and `{ours}` are the same; give one of them")]
+    Twice {
+        /// The dialect's key.
+        theirs: &'static str,
+        /// Our key.
+        ours: &'static str,
+    },
+    /// A tool is to be decided, and the context does not say which.
+    #[error("`{key}` is missing, so no hook can tell which tool it is")]
+    NoTool {
+        /// The dialect's key.
+        key: String,
+    },
+}
+
+/// Keys of ours that no other system has.
+const OURS: &[&str] = &["event", "action", "raw"];
+
+impl Dialect {
+    /// Which of several events of one name `context` is of.
+    ///
+    /// # Errors
+    /// When the key that tells them apart is not there or says something unknown.
+    pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
+        if let [only] = candidates {
+            let another = |(key, value)| context.string(key).is_some_and(|found| found != value);
+            if !only.row.when.is_some_and(another) {
+                return Ok(*only);
+            }
+        }
+        let is_meant = |binding: &&Binding| match binding.row.when {
+            Some((key, value)) => context.string(key).as_deref() == Some(value),
+            None => true,
+        };
+        if let Some(binding) = candidates.iter().find(is_meant) {
+            return Ok(*binding);
+        }
+        let known: Vec<_> = candidates.iter().filter_map(|binding| binding.row.when).collect();
+        let key = known.first().map_or("", |(key, _)| key);
+        Err(DecodeError::NotTold {
+            name: candidates.first().map_or("", |binding| binding.row.name).to_string(),
+            key,
+            found: context.string(key),
+            known: known.iter().map(|(_, value)| *value).collect(),
+        })
+    }
+}
+
+impl Binding {
+    /// A context of this dialect under our keys.
+    ///
+    /// # Errors
+    /// When it names another event, or a fact stands in it under both names.
+    pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
+        let whole = (self.dialect.spelling == KeySpelling::Snake).then(|| context.to_json());
+        for key in [self.dialect.names_event_by, "event"] {
+            // The host may say something else by `event`.
+            if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
+                continue;
+            }
+            let Some(found) = context.string(key) else { continue };
+            if !self.row.is_called(&found) && found != self.row.event {
+                let asked = self.row.name.to_string();
+                return Err(DecodeError::OtherEvent { asked, found });
+            }
+            context.remove(key);
+        }
+        if self.dialect.spelling == KeySpelling::Snake {
+            return self.with_tool(self.in_our_spelling(&context, whole));
+        }
+        let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
+        if self.row.as_text.iter().any(is_text) {
+            let whole = String::from_utf8(context.to_json()).unwrap_or_default();
+            context.set_raw("raw", whole);
+        }
+        for one in self.row.stand_ins {
+            let fact = context.string(one.theirs).filter(|text| !text.is_empty());
+            if let Some(fact) = fact.filter(|_| context.raw(one.ours).is_none()) {
+                context.set(one.ours, &Value::from(fact));
+            }
+        }
+        for (theirs, ours) in self.row.keys.iter().chain(self.row.also) {
+            if context.raw(theirs).is_none() {
+                continue;
+            }
+            if context.raw(ours).is_some() {
+                return Err(DecodeError::Twice { theirs, ours });
+            }
+            context.rename(theirs, ours);
+        }
+        self.unpack(&mut context);
+        self.with_tool(context)
+    }
+
+    /// The context, if it names its tool where a host asks about one: a guard of that tool would
+    /// not know that it is meant.
+    fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
+        let is_of_tool = catalog::find(self.row.event).is_some_and(|spec| spec.carries("toolName"));
+        let is_gate = self.row.blocks && self.row.on_failure == OnFailure::Block;
+        let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
+            // Another type is told as such elsewhere.
+            || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
+        if self.dialect.has_forms() && is_gate && is_of_tool && !is_named {
+            let key = match self.dialect.spelling {
+                KeySpelling::Snake => self.theirs("toolName"),
+                KeySpelling::Camel => "toolName".to_string(),
+            };
+            return Err(DecodeError::NoTool { key });
+        }
+        Ok(context)
+    }
+
+    /// Makes an object of a tool's input that a host sends as JSON in a string (Cursor, of MCP
+    /// tools), where no matcher would see its keys.
+    fn unpack(self, context: &mut Context) {
+        if !self.dialect.has_forms() {
+            return;
+        }
+        let input = context.string("toolInput").filter(|text| text.starts_with('{'));
+        if let Some(text) = input.filter(|text| Context::parse(text.as_str()).is_ok()) {
+            context.set_raw("toolInput", text);
+        }
+    }
+
+    /// A context under our keys; what it was stands under `raw`.
+    fn in_our_spelling(self, theirs: &Context, whole: Option<Vec<u8>>) -> Context {
+        let mut ours = Context::empty();
+        for key in theirs.keys() {
+            if let (Some(our_key), Some(json)) = (self.ours(key), theirs.raw(key)) {
+                ours.set_raw(our_key, json.to_string());
+            }
+        }
+        if let Some(gather) = self.row.gather {
+            let facts = gather.keys.iter().filter_map(|key| {
+                let value = theirs.value(key).ok().flatten()?;
+                Some(((*key).to_string(), value))
+            });
+            ours.set("toolName", &Value::from(gather.tool));
+            ours.set("toolInput", &Value::Object(facts.collect()));
+        }
+        self.unpack(&mut ours);
+        // Its name may be any. What is wrong with the input is said when it becomes an event.
+        if let Some(action) =
+            Action::derive(&ours).ok().flatten().filter(|_| self.row.is_of_servers)
+        {
+            ours.set("action", &Action { kind: ActionKind::Mcp, ..action }.to_json());
+        }
+        let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
+        if let Some(whole) = whole {
+            ours.set_raw("raw", whole);
+        }
+        ours
+    }
+
+    /// Our key for one of theirs.
+    fn ours(self, theirs: &str) -> Option<&'static str> {
+        let listed = self.row.keys.iter().find(|(name, _)| *name == theirs);
+        if let Some((_, ours)) = listed {
+            return Some(ours);
+        }
+        let spec = catalog::find(self.row.event)?;
+        let keys: &'static [ContextKey] = match &spec.context {
+            Cow::Borrowed(keys) => keys,
+            Cow::Owned(_) => return None,
+        };
+        let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
+        let mut names = keys.iter().filter_map(|key| match &key.name {
+            Cow::Borrowed(name) => Some(*name),
+            Cow::Owned(_) => None,
+        });
+        names.find(|name| snake(name) == theirs && !is_taken(name))
+    }
+
+    /// Their key for one of ours.
+    pub(crate) fn theirs(self, ours: &str) -> String {
+        let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
+        listed.map_or_else(|| snake(ours), |(theirs, _)| (*theirs).to_string())
+    }
+
+    /// The event in their spelling: as it came where it came from them, with what has been
+    /// rewritten since.
+    fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
+        let came = context.raw("raw").filter(|_| event.host() == self.dialect.name);
+        let came = came.and_then(|raw| Context::parse(raw).ok());
+        let mut theirs = came.clone().unwrap_or_else(Context::empty);
+        for key in context.keys().filter(|key| !OURS.contains(key)) {
+            let name = self.theirs(key);
+            let Some(json) = context.raw(key) else { continue };
+            let is_gathered = self.row.gather.is_some() && matches!(key, "toolName" | "toolInput");
+            let is_as_it_came =
+                theirs.raw(&name) == Some(json) || theirs.string(&name).as_deref() == Some(json);
+            if !is_gathered && !is_as_it_came {
+                theirs.set_raw(&name, json.to_string());
+            }
+        }
+        let input = context.value("toolInput").ok().flatten();
+        for key in self.row.gather.iter().flat_map(|gather| gather.keys) {
+            if let Some(value) = input.as_ref().and_then(|input| input.get(key)) {
+                theirs.set(key, value);
+            }
+        }
+        if came.is_none() {
+            theirs.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
+        }
+        theirs
+    }
+
+    /// The context that a hook written for this dialect gets.
+    pub fn encode(self, event: &Event) -> Context {
+        self.encode_call(event, self.dialect.calls(event).first())
+    }
+
+    /// The context that such a hook gets about one call of its host's own tools.
+    pub fn encode_call(self, event: &Event, call: Option<&Call>) -> Context {
+        let mut context = event.context().clone();
+        if let Some(call) = call {
+            context.set("toolName", &Value::from(call.name.as_str()));
+            context.set("toolInput", &call.input);
+        }
+        let mut theirs = match self.dialect.spelling {
+            KeySpelling::Snake => self.in_their_spelling(event, &context),
+            KeySpelling::Camel => self.in_camel_case(context),
+        };
+        for key in self.row.as_text {
+            let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else { continue };
+            // As it came, where it came from there; else as a string.
+            let came = event.context().lookup(&format!("raw.{key}")).map(str::to_string);
+            let is_theirs = event.host() == self.dialect.name;
+            if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
+                continue;
+            }
+            let same = |came: &String| is_theirs && scalar_text(came).as_deref() == Some(json);
+            let text = Value::from(json).to_string();
+            theirs.set_raw(key, came.filter(same).unwrap_or(text));
+        }
+        theirs
+    }
+
+    /// Whether a hook of this event of theirs would be told of `event` there: some of a host's
+    /// events tell of one tool alone.
+    pub fn tells_of(self, event: &Event) -> bool {
+        if event.host() == self.dialect.name {
+            return true;
+        }
+        match self.row.gather {
+            Some(gather) => self.dialect.is_call_of(gather.tool, event),
+            None => !self.row.is_of_servers || is_of_server(event),
+        }
+    }
+
+    fn in_camel_case(self, mut context: Context) -> Context {
+        for key in OURS {
+            context.remove(key);
+        }
+        // The other way round, because one of their keys may be another's name here.
+        for (theirs, ours) in self.row.keys.iter().rev() {
+            if context.raw(theirs).is_none() {
+                context.rename(ours, theirs);
+            }
+        }
+        for one in self.row.stand_ins {
+            if context.raw(one.theirs).is_some() && context.raw(one.theirs) == context.raw(one.ours)
+            {
+                context.remove(one.ours);
+            } else if one.is_made && context.raw(one.theirs).is_none() {
+                context.rename(one.ours, one.theirs);
+            }
+        }
+        if let Some((key, value)) = self.row.when {
+            context.set(key, &Value::from(value));
+        }
+        context.remove(self.dialect.names_event_by);
+        context.set_first(self.dialect.names_event_by, &Value::from(self.row.name));
+        context
+    }
+}
+
+/// A key of ours as `tool_name`.
+fn snake(key: &str) -> String {
+    let mut name = String::with_capacity(key.len() + 4);
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}

@@ -1,0 +1,462 @@
+//! git: its hooks as rows over the catalog, what they are given, and what git is told.
+//!
+//! git gives a hook arguments, lines on stdin and variables instead of a JSON document, so its
+//! table is of another form than those of the agents. Source: githooks(5) of git 2.47. What
+//! changes by a commit or a push is asked from git itself, by [`Listing`]s; running them is the
+//! command line's part.
+
+mod changes;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::{Reply, native};
+use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+
+pub use changes::{Changes, Listing, read_changes};
+
+/// The name of the host, for `--host`.
+pub const NAME: &str = "git";
+
+/// One hook of git.
+#[derive(Debug, PartialEq, Eq)]
+pub struct GitHook {
+    /// What git calls it: the name of its file.
+    pub name: &'static str,
+    /// The canonical event.
+    pub event: &'static str,
+    /// What its arguments say, in order.
+    pub arguments: &'static [Argument],
+    /// What a line on its stdin says.
+    pub lines: Option<Lines>,
+    /// Which paths change if it lets it happen.
+    pub changes: Changes,
+    /// When `install` writes it.
+    pub presence: Presence,
+}
+
+/// What one argument of a hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// The text of this key. One that git leaves out is an empty text.
+    Text(&'static str),
+    /// Whether this key holds: `1` or `0`.
+    Flag(&'static str),
+    /// The file of the commit message; it becomes `filePath`, its text `message`.
+    MessageFile,
+    /// All arguments that are left, as a list under this key.
+    Rest(&'static str),
+}
+
+/// What the lines on a hook's stdin say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// The key of the list that they become.
+    pub key: &'static str,
+    /// The keys of the words of a line. Only the first word may have spaces in it (`:/some text`
+    /// in a push).
+    pub words: &'static [&'static str],
+}
+
+/// What the presence of a hook's file means to git.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Nothing but that it is run.
+    Plain,
+    /// It is run so often that it should be there only for a hook that wants it.
+    Costly,
+    /// git leaves to it what it otherwise does itself.
+    Replaces,
+}
+
+/// What git gave a hook.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The arguments.
+    pub arguments: Vec<OsString>,
+    /// What was on stdin, for hooks that have [`GitHook::lines`].
+    pub stdin: Vec<u8>,
+    /// The folder in which git runs the hook.
+    pub cwd: PathBuf,
+    /// The variables whose names begin with `GIT_`.
+    pub variables: Vec<(String, String)>,
+    /// The text in the message file, for hooks that have one.
+    pub message: Option<Vec<u8>>,
+}
+
+/// What git gave is not what its manual says, so no policy could tell what is about to happen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("git gave {hook} something unexpected: {problem}")]
+pub struct GitError {
+    /// The hook.
+    pub hook: &'static str,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// Variables of git that stand in `raw.environment`. Others may hold credentials.
+const TOLD_VARIABLES: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_REFLOG_ACTION",
+    "GIT_QUARANTINE_PATH",
+    "GIT_PUSH_CERT_STATUS",
+    "GIT_PUSH_CERT_SIGNER",
+];
+
+const PLAIN: GitHook = GitHook {
+    name: "",
+    event: "",
+    arguments: &[],
+    lines: None,
+    changes: Changes::Unknown,
+    presence: Presence::Plain,
+};
+
+const MOVED: Lines = Lines { key: "refs", words: &["oldSha", "newSha", "ref"] };
+
+/// Every hook of git that the catalog has.
+pub static GIT_HOOKS: &[GitHook] = &[
+    GitHook { name: "pre-commit", event: "commit.pre", changes: Changes::Index, ..PLAIN },
+    GitHook {
+        name: "prepare-commit-msg",
+        event: "commit.msg.prepare",
+        arguments: &[Argument::MessageFile, Argument::Text("source"), Argument::Text("commit")],
+        ..PLAIN
+    },
+    GitHook {
+        name: "commit-msg",
+        event: "commit.msg",
+        arguments: &[Argument::MessageFile],
+        ..PLAIN
+    },
+    GitHook { name: "post-commit", event: "commit.post", ..PLAIN },
+    GitHook {
+        name: "post-rewrite",
+        event: "commit.rewrite",
+        arguments: &[Argument::Text("trigger")],
+        lines: Some(Lines { key: "commits", words: &["oldSha", "newSha"] }),
+        ..PLAIN
+    },
+    GitHook { name: "pre-merge-commit", event: "merge.pre", changes: Changes::Index, ..PLAIN },
+    GitHook {
+        name: "post-merge",
+        event: "merge.post",
+        arguments: &[Argument::Flag("isSquash")],
+        ..PLAIN
+    },
+    GitHook {
+        name: "applypatch-msg",
+        event: "patch.msg",
+        arguments: &[Argument::MessageFile],
+        ..PLAIN
+    },
+    GitHook { name: "pre-applypatch", event: "patch.pre", changes: Changes::Index, ..PLAIN },
+    GitHook { name: "post-applypatch", event: "patch.post", ..PLAIN },
+    GitHook {
+        name: "sendemail-validate",
+        event: "patch.send",
+        arguments: &[Argument::Text("filePath"), Argument::Text("headerFile")],
+        ..PLAIN
+    },
+    GitHook {
+        name: "pre-rebase",
+        event: "rebase.pre",
+        arguments: &[Argument::Text("upstream"), Argument::Text("branch")],
+        ..PLAIN
+    },
+    GitHook {
+        name: "post-checkout",
+        event: "checkout.post",
+        arguments: &[
+            Argument::Text("oldSha"),
+            Argument::Text("newSha"),
+            Argument::Flag("isBranch"),
+        ],
+        ..PLAIN
+    },
+    GitHook {
+        name: "post-index-change",
+        event: "index.post",
+        arguments: &[Argument::Flag("worktreeChanged"), Argument::Flag("skipWorktreeChanged")],
+        presence: Presence::Costly,
+        ..PLAIN
+    },
+    GitHook { name: "pre-auto-gc", event: "gc.pre", ..PLAIN },
+    GitHook {
+        name: "pre-push",
+        event: "push.pre",
+        arguments: &[Argument::Text("remote"), Argument::Text("url")],
+        lines: Some(Lines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] }),
+        changes: Changes::Sent,
+        ..PLAIN
+    },
+    GitHook {
+        name: "push-to-checkout",
+        event: "push.checkout",
+        arguments: &[Argument::Text("newSha")],
+        presence: Presence::Replaces,
+        ..PLAIN
+    },
+    GitHook {
+        name: "pre-receive",
+        event: "receive.pre",
+        lines: Some(MOVED),
+        changes: Changes::Received,
+        ..PLAIN
+    },
+    GitHook { name: "post-receive", event: "receive.post", lines: Some(MOVED), ..PLAIN },
+    GitHook {
+        name: "update",
+        event: "ref.update",
+        arguments: &[Argument::Text("ref"), Argument::Text("oldSha"), Argument::Text("newSha")],
+        changes: Changes::Received,
+        ..PLAIN
+    },
+    GitHook {
+        name: "post-update",
+        event: "ref.update.post",
+        arguments: &[Argument::Rest("refs")],
+        ..PLAIN
+    },
+    GitHook {
+        name: "reference-transaction",
+        event: "ref.transaction",
+        arguments: &[Argument::Text("state")],
+        lines: Some(MOVED),
+        presence: Presence::Costly,
+        ..PLAIN
+    },
+];
+
+/// The hook that git, or the catalog, calls `name`, in any case.
+pub fn find(name: &str) -> Option<&'static GitHook> {
+    GIT_HOOKS
+        .iter()
+        .find(|hook| hook.name.eq_ignore_ascii_case(name) || hook.event.eq_ignore_ascii_case(name))
+}
+
+impl GitHook {
+    /// The file of the commit message that the hook may edit.
+    pub fn message_file<'g>(&self, given: &'g Given) -> Option<&'g Path> {
+        let place = self.arguments.iter().position(|one| *one == Argument::MessageFile)?;
+        given.arguments.get(place).map(Path::new)
+    }
+
+    /// The context of the event, without the changed paths.
+    ///
+    /// # Errors
+    /// When git gave something else than its manual says.
+    pub fn context(&self, given: &Given) -> Result<Map<String, Value>, GitError> {
+        let mut context = Map::new();
+        let mut left = given.arguments.iter();
+        for argument in self.arguments {
+            match argument {
+                Argument::Text(key) => {
+                    let text = left.next().map(|text| readable(text)).unwrap_or_default();
+                    context.insert((*key).to_string(), text.into());
+                }
+                Argument::Flag(key) => {
+                    let is_set = left.next().is_some_and(|text| text == "1");
+                    context.insert((*key).to_string(), is_set.into());
+                }
+                Argument::MessageFile => {
+                    let file = left.next().ok_or_else(|| self.wrong("no message file"))?;
+                    context.insert("filePath".to_string(), readable(file).into());
+                    let message = given.message.as_deref().unwrap_or_default();
+                    let message = String::from_utf8_lossy(message).into_owned();
+                    context.insert("message".to_string(), message.into());
+                }
+                Argument::Rest(key) => {
+                    let all: Vec<Value> = left.by_ref().map(|text| readable(text).into()).collect();
+                    context.insert((*key).to_string(), all.into());
+                }
+            }
+        }
+        if let Some(lines) = self.lines {
+            context.insert(lines.key.to_string(), self.read_lines(lines, &given.stdin)?.into());
+        }
+        let options = push_options(&given.variables);
+        if !options.is_empty() {
+            context.insert("pushOptions".to_string(), options.into());
+        }
+        context.insert("cwd".to_string(), given.cwd.to_string_lossy().into());
+        context.insert("raw".to_string(), self.raw(given));
+        Ok(context)
+    }
+
+    /// The lines of a hook's stdin, each an object.
+    fn read_lines(&self, lines: Lines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
+        let mut all = Vec::new();
+        for line in stdin.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let mut words: Vec<&[u8]> =
+                line.rsplitn(lines.words.len(), |byte| *byte == b' ').collect();
+            words.reverse();
+            if words.len() != lines.words.len() {
+                let line = String::from_utf8_lossy(line);
+                return Err(self.wrong(&format!("the line `{line}` on stdin")));
+            }
+            let pairs = lines.words.iter().zip(words);
+            let entry = pairs.map(|(key, word)| {
+                ((*key).to_string(), Value::from(String::from_utf8_lossy(word)))
+            });
+            all.push(Value::Object(entry.collect()));
+        }
+        Ok(all)
+    }
+
+    fn raw(&self, given: &Given) -> Value {
+        let told = |(name, _): &&(String, String)| TOLD_VARIABLES.contains(&name.as_str());
+        let variables = given.variables.iter().filter(told);
+        let variables: Map<String, Value> =
+            variables.map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        let arguments: Vec<Value> =
+            given.arguments.iter().map(|text| readable(text).into()).collect();
+        let mut raw = Map::new();
+        raw.insert("hook".to_string(), self.name.into());
+        raw.insert("arguments".to_string(), arguments.into());
+        raw.insert("environment".to_string(), variables.into());
+        Value::Object(raw)
+    }
+
+    fn wrong(&self, problem: &str) -> GitError {
+        GitError { hook: self.name, problem: problem.to_string() }
+    }
+
+    /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot
+    /// be refused goes on whatever was said.
+    pub fn reply(&self, outcome: &Outcome, blocks: bool) -> Reply {
+        match &outcome.settled {
+            Settled::Refused(refusal) => match (&refusal.hook, refusal.cause) {
+                (Some(hook), Cause::Policy | Cause::Person) => {
+                    self.stop(&format!(" by hook `{hook}`: {}", refusal.reason), blocks)
+                }
+                (Some(_) | None, Cause::Failure) | (None, Cause::Policy | Cause::Person) => {
+                    self.refuse(&refusal.reason, blocks)
+                }
+            },
+            Settled::Asked { questions } => self.refuse(&joined(questions), blocks),
+            Settled::Allowed => {
+                let mut stderr = String::new();
+                for said in &outcome.said {
+                    for text in [&said.output, &said.additional_context].into_iter().flatten() {
+                        stderr.push_str(text.trim_end_matches('\n'));
+                        stderr.push('\n');
+                    }
+                }
+                stderr.push_str(&native::notices(outcome));
+                Reply { stdout: String::new(), stderr, status: native::ALLOWED }
+            }
+        }
+    }
+
+    /// The reply that refuses for `reason`, or says it where nothing can be refused.
+    pub fn refuse(&self, reason: &str, blocks: bool) -> Reply {
+        self.stop(&format!(": {reason}"), blocks)
+    }
+
+    fn stop(&self, why: &str, blocks: bool) -> Reply {
+        let why = native::shortened(why);
+        let (verb, status) = if blocks { ("refused", STOP) } else { ("complains", GO_ON) };
+        let stderr = format!("hookrun: {} {verb}{}\n", self.name, why.trim_end());
+        Reply { stdout: String::new(), stderr, status }
+    }
+}
+
+/// The exit status that stops git.
+const STOP: u8 = 1;
+
+/// The exit status with which git goes on. `git checkout` would otherwise end with the status of
+/// its `post-checkout`.
+const GO_ON: u8 = 0;
+
+/// The options of `git push --push-option`, in order.
+fn push_options(variables: &[(String, String)]) -> Vec<Value> {
+    let value = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, v)| v);
+    let count = value("GIT_PUSH_OPTION_COUNT").and_then(|count| count.parse::<usize>().ok());
+    let options = (0..count.unwrap_or(0)).map_while(|n| value(&format!("GIT_PUSH_OPTION_{n}")));
+    options.map(|option| Value::from(option.as_str())).collect()
+}
+
+/// Bytes as text; what is not UTF-8 is replaced.
+fn readable(text: &OsStr) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::event::catalog;
+
+    #[test]
+    fn every_hook_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
+        for hook in GIT_HOOKS {
+            let spec = catalog::find(hook.name).unwrap();
+            assert_eq!(spec.name, hook.event, "{}", hook.name);
+            let of_arguments = hook.arguments.iter().map(|argument| match argument {
+                Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => *key,
+                Argument::MessageFile => "filePath",
+            });
+            for key in of_arguments.chain(hook.lines.map(|lines| lines.key)) {
+                assert!(spec.carries(key), "{}: {key}", hook.name);
+            }
+            let changes = hook.changes != Changes::Unknown;
+            assert_eq!(spec.carries("changes"), changes, "{}", hook.name);
+            let edits = hook.arguments.contains(&Argument::MessageFile);
+            assert_eq!(spec.rewrite("message").is_some(), edits, "{}", hook.name);
+        }
+    }
+
+    #[test]
+    fn what_git_gives_becomes_a_context() {
+        let push = find("pre-push").unwrap();
+        let given = Given {
+            arguments: vec!["origin".into(), "/srv/a.git".into()],
+            stdin: b":/a fix 11 refs/heads/x 00\n(delete) 00 refs/heads/\xff 22\n".to_vec(),
+            cwd: "/w".into(),
+            variables: vec![
+                ("GIT_DIR".into(), ".git".into()),
+                ("GIT_CONFIG_VALUE_0".into(), "secret".into()),
+                ("GIT_PUSH_OPTION_COUNT".into(), "1".into()),
+                ("GIT_PUSH_OPTION_0".into(), "ci.skip".into()),
+            ],
+            message: None,
+        };
+        let context = Value::Object(push.context(&given).unwrap());
+        let expected = serde_json::json!({
+            "remote": "origin",
+            "url": "/srv/a.git",
+            "refs": [
+                {"localRef": ":/a fix", "newSha": "11", "ref": "refs/heads/x", "oldSha": "00"},
+                {"localRef": "(delete)", "newSha": "00", "ref": "refs/heads/\u{fffd}", "oldSha": "22"},
+            ],
+            "pushOptions": ["ci.skip"],
+            "cwd": "/w",
+            "raw": {
+                "hook": "pre-push",
+                "arguments": ["origin", "/srv/a.git"],
+                "environment": {"GIT_DIR": ".git"},
+            },
+        });
+        assert_eq!(context, expected);
+        let given = Given { stdin: b"one two\n".to_vec(), ..Given::default() };
+        assert!(push.context(&given).is_err());
+        assert!(find("commit-msg").unwrap().context(&Given::default()).is_err());
+    }
+
+    #[test]
+    fn git_is_refused_by_a_status_and_told_why() {
+        let commit = find("commit.pre").unwrap();
+        let reply = commit.reply(&Outcome::own_failure("no"), true);
+        assert_eq!((reply.stdout.as_str(), reply.status), ("", 1));
+        assert_eq!(reply.stderr, "hookrun: pre-commit refused: no\n");
+        let reply = find("post-checkout").unwrap().refuse("broken", false);
+        assert_eq!(reply.stderr, "hookrun: post-checkout complains: broken\n");
+        assert_eq!(reply.status, 0);
+    }
+}

@@ -1,0 +1,219 @@
+//! The settings files of agent hosts: where their hooks stand, what may be said of each, and by
+//! which rules they are matched, started and timed.
+//!
+//! Sources: the documents and sources of the hosts, and what was measured with Claude Code
+//! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor and Copilot were not measured.
+
+mod tables;
+
+use std::time::Duration;
+
+pub use tables::HOST_FILES;
+
+/// The settings file of an agent host: `hooks`, by event.
+#[derive(Debug)]
+pub struct HostFile {
+    /// The name of its dialect, and the prefix by which a file is said to be one: `claude:FILE`.
+    pub dialect: &'static str,
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The folders that such files stand in.
+    pub folders: &'static [&'static str],
+    /// Hooks stand in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// themselves: `[{…}]`.
+    pub is_grouped: bool,
+    /// The host reads comments in it.
+    pub has_comments: bool,
+    /// Keys below `hooks` that are no events.
+    pub beside: &'static [&'static str],
+    /// Events whose names begin with a capital are told in other words.
+    pub has_other_words: bool,
+    /// The keys of a group; empty where there are none.
+    pub group: &'static [HookKey],
+    /// The keys of a hook.
+    pub hook: &'static [HookKey],
+    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
+    pub of_plugin: &'static [&'static str],
+    /// The kinds of hooks; the first is a command, and is meant where the kind is not said.
+    pub kinds: &'static [&'static str],
+    /// What the command of a hook is started with.
+    pub shell: &'static [&'static str],
+    /// What is different here, for people, where it is.
+    pub shell_note: Option<&'static str>,
+    /// How long a hook may run.
+    pub time: Time,
+    /// How a matcher is read.
+    pub matching: Matching,
+    /// What a matcher is compared with, by event; it is ignored in all others.
+    pub subjects: &'static [(&'static str, Subject)],
+    /// How the hooks of one event are run.
+    pub together: Together,
+    /// The switch that all hooks are off.
+    pub off: Option<Off>,
+    /// Lists of hooks that are off, by what names them or by their commands.
+    pub disabled: &'static [&'static [&'static str]],
+}
+
+/// A key by which a file says that none of its hooks runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Off {
+    /// Its path, from the top.
+    pub path: &'static [&'static str],
+    /// What it is set to.
+    pub value: bool,
+}
+
+/// A key of a hook or of a group.
+#[derive(Debug)]
+pub struct HookKey {
+    /// The key.
+    pub name: &'static str,
+    /// What it says.
+    pub says: Key,
+}
+
+/// What a key of a hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// Which events of that name.
+    Matcher,
+    /// The hooks of the group.
+    Hooks,
+    /// The kind of hook.
+    Kind,
+    /// A command line for the shell; with [`Key::Arguments`], a program.
+    Command,
+    /// A program, started without a shell.
+    Program,
+    /// The arguments of the program, which is then started without a shell.
+    Arguments,
+    /// How long it may run.
+    Time,
+    /// A further condition, in the words of permission rules.
+    Condition,
+    /// It is started and not waited for.
+    Async,
+    /// The hooks of the event run one after another.
+    InOrder,
+    /// A failure refuses if it is this word.
+    Closed(&'static str),
+    /// A failure refuses if it is true.
+    ClosedFlag,
+    /// The name of a shell.
+    Shell,
+    /// Variables for its environment.
+    Variables,
+    /// The folder that it runs in.
+    Folder,
+    /// What it is called.
+    Name,
+    /// Words for people about it.
+    About,
+    /// Nothing that matters here: words that are shown while it runs, what another system runs.
+    Idle,
+    /// What its host alone can keep: this has no effect, and that is said.
+    Void(&'static str),
+    /// What a kind of hook needs that runs only in its host.
+    OfKind,
+}
+
+/// How long hooks may run.
+#[derive(Debug)]
+pub struct Time {
+    /// 1 for seconds, 1000 for milliseconds.
+    pub per_second: u64,
+    /// The time of a hook that does not say it.
+    pub usual: Duration,
+    /// The same for some events.
+    pub usual_of: &'static [(&'static str, Duration)],
+    /// A number below was hardly meant in this unit.
+    pub least: f64,
+    /// A number above was hardly meant in this unit.
+    pub most: f64,
+}
+
+impl Time {
+    /// How long a hook of this event may run that does not say it.
+    pub fn usual(&self, event: &str) -> Duration {
+        let own = self.usual_of.iter().find(|(name, _)| *name == event);
+        own.map_or(self.usual, |(_, time)| *time)
+    }
+
+    /// Its unit, for people.
+    pub fn unit(&self) -> &'static str {
+        if self.per_second == 1 { "seconds" } else { "milliseconds" }
+    }
+}
+
+/// How a matcher is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matching {
+    /// What consists of letters, digits and these characters is a list of whole names; `None`
+    /// where everything is a regular expression.
+    pub list: Option<&'static str>,
+    /// What divides the names of the list.
+    pub divides: &'static [char],
+    /// An expression has to cover the whole.
+    pub is_anchored: bool,
+    /// What is no expression is compared as it is; else it is a mistake.
+    pub falls_back: bool,
+    /// Other facts than tools are compared as they are.
+    pub is_plain: bool,
+}
+
+/// What a matcher is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The name of the tool, as the hook's own host calls it.
+    Tool,
+    /// The command line.
+    Command,
+    /// This fact, by our key.
+    Fact(&'static str),
+}
+
+/// How the hooks of one event are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// All at once.
+    AtOnce,
+    /// All at once, unless one says that they run one after another.
+    AtOnceUnlessSaid,
+    /// One after another.
+    InOrder,
+}
+
+/// The host whose settings may be TOML.
+pub const IN_TOML: Option<&str> = Some("codex");
+
+/// The settings file of the host that is called `name`.
+pub fn of(name: &str) -> Option<&'static HostFile> {
+    HOST_FILES.iter().find(|file| file.dialect == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects;
+    use crate::engine::event::catalog;
+
+    #[test]
+    fn the_tables_are_over_the_events_of_their_dialects() {
+        for file in HOST_FILES {
+            let dialect = dialects::find(file.dialect).unwrap();
+            let known = |name: &str| dialect.events.iter().find(|row| row.name == name);
+            for (event, subject) in file.subjects {
+                let row = known(event).unwrap_or_else(|| panic!("{}: {event}", file.dialect));
+                let spec = catalog::find(row.event).unwrap();
+                match subject {
+                    Subject::Tool | Subject::Command => assert!(spec.has_action(), "{event}"),
+                    Subject::Fact(key) => assert!(spec.carries(key), "{event}: {key}"),
+                }
+            }
+            for (event, _) in file.time.usual_of {
+                assert!(known(event).is_some(), "{}: {event}", file.dialect);
+            }
+            assert_eq!(file.is_grouped, !file.group.is_empty(), "{}", file.dialect);
+        }
+    }
+}

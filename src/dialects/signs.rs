@@ -1,0 +1,405 @@
+//! Whose event a context is, by its keys alone: for those who named neither the event nor a host.
+//!
+//! A row is certain by what is there, and never by what is missing: a context that has lost a key
+//! may be nobody's any more, and is never another's. It is recognised when the rows of exactly
+//! one dialect fit. The environment is not asked, because a host inside another inherits it.
+//!
+//! Sources: what Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi sent, and the hooks
+//! references of Cursor and of Copilot CLI.
+
+use super::{DIALECTS, Dialect, SYSTEMS, find, native};
+use crate::engine::event::{Context, catalog};
+
+/// What makes a context a dialect's.
+#[derive(Debug)]
+pub struct Sign {
+    /// The name of the dialect, or `native`.
+    pub dialect: &'static str,
+    /// What must be said about the event's name.
+    pub named: Named,
+    /// The keys that must be there.
+    pub has: &'static [&'static str],
+    /// The keys that must not.
+    pub lacks: &'static [&'static str],
+}
+
+/// What the name of an event says about whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// It is one of the dialect's, and of no other's.
+    Alone,
+    /// It is one of the dialect's.
+    Known,
+    /// It is one of the dialect's, and none of this other one's.
+    KnownNotIn(&'static str),
+    /// It is one of the dialect's, or nobody's yet.
+    KnownOrNew,
+    /// It is one of ours: of the catalog, or made up with a dot in it.
+    Ours,
+    /// No name is there.
+    Nowhere,
+}
+
+impl Named {
+    /// In words.
+    pub fn about(self) -> String {
+        match self {
+            Named::Alone => "its own alone".to_string(),
+            Named::Known => "one of its own".to_string(),
+            Named::KnownNotIn(other) => format!("one of its own, and none of {other}"),
+            Named::KnownOrNew => "one of its own, or new".to_string(),
+            Named::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
+            Named::Nowhere => "none".to_string(),
+        }
+    }
+}
+
+const fn sign(
+    dialect: &'static str,
+    named: Named,
+    has: &'static [&'static str],
+    lacks: &'static [&'static str],
+) -> Sign {
+    Sign { dialect, named, has, lacks }
+}
+
+/// Keys that are in no context of Claude Code, which has a `turn_id` in one event.
+const NOT_CLAUDES: &[&str] = &["timestamp", "sessionId", "conversation_id", "cursor_version"];
+
+const NOT_CODEXS: &[&str] =
+    &["prompt_id", "timestamp", "sessionId", "conversation_id", "cursor_version"];
+
+const NOT_GEMINIS: &[&str] = &[
+    "prompt_id",
+    "turn_id",
+    "model",
+    "permission_mode",
+    "initial_prompt",
+    "stop_reason",
+    "type",
+    "sessionId",
+    "conversation_id",
+    "cursor_version",
+];
+
+const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"];
+
+/// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
+const NOT_COPILOTS: &[&str] = &[
+    "transcript_path",
+    "tool_use_id",
+    "type",
+    "prompt_id",
+    "turn_id",
+    "model",
+    "permission_mode",
+    "conversation_id",
+    "cursor_version",
+];
+
+/// Keys that are in no context of a hook system, nor in ours.
+const OF_HOSTS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];
+
+/// Every sign. Systems without a row were never seen sending an event of their own.
+pub const SIGNS: &[Sign] = &[
+    sign(
+        native::NAME,
+        Named::Ours,
+        &[],
+        &["hook_event_name", "type", "session_id", "conversation_id", "transcript_path"],
+    ),
+    sign("pi", Named::Alone, &[], OF_HOSTS),
+    sign("omp", Named::Alone, &[], OF_HOSTS),
+    sign(
+        "claude",
+        Named::KnownOrNew,
+        &["session_id", "prompt_id"],
+        &["turn_id", "timestamp", "sessionId", "conversation_id", "cursor_version"],
+    ),
+    sign("claude", Named::Alone, &["session_id"], NOT_CLAUDES),
+    sign("codex", Named::KnownOrNew, &["session_id", "turn_id", "model"], NOT_CODEXS),
+    // Claude Code tells its model when a session starts, and no permission mode then.
+    sign("codex", Named::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
+    sign("codex", Named::Alone, &["session_id"], NOT_CODEXS),
+    // Copilot CLI sends neither a transcript nor a time with the events of the same names.
+    sign("gemini", Named::Known, &["session_id", "transcript_path", "timestamp"], NOT_GEMINIS),
+    sign("gemini", Named::Alone, &["session_id"], NOT_GEMINIS),
+    sign("cursor", Named::KnownOrNew, &["conversation_id", "cursor_version"], NOT_CURSORS),
+    sign("cursor", Named::Alone, &["conversation_id"], NOT_CURSORS),
+    sign("copilot", Named::Nowhere, &["sessionId", "timestamp", "cwd"], &["event", "type"]),
+    sign("copilot", Named::Known, &["sessionId", "timestamp", "cwd"], NOT_COPILOTS_OWN),
+    // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
+    // looks the same but for the name.
+    sign("copilot", Named::KnownNotIn("gemini"), &["session_id", "timestamp"], NOT_COPILOTS),
+    sign(
+        "copilot",
+        Named::KnownNotIn("gemini"),
+        &["session_id", "timestamp", "stop_reason"],
+        &["type", "prompt_id", "turn_id", "model", "permission_mode", "conversation_id"],
+    ),
+];
+
+const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
+
+/// Whose event a context is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recognised {
+    /// The name of the dialect, or `native`.
+    pub dialect: &'static str,
+    /// The name of the event in it.
+    pub event: String,
+}
+
+/// Why it is not certain whose event a context is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    /// No row fits, and no name either.
+    #[error("no event is named, and the context does not tell which it is and of which host")]
+    Nobodys,
+    /// It names an event that these have, and nothing tells whose it is.
+    #[error("`{event}` may be an event of {}: nothing in the context tells for certain", listed(.of))]
+    Several {
+        /// The name of the event.
+        event: String,
+        /// The names of the dialects.
+        of: Vec<&'static str>,
+    },
+    /// Nobody has such an event, and nothing tells whose it is.
+    #[error(
+        "`{event}` is an event that no host is known to have, and nothing in the context tells whose it is"
+    )]
+    Strange {
+        /// The name of the event.
+        event: String,
+    },
+    /// The host is certain, and does not say which event it is.
+    #[error("the context is one of {dialect}, which does not tell its event")]
+    Unnamed {
+        /// The name of the dialect.
+        dialect: &'static str,
+    },
+}
+
+/// Names in a sentence.
+fn listed(of: &[&str]) -> String {
+    match of {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        one => one.concat(),
+    }
+}
+
+/// Recognises whose event a context is.
+///
+/// # Errors
+/// When that is not certain.
+pub fn recognise(context: &Context) -> Result<Recognised, Doubt> {
+    let mut fitting: Vec<&'static str> = Vec::new();
+    for sign in SIGNS.iter().filter(|sign| sign.fits(context)) {
+        if !fitting.contains(&sign.dialect) {
+            fitting.push(sign.dialect);
+        }
+    }
+    match fitting.as_slice() {
+        [one] => match name_in(context, one) {
+            Some(event) => Ok(Recognised { dialect: one, event }),
+            None => Err(Doubt::Unnamed { dialect: one }),
+        },
+        several => Err(doubt(context, several)),
+    }
+}
+
+/// What a context may be where no row fits, or those of several.
+fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
+    let hosts = DIALECTS.iter().filter(|one| !SYSTEMS.iter().any(|system| system.name == one.name));
+    let in_order = hosts.chain(SYSTEMS).map(|dialect| dialect.name);
+    let mut named = None;
+    let mut of = Vec::new();
+    for dialect in in_order.chain([native::NAME]) {
+        let Some(event) = name_in(context, dialect) else { continue };
+        if fitting.contains(&dialect) || is_known(dialect, &event) {
+            of.push(dialect);
+        }
+        named.get_or_insert(event);
+    }
+    match named {
+        Some(event) if of.is_empty() => Doubt::Strange { event },
+        Some(event) => Doubt::Several { event, of },
+        None => Doubt::Nobodys,
+    }
+}
+
+/// The name of the event in a context, if it is of this dialect.
+fn name_in(context: &Context, dialect: &str) -> Option<String> {
+    let key = find(dialect).map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
+    context.string(key).filter(|name| !name.is_empty())
+}
+
+/// Whether the dialect has an event of this name.
+fn is_known(dialect: &str, event: &str) -> bool {
+    match find(dialect) {
+        Some(dialect) => has_event(dialect, event),
+        None => catalog::EVENTS.iter().any(|spec| spec.name == event),
+    }
+}
+
+fn has_event(dialect: &Dialect, event: &str) -> bool {
+    dialect.events.iter().any(|row| row.is_called(event))
+}
+
+/// Whether any dialect but `dialect` has an event of this name.
+fn is_anothers(dialect: &str, event: &str) -> bool {
+    DIALECTS.iter().any(|other| other.name != dialect && has_event(other, event))
+}
+
+impl Sign {
+    /// Whether a context shows this sign.
+    fn fits(&self, context: &Context) -> bool {
+        let is_there = |key: &&str| context.raw(key).is_some();
+        if !self.has.iter().all(is_there) || self.lacks.iter().any(is_there) {
+            return false;
+        }
+        let Some(event) = name_in(context, self.dialect) else {
+            let key = find(self.dialect).map_or("", |dialect| dialect.names_event_by);
+            return self.named == Named::Nowhere && context.raw(key).is_none();
+        };
+        let is_known = is_known(self.dialect, &event);
+        match self.named {
+            Named::Alone => is_known && !is_anothers(self.dialect, &event),
+            Named::Known => is_known,
+            Named::KnownNotIn(other) => {
+                is_known && !find(other).is_some_and(|other| has_event(other, &event))
+            }
+            Named::KnownOrNew => is_known || !is_anothers(self.dialect, &event),
+            Named::Ours => is_known || event.contains('.') && !is_anothers(self.dialect, &event),
+            Named::Nowhere => false,
+        }
+    }
+}
+
+/// Words in the text of a script that tell for whom it was written: keys of a host's events and
+/// results that hookrun's own have not.
+const WORDS: &[(&str, &str)] = &[
+    ("hook_event_name", "claude"),
+    ("tool_input", "claude"),
+    ("tool_name", "claude"),
+    ("tool_response", "claude"),
+    ("hookSpecificOutput", "claude"),
+    ("permissionDecision", "claude"),
+    ("stop_hook_active", "claude"),
+    ("transcript_path", "claude"),
+    ("llm_request", "gemini"),
+    ("llm_response", "gemini"),
+    ("conversation_id", "cursor"),
+    ("generation_id", "cursor"),
+    ("workspace_roots", "cursor"),
+    ("toolArgs", "copilot"),
+];
+
+/// Words that are hookrun's own.
+const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
+
+/// For whom a script was written, by the words in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The first word of a host, the line in which it stands, and the host's dialect.
+    pub foreign: Option<(&'static str, usize, &'static str)>,
+    /// Whether it uses hookrun's own words too.
+    pub is_ours: bool,
+}
+
+/// Looks for words that tell for whom a script was written. Comments say nothing.
+pub fn written(text: &str) -> Written {
+    let mut found = Written::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
+            continue;
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for word in line.split(|c| !is_part(c)).filter(|word| word.len() >= 7) {
+            found.is_ours |= OWN_WORDS.iter().any(|own| word.starts_with(own));
+            let row = WORDS.iter().find(|(foreign, _)| *foreign == word);
+            let foreign = row.map(|(word, dialect)| (*word, number, *dialect));
+            found.foreign = found.foreign.or(foreign);
+        }
+    }
+    found
+}
+
+/// Hosts whose hooks are written as another's are where both have an event of one name.
+const LIKE: &[(&str, &str)] = &[("codex", "claude"), ("gemini", "claude"), ("copilot", "claude")];
+
+/// The dialects after whose events a folder is named, written letter by letter; none for a name of
+/// ours. Of those whose hooks are written alike the first.
+pub fn named_after(folder: &str) -> Vec<&'static Dialect> {
+    if catalog::EVENTS.iter().any(|spec| spec.name.eq_ignore_ascii_case(folder)) {
+        return Vec::new();
+    }
+    let is_named = |dialect: &&Dialect| {
+        let mut rows = dialect.events.iter();
+        rows.any(|row| row.name == folder || row.aliases.contains(&folder))
+    };
+    let all: Vec<&'static Dialect> = DIALECTS.iter().copied().filter(is_named).collect();
+    let has = |name: &str| all.iter().any(|dialect| dialect.name == name);
+    let is_like = |dialect: &&&'static Dialect| {
+        LIKE.iter().any(|(name, other)| *name == dialect.name && has(other))
+    };
+    all.iter().filter(|dialect| !is_like(dialect)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_after_the_dialect_that_alone_writes_such_hooks() {
+        for (folder, wanted) in [
+            ("PreToolUse", &["claude"][..]),
+            ("UserPromptSubmit", &["claude"]),
+            ("SessionStart", &["claude"]),
+            ("BeforeTool", &["gemini"]),
+            ("beforeShellExecution", &["cursor"]),
+            ("preToolUse", &["cursor", "copilot"]),
+            ("tool.pre", &[]),
+            ("TOOL.PRE", &[]),
+            ("pre-commit", &[]),
+            ("nobodys", &[]),
+        ] {
+            let found: Vec<&str> = named_after(folder).iter().map(|one| one.name).collect();
+            assert_eq!(found, wanted, "{folder}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_script_tell_for_whom_it_was_written() {
+        for (text, foreign, is_ours) in [
+            ("jq -r .tool_input.command", Some(("tool_input", 1, "claude")), false),
+            ("x\nd[\"tool_name\"]", Some(("tool_name", 2, "claude")), false),
+            ("d['toolArgs']", Some(("toolArgs", 1, "copilot")), false),
+            ("# tool_input\njq .toolInput", None, true),
+            ("echo \"$HOOKRUN_ACTION_COMMAND\"", None, true),
+            ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
+            ("my_tool_input=1; exit 1", None, false),
+        ] {
+            assert_eq!(written(text), Written { foreign, is_ours }, "{text}");
+        }
+        for (_, dialect) in WORDS {
+            assert!(find(dialect).is_some(), "{dialect}");
+        }
+        for (like, other) in LIKE {
+            assert!(find(like).is_some() && find(other).is_some(), "{like}");
+        }
+    }
+
+    #[test]
+    fn every_sign_is_of_a_dialect_and_asks_for_something() {
+        for sign in SIGNS {
+            assert!(sign.dialect == native::NAME || find(sign.dialect).is_some(), "{sign:?}");
+            if let Named::KnownNotIn(other) = sign.named {
+                assert!(find(other).is_some(), "{sign:?}");
+            }
+            let is_by_name = matches!(sign.named, Named::Alone | Named::Ours);
+            assert!(is_by_name || !sign.has.is_empty(), "{sign:?}");
+            assert!(!sign.has.iter().any(|key| sign.lacks.contains(key)), "{sign:?}");
+        }
+    }
+}

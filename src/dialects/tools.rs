@@ -1,0 +1,446 @@
+//! What hosts call their tools and what they give them, and one host's call in another's words.
+//!
+//! A hook that was written for one host is asked about the tools of all of them: `Bash` with a
+//! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What stands in no table
+//! stays as it came.
+//!
+//! 1. A call of the hook's own host is told as it came.
+//! 2. One patch over several files is told as one call for each file, and several edits of one file
+//!    as one call each where they can be refused: a hook looks at one, and must see all.
+//! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
+//!    go back is an error.
+
+mod mcp;
+mod patch;
+
+use serde_json::{Map, Value};
+
+use super::{DIALECTS, Dialect};
+use crate::engine::event::{ActionKind, Event};
+pub use mcp::Mcp;
+
+/// The tools of a host.
+#[derive(Debug)]
+pub struct Tools {
+    /// Those that are known. Of several with one sort the first is meant; of several with one
+    /// name, what they are given tells.
+    pub rows: &'static [Tool],
+    /// What it calls the tools of MCP servers.
+    pub mcp: Mcp,
+}
+
+impl Tools {
+    /// No tools of its own.
+    pub const NONE: Tools = Tools { rows: &[], mcp: Mcp::Double };
+}
+
+/// A tool of a host.
+#[derive(Debug)]
+pub struct Tool {
+    /// What the host calls it.
+    pub name: &'static str,
+    /// What it is.
+    pub sort: Sort,
+    /// Other names by which matchers mean it.
+    pub also: &'static [&'static str],
+    /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
+    pub keys: &'static [(&'static str, &'static str)],
+}
+
+/// What a tool is, with the keys that its input usually has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// `command`.
+    Shell,
+    /// `file_path`.
+    Read,
+    /// `file_path`, `content`.
+    Write,
+    /// `file_path`, `old_string`, `new_string`; or `edits`, a list of both.
+    Edit,
+    /// `command`: a patch over any number of files.
+    Patch,
+    /// `pattern`, `path`.
+    Grep,
+    /// `pattern`, `path`.
+    Glob,
+    /// `path`.
+    List,
+    /// `url`.
+    Fetch,
+    /// `query`.
+    WebSearch,
+    /// `prompt`.
+    Agent,
+}
+
+/// A row without other names and keys. Tables begin with it.
+pub const fn tool(name: &'static str, sort: Sort) -> Tool {
+    Tool { name, sort, also: &[], keys: &[] }
+}
+
+/// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
+const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
+    ("command", &["cmd", "script"], &[Sort::Shell]),
+    ("command", &["patch", "input", "patchText"], &[Sort::Patch]),
+    (
+        "file_path",
+        &["path", "filePath", "absolute_path", "target_file"],
+        &[Sort::Read, Sort::Write, Sort::Edit],
+    ),
+    ("content", &["file_text", "contents"], &[Sort::Write]),
+    ("old_string", &["old_str", "oldText"], &[Sort::Edit]),
+    ("new_string", &["new_str", "newText"], &[Sort::Edit]),
+    ("path", &["dir_path", "directory"], &[Sort::Grep, Sort::Glob, Sort::List]),
+];
+
+/// Tools that are given a patch, and stand in no host's table: Cursor's and OpenCode's.
+const PATCHES: &[&str] = &["ApplyPatch", "patch"];
+
+/// A call of a tool, in the words of one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The tool.
+    pub name: String,
+    /// What it is given.
+    pub input: Value,
+}
+
+/// A call as it came, understood.
+struct Heard {
+    /// What it may be; the first is meant.
+    sorts: Vec<Sort>,
+    /// What it is given, under the usual keys.
+    input: Map<String, Value>,
+}
+
+impl Dialect {
+    /// The calls that a hook of this dialect is told of for `event`: none where it is told what
+    /// came, else one, or several where it is told the parts one by one.
+    pub fn calls(&self, event: &Event) -> Vec<Call> {
+        let context = event.context();
+        if event.host() == self.name || self.tools.rows.is_empty() {
+            return Vec::new();
+        }
+        let Some(name) = context.string("toolName") else { return Vec::new() };
+        let input = context.value("toolInput").ok().flatten().unwrap_or(Value::Null);
+        if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
+            return vec![Call { name: self.tools.mcp.write(&server, &tool), input }];
+        }
+        match hear(&name, input, event) {
+            Some(heard) => {
+                let mut calls = self.told(heard, event.spec().blocks);
+                calls.extend(self.patch_calls(event));
+                calls
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The calls that a patch inside a shell command is, beside the command itself: Codex takes
+    /// it from there and changes the files.
+    pub fn patch_calls(&self, event: &Event) -> Vec<Call> {
+        let Some(action) = event.action() else { return Vec::new() };
+        let patched = action.patched();
+        let command = action.command.as_deref().filter(|_| !patched.is_empty());
+        let Some(command) = command else { return Vec::new() };
+        if self.tools.rows.iter().any(|row| row.sort == Sort::Patch) {
+            let input = Map::from_iter([("command".to_string(), command.into())]);
+            return self.call(Sort::Patch, input).into_iter().collect();
+        }
+        let mut changes = patch::read(command);
+        let has = |changes: &[(Sort, Map<String, Value>)], path: &str| {
+            changes.iter().any(|(_, input)| input.get("file_path").is_some_and(|one| one == path))
+        };
+        for path in patched {
+            if !has(&changes, &path) {
+                let input = Map::from_iter([("file_path".to_string(), path.into())]);
+                changes.push((Sort::Edit, input));
+            }
+        }
+        changes.into_iter().filter_map(|(sort, input)| self.call(sort, input)).collect()
+    }
+
+    /// The names by which matchers mean the tool of `call`.
+    pub fn names_of<'c>(&self, call: &'c Call) -> Vec<&'c str> {
+        let also = self.tools.rows.iter().filter(|row| row.name == call.name);
+        let also = also.flat_map(|row| row.also.iter().copied());
+        std::iter::once(call.name.as_str()).chain(also).collect()
+    }
+
+    /// The names that the tool of `event` has for matchers of this dialect.
+    pub fn tool_names(&self, event: &Event) -> Vec<String> {
+        let Some(name) = event.context().string("toolName") else { return Vec::new() };
+        let mut names: Vec<String> = Vec::new();
+        let mut add = |name: &str| {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_string());
+            }
+        };
+        if event.host() == self.name || self.tools.rows.is_empty() {
+            add(&name);
+            let own = self.tools.rows.iter().filter(|row| row.name == name);
+            own.flat_map(|row| row.also).for_each(|also| add(also));
+            for call in self.patch_calls(event) {
+                self.names_of(&call).into_iter().for_each(&mut add);
+            }
+            return names;
+        }
+        let of_servers = mcp::read(&name, event);
+        for (server, tool) in &of_servers {
+            add(&self.tools.mcp.write(server, tool));
+        }
+        if of_servers.is_empty() {
+            self.calls(event).iter().for_each(|call| add(&call.name));
+            let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
+            for sort in sorts.unwrap_or_default() {
+                for row in self.rows_for(sort) {
+                    add(row.name);
+                    row.also.iter().for_each(|also| add(also));
+                }
+            }
+        }
+        if names.is_empty() {
+            names.push(name);
+        }
+        names
+    }
+
+    /// What stands before and after the server in the name of the tool of `event`, where the asking
+    /// host does not tell the server.
+    pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
+        if event.host() == self.name {
+            return None;
+        }
+        let name = self.tools.mcp.write("\0", &mcp::tool_of_unknown(event)?);
+        name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
+    }
+
+    /// Whether a call like this is one of the hooks' own tool `tool`.
+    pub(super) fn is_call_of(&self, tool: &str, event: &Event) -> bool {
+        self.tool_names(event).iter().any(|name| name == tool)
+    }
+
+    /// The rows that tell of a tool of this sort. A patch writes and edits.
+    fn rows_for(&self, sort: Sort) -> Vec<&'static Tool> {
+        let of = |sort| self.tools.rows.iter().find(|row| row.sort == sort);
+        let found: Vec<_> = match sort {
+            Sort::Patch => match of(Sort::Patch) {
+                Some(own) => vec![Some(own)],
+                None => vec![of(Sort::Edit), of(Sort::Write)],
+            },
+            Sort::Write | Sort::Edit => vec![of(sort).or_else(|| of(Sort::Patch))],
+            Sort::Shell
+            | Sort::Read
+            | Sort::Grep
+            | Sort::Glob
+            | Sort::List
+            | Sort::Fetch
+            | Sort::WebSearch
+            | Sort::Agent => vec![of(sort)],
+        };
+        found.into_iter().flatten().collect()
+    }
+
+    fn told(&self, heard: Heard, is_gate: bool) -> Vec<Call> {
+        let Some(sort) = heard.sorts.first().copied() else { return Vec::new() };
+        let has = |sort| self.tools.rows.iter().any(|row| row.sort == sort);
+        if sort == Sort::Patch && !has(sort) {
+            let changes = patch::read(patch_text(&heard.input));
+            return changes.into_iter().filter_map(|(sort, one)| self.call(sort, one)).collect();
+        }
+        if matches!(sort, Sort::Write | Sort::Edit) && !has(sort) && has(Sort::Patch) {
+            let mut input = Map::new();
+            input.insert("command".to_string(), patch::write(sort, &heard.input).into());
+            return self.call(Sort::Patch, input).into_iter().collect();
+        }
+        let inputs = match sort == Sort::Edit && is_gate {
+            true => one_by_one(heard.input),
+            false => vec![heard.input],
+        };
+        inputs.into_iter().filter_map(|one| self.call(sort, one)).collect()
+    }
+
+    fn call(&self, sort: Sort, input: Map<String, Value>) -> Option<Call> {
+        let row = self.tools.rows.iter().find(|row| row.sort == sort)?;
+        let own = |key: String| {
+            let listed = row.keys.iter().find(|(usual, _)| *usual == key);
+            listed.map_or(key, |(_, own)| (*own).to_string())
+        };
+        let input = input.into_iter().map(|(key, value)| (own(key), value)).collect();
+        Some(Call { name: row.name.to_string(), input: Value::Object(input) })
+    }
+
+    /// What a hook of this dialect has made of the input that it was told in its call number
+    /// `which`, in the words of the host that asked.
+    ///
+    /// # Errors
+    /// Why it cannot go back.
+    pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
+        let calls = self.calls(event);
+        let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
+        let Some(told) = calls.get(which) else {
+            // A part of a call of the hook's own host.
+            return if which > 0 { no_way("it is a part of the host's call") } else { Ok(new) };
+        };
+        let old = event.context().value("toolInput").ok().flatten().unwrap_or(Value::Null);
+        // JSON in a string, as some hosts write it.
+        let parsed = new.as_str().and_then(|text| serde_json::from_str(text).ok());
+        let new = parsed.unwrap_or(new);
+        if new == told.input {
+            return Ok(old);
+        }
+        let is_whole = which == 0 && !self.patch_calls(event).is_empty();
+        if calls.len() > 1 && !is_whole {
+            return no_way("the host's call is several of its own");
+        }
+        let name = event.context().string("toolName").unwrap_or_default();
+        let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {
+            return no_way("it is no object");
+        };
+        if !mcp::read(&name, event).is_empty() {
+            return Ok(Value::Object(new));
+        }
+        let Some(sort) = hear(&name, Value::Object(old.clone()), event)
+            .and_then(|heard| heard.sorts.first().copied())
+        else {
+            return Ok(Value::Object(new));
+        };
+        if !self.tools.rows.iter().any(|row| row.sort == sort) {
+            return no_way("its tool is another one there");
+        }
+        if sort == Sort::Shell && old.values().any(Value::is_array) {
+            return no_way("the host gave its command as a list of words");
+        }
+        Ok(Value::Object(in_the_words_of(&old, (sort, &name, event), usual(sort, new))))
+    }
+}
+
+/// Whether the tool of `event` is one of an MCP server.
+pub(super) fn is_of_server(event: &Event) -> bool {
+    let name = event.context().string("toolName");
+    name.is_some_and(|name| !mcp::read(&name, event).is_empty())
+}
+
+/// An input in the words of the host that asked: the keys that it used, else those that it knows.
+fn in_the_words_of(
+    old: &Map<String, Value>,
+    (sort, name, event): (Sort, &str, &Event),
+    new: Map<String, Value>,
+) -> Map<String, Value> {
+    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    let row = host.and_then(|host| host.tools.rows.iter().find(|row| row.name == name));
+    let own = |key: String| {
+        if old.contains_key(&key) {
+            return key;
+        }
+        let others = spellings(sort).filter(|(usual, _)| *usual == key);
+        let mut others = others.flat_map(|(_, others)| others);
+        if let Some(used) = others.find(|other| old.contains_key(**other)) {
+            return (*used).to_string();
+        }
+        let listed = row.and_then(|row| row.keys.iter().find(|(usual, _)| *usual == key));
+        listed.map_or(key, |(_, own)| (*own).to_string())
+    };
+    new.into_iter().map(|(key, value)| (own(key), value)).collect()
+}
+
+fn spellings(sort: Sort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let of = SPELLINGS.iter().filter(move |(_, _, sorts)| sorts.contains(&sort));
+    of.map(|(usual, others, _)| (*usual, *others))
+}
+
+/// An input under the usual keys. A key that is there already keeps its other spellings beside it.
+fn usual(sort: Sort, input: Map<String, Value>) -> Map<String, Value> {
+    let mut usual = Map::new();
+    let has = |key: &str| input.contains_key(key);
+    for (key, value) in &input {
+        let known = spellings(sort).find(|(_, others)| others.contains(&key.as_str()));
+        let name = match known {
+            Some((name, _)) if !has(name) && !usual.contains_key(name) => name,
+            Some(_) | None => key,
+        };
+        usual.insert(name.to_string(), value.clone());
+    }
+    usual
+}
+
+/// What the call of a tool is; `None` where nobody knows.
+fn hear(name: &str, input: Value, event: &Event) -> Option<Heard> {
+    let input = match input {
+        Value::Object(input) => input,
+        Value::String(text) => Map::from_iter([("command".to_string(), Value::String(text))]),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
+    };
+    let mut sorts = sorts(name, event);
+    let edits = ["edits", "old_string", "old_str", "oldText"];
+    if sorts.contains(&Sort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
+        sorts.sort_by_key(|sort| *sort != Sort::Edit);
+    }
+    let sort = *sorts.first()?;
+    let mut input = usual(sort, input);
+    let is_told = input.get("command").is_some_and(Value::is_string);
+    let command = event.action().and_then(|action| action.command.clone());
+    if let Some(command) = command.filter(|_| sort == Sort::Shell && !is_told) {
+        input.insert("command".to_string(), command.into());
+    }
+    Some(Heard { sorts, input })
+}
+
+/// What a tool of this name is: by the host's own table, else by any, else by the action.
+fn sorts(name: &str, event: &Event) -> Vec<Sort> {
+    let host = DIALECTS.iter().filter(|dialect| dialect.name == event.host());
+    let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
+    let own = host.flat_map(|dialect| dialect.tools.rows).filter(|row| row.name == name);
+    let found: Vec<Sort> = own.map(|row| row.sort).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let exact = rows().find(|row| row.name == name);
+    let like = || rows().find(|row| row.name.eq_ignore_ascii_case(name));
+    if let Some(row) = exact.or_else(like) {
+        return vec![row.sort];
+    }
+    if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
+        return vec![Sort::Patch];
+    }
+    // A tool that nobody knows counts as a shell when it is given a command line.
+    let has_command = event.action().is_some_and(|action| action.command.is_some());
+    match event.action().map_or(ActionKind::Other, |action| action.kind) {
+        ActionKind::Shell => vec![Sort::Shell],
+        ActionKind::Read => vec![Sort::Read],
+        ActionKind::Write => vec![Sort::Write],
+        ActionKind::Edit => vec![Sort::Edit],
+        ActionKind::Search => vec![Sort::Grep],
+        ActionKind::Fetch => vec![Sort::Fetch],
+        ActionKind::Agent => vec![Sort::Agent],
+        ActionKind::Mcp | ActionKind::Other if has_command => vec![Sort::Shell],
+        ActionKind::Mcp | ActionKind::Other => Vec::new(),
+    }
+}
+
+fn patch_text(input: &Map<String, Value>) -> &str {
+    input.get("command").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Several edits of one file, each by itself.
+fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
+    let edits = match input.get("edits") {
+        Some(Value::Array(edits)) if edits.iter().all(Value::is_object) && !edits.is_empty() => {
+            edits.clone()
+        }
+        _ => return vec![input],
+    };
+    input.remove("edits");
+    let with = |edit: Value| {
+        let mut one = input.clone();
+        if let Value::Object(edit) = edit {
+            one.extend(usual(Sort::Edit, edit));
+        }
+        one
+    };
+    edits.into_iter().map(with).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The names that hosts give the tools of MCP servers.
+
+use crate::engine::event::Event;
+
+/// What a host calls the tool of an MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mcp {
+    /// `mcp__server__tool`.
+    Double,
+    /// `mcp_server_tool`.
+    Single,
+    /// `server-tool`.
+    Hyphen,
+    /// `MCP:tool`: the server is not named.
+    Bare,
+}
+
+impl Mcp {
+    /// The name of a tool.
+    pub fn write(self, server: &str, tool: &str) -> String {
+        match self {
+            Mcp::Double => format!("mcp__{server}__{tool}"),
+            Mcp::Single => format!("mcp_{server}_{tool}"),
+            Mcp::Hyphen => format!("{server}-{tool}"),
+            Mcp::Bare => format!("MCP:{tool}"),
+        }
+    }
+}
+
+/// The tool of `event`, if it is one of an MCP server that the host does not name.
+pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
+    let name = event.context().string("toolName")?;
+    let host = super::DIALECTS.iter().find(|dialect| dialect.name == event.host())?;
+    let is_bare = host.tools.mcp == Mcp::Bare && !name.starts_with("mcp_");
+    let mut found = if is_bare { read(&name, event) } else { Vec::new() };
+    found.pop().map(|(_, tool)| tool)
+}
+
+/// The server and the tool that a name stands for; several where it can be divided in several
+/// ways, none where it is no such name. A server that the host does not name is called as the host.
+pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
+    let context = event.context();
+    let host = super::DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    let style = host.map(|host| host.tools.mcp);
+    let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        return rest.split_once("__").map(owned).into_iter().collect();
+    }
+    if let Some(rest) = name.strip_prefix("mcp_") {
+        let told = server.filter(|server| rest.starts_with(&format!("{server}_")));
+        return match told {
+            Some(server) => vec![owned((&server, &rest[server.len() + 1..]))],
+            None => every_division(rest, '_'),
+        };
+    }
+    if style == Some(Mcp::Hyphen) && !name.contains(char::is_whitespace) {
+        return every_division(name, '-');
+    }
+    let is_bare = style == Some(Mcp::Bare)
+        && context.text("raw.hook_event_name").is_some_and(|event| event.contains("MCP"));
+    match name.strip_prefix("MCP:") {
+        Some(tool) => vec![owned((event.host(), tool))],
+        None if is_bare => vec![owned((event.host(), name))],
+        None => Vec::new(),
+    }
+}
+
+fn owned((server, tool): (&str, &str)) -> (String, String) {
+    (server.to_string(), tool.to_string())
+}
+
+fn every_division(text: &str, at: char) -> Vec<(String, String)> {
+    let divided = text.match_indices(at).map(|(place, _)| (&text[..place], &text[place + 1..]));
+    divided.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()).map(owned).collect()
+}

@@ -1,0 +1,106 @@
+//! Calls that reach hookrun twice: some hosts run the hooks of other hosts' settings as well, each in
+//! that host's form. Whose events that may be, and how two of them are known to be of one call.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::UNIX_EPOCH;
+
+use serde_json::Value;
+
+use super::Binding;
+use crate::engine::event::{Context, Event};
+
+/// A dialect in which a call may come that comes in another one too.
+#[derive(Debug)]
+pub struct Shared {
+    /// Its name.
+    pub dialect: &'static str,
+    /// The variable by which its own host tells hooks the session. Where it is set to the session
+    /// of the event, that host asks, and it asks once.
+    pub told_by: Option<&'static str>,
+}
+
+/// Every such dialect. Cursor and Copilot CLI also run the hooks of Claude's settings, and Copilot CLI
+/// sends those what it sends its own in another spelling (their documents). Claude Code was seen
+/// to set the variable.
+pub const SHARED: &[Shared] = &[
+    Shared { dialect: "claude", told_by: Some("CLAUDE_CODE_SESSION_ID") },
+    Shared { dialect: "cursor", told_by: None },
+    Shared { dialect: "copilot", told_by: None },
+];
+
+/// One call, as one host's form tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The session.
+    pub session: String,
+    /// The same for every form of this call, and for no other call of the session.
+    pub id: String,
+    /// The form: the dialect, and how the event is called in it.
+    pub form: String,
+}
+
+/// The longest input that tells calls of one millisecond apart.
+const LONGEST_INPUT_BYTES: usize = 64 * 1024;
+
+impl Binding {
+    /// The call of an event that may come in another form too, if it is certain which one it is:
+    /// by the session, the canonical event and what the host calls the call, or else the
+    /// millisecond of it and the tool's input. `sessions` are the variables of [`SHARED`] that
+    /// are set.
+    pub fn call(self, event: &Event, sessions: &[(&'static str, String)]) -> Option<Call> {
+        let shared = SHARED.iter().find(|shared| shared.dialect == self.dialect.name)?;
+        let context = event.context();
+        let text = |key: &str| context.string(key).filter(|text| !text.is_empty());
+        let session = text("sessionId")?;
+        let is_told =
+            |(name, told): &(&str, String)| Some(*name) == shared.told_by && *told == session;
+        if sessions.iter().any(is_told) {
+            return None;
+        }
+        let name = &event.spec().name;
+        let id = match text("toolUseId") {
+            Some(id) => format!("{name} {id}"),
+            None => {
+                let input = context.raw("toolInput")?;
+                if input.len() > LONGEST_INPUT_BYTES {
+                    return None;
+                }
+                let input = context.value("toolInput").ok().flatten()?;
+                format!("{name} at {} of {}", moment(context)?, digest(&input.to_string()))
+            }
+        };
+        let form = format!("{} {}", self.dialect.name, self.row.name);
+        Some(Call { session, id, form })
+    }
+
+    /// Whether a context that comes from the host is in the other one of its two spellings, where
+    /// it has two.
+    pub fn is_other_spelling(self, context: &Context) -> bool {
+        self.row.also.iter().any(|(theirs, _)| context.raw(theirs).is_some())
+    }
+}
+
+/// What stands for a text where the text itself is not to be kept: it may hold secrets.
+pub(crate) fn digest(text: &str) -> String {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, text).hash(&mut hasher);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", half(0), half(1))
+}
+
+/// The millisecond that a host gives: a number of them, or RFC 3339 with three digits at least.
+fn moment(context: &Context) -> Option<u128> {
+    let of = |context: &Context| match context.value("timestamp").ok().flatten()? {
+        Value::Number(number) => number.as_u64().map(u128::from),
+        Value::String(text) => {
+            let (_, fraction) = text.split_once('.')?;
+            let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+            let time = humantime::parse_rfc3339(&text).ok().filter(|_| digits >= 3)?;
+            Some(time.duration_since(UNIX_EPOCH).ok()?.as_millis())
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    of(context).or_else(|| of(&Context::parse(context.raw("raw")?).ok()?))
+}

@@ -1,0 +1,130 @@
+//! How long hosts wait for a hook, and how long hookrun may take for its answer.
+//!
+//! A host that has waited long enough lets the tool run, so hookrun has to say its refusal before.
+//! The numbers stand in the rows of the hosts: what was measured, else what their documents say.
+
+use std::time::Duration;
+
+use super::{Binding, Dialect};
+
+/// What hookrun keeps of a host's time: its own start on a loaded machine (the host's time runs
+/// before hookrun does), and what comes after the budget. Hooks get 200 ms to end by themselves,
+/// their output is waited for 100 ms, what cannot be killed is given up after 1 s; and where
+/// the system itself hangs, the watchdog looks twice.
+pub const MARGIN: Duration = Duration::from_secs(5);
+
+/// How long after the end of a budget a watchdog has the last word at the latest.
+pub const LATEST: Duration = Duration::from_millis(750);
+
+/// How long a host waits for a hook of an event. Then it goes on as if the hook had allowed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Where its settings say nothing else.
+    pub usual: Duration,
+    /// The longest that its settings may say; `None` for any time.
+    pub longest: Option<Duration>,
+    /// Whether it was measured, or the host's documents say so. Else it is what we think safe.
+    pub is_known: bool,
+}
+
+impl Wait {
+    /// A host that waits so many seconds, and as long as its settings say.
+    pub const fn seconds(seconds: u64) -> Wait {
+        Wait::millis(1000 * seconds)
+    }
+
+    /// A host that waits so many milliseconds, and as long as its settings say.
+    pub const fn millis(millis: u64) -> Wait {
+        Wait { usual: Duration::from_millis(millis), longest: None, is_known: true }
+    }
+
+    /// A host that never waits longer than so many seconds, whatever its settings say.
+    #[must_use]
+    pub const fn at_most(mut self, seconds: u64) -> Wait {
+        self.longest = Some(Duration::from_secs(seconds));
+        self
+    }
+
+    /// How long hookrun may take where the host waits for `limit`: all of it but for [`MARGIN`],
+    /// at least a half.
+    pub fn budget(limit: Duration) -> Duration {
+        limit - MARGIN.min(limit / 2)
+    }
+
+    /// When a watchdog has to answer at the latest, after the start, where the budget is `budget`:
+    /// when three quarters of what [`Wait::budget`] has kept are gone, and [`LATEST`] at most.
+    pub fn last_word(budget: Duration) -> Duration {
+        budget.saturating_add((budget * 3 / 4).min(LATEST))
+    }
+}
+
+impl Binding {
+    /// How long hookrun may take to decide this event, if the host is known to wait for so long
+    /// only: what to give to `Runner::handle_within`, from the host's question on.
+    pub fn budget(self) -> Option<Duration> {
+        self.row.wait.map(|wait| Wait::budget(wait.usual))
+    }
+}
+
+impl Dialect {
+    /// The budget of the gate for which there is the least time: of an event that is not known
+    /// yet.
+    pub fn shortest_budget(&'static self) -> Option<Duration> {
+        let gates = self.events.iter().filter(|row| row.blocks);
+        gates.filter_map(|row| Binding { dialect: self, row }.budget()).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects::settings::hosts::HOST_FILES;
+    use crate::dialects::{DIALECTS, DialectEvent};
+
+    #[test]
+    fn a_budget_leaves_a_margin_and_the_last_word_falls_into_it() {
+        let millis = |limit| {
+            let budget = Wait::budget(Duration::from_millis(limit));
+            (budget.as_millis(), Wait::last_word(budget).as_millis())
+        };
+        assert_eq!(millis(600_000), (595_000, 595_750));
+        assert_eq!(millis(10_000), (5000, 5750));
+        assert_eq!(millis(1500), (750, 1312));
+        assert_eq!(millis(1000), (500, 875));
+    }
+
+    #[test]
+    fn every_event_of_a_host_has_a_budget_within_its_limit() {
+        for dialect in DIALECTS {
+            for row in dialect.events {
+                let has_one = row.wait.is_some();
+                assert_eq!(has_one, dialect.has_forms(), "{}: {}", dialect.name, row.name);
+                let Some(wait) = row.wait else { continue };
+                let budget = Wait::budget(wait.usual);
+                assert!(!budget.is_zero() && Wait::last_word(budget) < wait.usual, "{}", row.name);
+                assert!(wait.longest.is_none_or(|longest| longest > wait.usual), "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_host_waits_for_hookrun_as_for_every_hook_in_its_settings() {
+        for file in HOST_FILES {
+            let dialect = crate::dialects::find(file.dialect).unwrap();
+            // What is not known is safe here where it is short, and there where it is long.
+            let known =
+                |row: &'static DialectEvent| Some((row, row.wait.filter(|it| it.is_known)?));
+            for (row, wait) in dialect.events.iter().filter_map(known) {
+                assert_eq!(file.time.usual(row.name), wait.usual, "{} {}", file.name, row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_that_is_not_known_yet_has_the_least_time_of_a_gate() {
+        let shortest = |name: &str| crate::dialects::find(name).unwrap().shortest_budget();
+        assert_eq!(shortest("claude"), Some(Duration::from_secs(25)));
+        assert_eq!(shortest("codex"), Some(Duration::from_secs(595)));
+        assert_eq!(shortest("loom"), None);
+    }
+}

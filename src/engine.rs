@@ -1,0 +1,22 @@
+//! The engine: what happened, who has a say in it, how hooks are run, and what they said.
+//!
+//! Nouns come first: [`event`], [`hook`], [`outcome`], [`run`]. [`registry`] and [`plan`] say which
+//! hooks run, [`exec`] runs one, [`chain`] all of an event, and [`runner`] is the front door.
+//! [`ui`] and [`session`] are what hooks can ask for meanwhile.
+
+pub mod access;
+pub mod chain;
+pub mod event;
+pub mod exec;
+pub mod harmless;
+pub mod hook;
+pub mod interceptor;
+pub mod outcome;
+pub mod plan;
+pub mod registry;
+pub mod reminder;
+pub mod run;
+pub mod runner;
+pub mod session;
+pub mod spelling;
+pub mod ui;

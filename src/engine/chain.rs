@@ -1,0 +1,500 @@
+//! Runs a plan, step by step, and hears the hooks in plan order.
+
+mod surroundings;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::dialects::tools::Call;
+use crate::engine::event::{Context, Event, Merge, OnFailure};
+use crate::engine::exec::answer::{Permit, Told};
+use crate::engine::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
+use crate::engine::hook::{Background, Handler, Hook};
+use crate::engine::outcome::merge::{self, Flow, Heard, Merger};
+use crate::engine::outcome::{Decision, Rewritten, Rule, Verdict};
+use crate::engine::plan::{Plan, Planned, Step, Wish};
+use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
+use crate::engine::ui::desk::Seat;
+pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
+use surroundings::{
+    absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
+    working_directory,
+};
+
+/// Runs `plan` for `event`.
+///
+/// A hook's wish is asked again when an earlier one rewrote the context: a guard sees the
+/// command that will run, not the one that was asked for.
+pub fn run(
+    plan: Plan,
+    event: &Event,
+    engine: &Engine,
+    surroundings: &Surroundings,
+    budget: Option<Budget>,
+) -> Run {
+    let started = Instant::now();
+    let spec = event.spec().clone();
+    let mut chain = Chain {
+        came: spec.conduct.isolated.then(|| event.clone()),
+        event: event.clone(),
+        merger: Merger::new(&spec),
+        engine,
+        surroundings,
+        budget,
+        payload: None,
+        rewrites: 0,
+        rewriter: None,
+        runs: Vec::new(),
+        turned: Vec::new(),
+        is_settled: false,
+    };
+    for (number, step) in plan.steps.into_iter().enumerate() {
+        chain.step(number, step);
+    }
+    chain.ask_again();
+    let Chain { event, mut merger, runs, .. } = chain;
+    let is_stopped = engine.is_aborted();
+    if spec.blocks && is_stopped {
+        merger.refuse(told_to_stop(engine.stopped_by()));
+    }
+    let outcome = merger.finish();
+    Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
+}
+
+struct Chain<'c> {
+    /// The event as the rewrites so far have left it.
+    event: Event,
+    /// The event as it came, where every hook sees that.
+    came: Option<Event>,
+    merger: Merger<'c>,
+    engine: &'c Engine,
+    surroundings: &'c Surroundings,
+    budget: Option<Budget>,
+    /// The context as the next native hook gets it; made anew after a rewrite.
+    payload: Option<Arc<Vec<u8>>>,
+    /// How often the context has been rewritten, and who did it last.
+    rewrites: usize,
+    rewriter: Option<Arc<Hook>>,
+    runs: Vec<HookRun>,
+    /// The hooks that have had their turn.
+    turned: Vec<Turned>,
+    is_settled: bool,
+}
+
+/// A hook that has had its turn, whether or not it wanted the event as it then was.
+struct Turned {
+    hook: Arc<Hook>,
+    /// The number of its step.
+    step: usize,
+    /// How often the context had been rewritten that it has judged or made.
+    rewrites: usize,
+    has_rewritten: bool,
+}
+
+impl Chain<'_> {
+    fn step(&mut self, number: usize, step: Step) {
+        let mut wanted: Vec<Turn> = Vec::new();
+        let mut places = Vec::new();
+        for planned in step.hooks {
+            let hook = Arc::clone(&planned.hook);
+            let fate = self.first_fate(planned);
+            if matches!(fate, Fate::Unreached | Fate::Unwanted(_)) {
+                let (hook, rewrites) = (Arc::clone(&hook), self.rewrites);
+                self.turned.push(Turned { hook, step: number, rewrites, has_rewritten: false });
+            }
+            if !matches!(fate, Fate::Unreached) || self.is_settled {
+                self.runs.push(HookRun::new(&hook, &self.event, fate));
+                continue;
+            }
+            for turn in self.turns(&hook) {
+                places.push(self.runs.len());
+                wanted.push(turn);
+                self.runs.push(HookRun::new(&hook, &self.event, Fate::Unreached));
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        let traces = self.run_together(&wanted);
+        for ((turn, trace), place) in wanted.iter().zip(traces).zip(places) {
+            self.hear(&turn.hook, &trace);
+            self.runs[place].fate = Fate::Ran(Box::new(trace));
+        }
+    }
+
+    /// Asks those hooks of a gate once more that had their turn before the context was rewritten
+    /// and want it as it now is: a guard sees what will run. Only their decisions count, and none
+    /// of them rewrites again, so that it ends. Systems in which hooks see the event as it came,
+    /// or only the last result counts, have rules of their own.
+    fn ask_again(&mut self) {
+        let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
+        // Where nothing is about to run, as with a prompt, hooks are told once.
+        let is_strange = conduct.isolated
+            || conduct.last_result
+            || conduct.first_question
+            || self.event.action().is_none();
+        let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks && !is_strange) else {
+            return;
+        };
+        let place = self.surroundings.place(&self.event);
+        let is_meant = |one: &Turned| {
+            one.rewrites < self.rewrites && Wish::of(&one.hook, &self.event, &place) == Wish::Wanted
+        };
+        let mut again = std::mem::take(&mut self.turned);
+        again.retain(is_meant);
+        for step in again.chunk_by(|one, next| one.step == next.step) {
+            if self.is_settled {
+                return;
+            }
+            let turns: Vec<(Turn, bool)> = step
+                .iter()
+                .flat_map(|one| {
+                    self.turns(&one.hook).into_iter().map(|turn| (turn, one.has_rewritten))
+                })
+                .collect();
+            let (turns, have_rewritten): (Vec<Turn>, Vec<bool>) = turns.into_iter().unzip();
+            let traces = self.run_together(&turns);
+            for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
+                trace.notes.push(format!(
+                    "asked again: `{}` had rewritten the event after its turn",
+                    rewriter.name
+                ));
+                self.hear_again(&turn.hook, &trace, has_rewritten);
+                self.runs.push(HookRun::new(&turn.hook, &self.event, Fate::Ran(Box::new(trace))));
+            }
+        }
+    }
+
+    /// Hears what a hook says of the event as later hooks have made it.
+    fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
+        let Some(verdict) = trace.ending.verdict() else {
+            // A failure that is let through was told, or is no matter now.
+            let is_ours =
+                matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
+            if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
+                self.hear(hook, trace);
+            }
+            return;
+        };
+        let change = verdict.update.iter().find(|(field, new)| {
+            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+            old != *new
+        });
+        let mut heard = Heard::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
+        if let (Heard::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
+            // It was said the first time, if at all.
+            verdict.output = None;
+            verdict.additional_context = None;
+            verdict.findings = Vec::new();
+        }
+        match change {
+            Some((field, new)) if has_rewritten => {
+                let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+                let rejected = Some("a hook rewrites once; it was asked again".to_string());
+                let (hook, field, new) = (hook.name.clone(), field.clone(), new.clone());
+                self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
+            }
+            Some((field, _)) if verdict.decision == Decision::Allow => {
+                let words = format!(
+                    "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
+                );
+                heard = Heard::Failure(words);
+            }
+            Some(_) | None => {}
+        }
+        if self.merger.hear(&hook.name, OnFailure::Block, &heard) == Flow::Ends {
+            self.is_settled = true;
+        }
+    }
+
+    /// The fate of a hook before it runs; `Unreached` if its turn has now come.
+    fn first_fate(&self, planned: Planned) -> Fate {
+        let wish = if self.rewrites > 0 {
+            let seen = self.seen();
+            Wish::of(&planned.hook, seen, &self.surroundings.place(seen))
+        } else {
+            planned.wish
+        };
+        match wish {
+            Wish::Disabled => Fate::Disabled,
+            Wish::Idle(why) => Fate::Idle(why.clone()),
+            Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch),
+            Wish::Wanted => Fate::Unreached,
+        }
+    }
+
+    /// The event as hooks see it now.
+    fn seen(&self) -> &Event {
+        self.came.as_ref().unwrap_or(&self.event)
+    }
+
+    /// How often `hook` is asked: once, or once for each call of its own host's tools that the
+    /// event is.
+    fn turns(&self, hook: &Arc<Hook>) -> Vec<Turn> {
+        let calls = hook.dialect.map(|binding| binding.dialect.calls(self.seen()));
+        let calls = calls.unwrap_or_default();
+        let turn = |call, which| Turn { hook: Arc::clone(hook), call, which };
+        let mut turns: Vec<Turn> =
+            (0..).zip(calls).map(|(which, call)| turn(Some(call), which)).collect();
+        if turns.is_empty() {
+            turns.push(turn(None, 0));
+        }
+        let Some(binding) = hook.dialect else { return turns };
+        let parts = binding.dialect.patch_calls(self.seen());
+        if parts.is_empty() {
+            return turns;
+        }
+        if turns.iter().all(|turn| turn.call.is_none()) {
+            // A host's own hook gets the command as it came, and the patch.
+            turns.extend((1..).zip(parts).map(|(which, call)| turn(Some(call), which)));
+        }
+        let name = self.seen().context().string("toolName").unwrap_or_default();
+        let is_meant = |turn: &Turn| match &turn.call {
+            Some(call) => {
+                let tells = binding.row.gather.is_none_or(|gather| gather.tool == call.name);
+                tells && hook.matcher.takes_tool(&binding.dialect.names_of(call))
+            }
+            None => hook.matcher.takes_tool(&[&name]),
+        };
+        if turns.iter().any(is_meant) {
+            turns.retain(is_meant);
+        }
+        turns
+    }
+
+    /// What a hook gets on stdin.
+    fn payload(&mut self, turn: &Turn) -> Arc<Vec<u8>> {
+        if let Some(binding) = turn.hook.dialect {
+            return line(&binding.encode_call(self.seen(), turn.call.as_ref()));
+        }
+        let seen = self.came.as_ref().unwrap_or(&self.event);
+        Arc::clone(self.payload.get_or_insert_with(|| line(seen.context())))
+    }
+
+    fn run_together(&mut self, turns: &[Turn]) -> Vec<Trace> {
+        let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
+        let hooks = hooks.as_slice();
+        // Functions need nothing of what follows.
+        if hooks.iter().all(|hook| hook.handler.is_function()) {
+            let jobs: Vec<Job<'_>> = hooks.iter().filter_map(|hook| self.call(hook)).collect();
+            return self.engine.step(&jobs, self.budget, &self.settles(hooks));
+        }
+        let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
+        let seen = self.seen();
+        let spec = seen.spec();
+        let facts = facts(seen, self.surroundings);
+        let (cwd, cwd_note) = working_directory(seen, self.surroundings);
+        // Until the end of the step: a dialog of a hook that has ended is withdrawn.
+        let seats: Vec<Option<Seat>> = hooks.iter().map(|hook| self.seat(hook, &facts)).collect();
+        let own = |(hook, seat): (&Arc<Hook>, &Option<Seat>)| {
+            let mut own = self.variables(hook, &facts);
+            own.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
+            own
+        };
+        let variables: Vec<Vec<(String, String)>> = hooks.iter().zip(&seats).map(own).collect();
+        let absent: Vec<Vec<&str>> =
+            variables.iter().map(|set| absent(set, &self.surroundings.inherited)).collect();
+        let search = self.surroundings.search.as_deref();
+        let jobs: Vec<Job<'_>> = hooks
+            .iter()
+            .zip(variables.into_iter().zip(payloads))
+            .zip(&absent)
+            .zip(&seats)
+            .zip(turns)
+            .map(|((((hook, (variables, payload)), without), seat), turn)| {
+                if let Some(job) = self.call(hook) {
+                    return job;
+                }
+                let program = whole(hook, spec.blocks, &variables)
+                    .and_then(|()| command::resolve(&hook.handler, search));
+                let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
+                let permit = turn.permit(seen);
+                let timeout = hook.timeout(spec);
+                let cwd = hook.folder.clone().or_else(|| cwd.clone());
+                Job {
+                    hook,
+                    runs: program.map(Runs::Program),
+                    payload,
+                    environment: self.surroundings.variables.as_deref(),
+                    variables,
+                    without,
+                    cwd,
+                    timeout,
+                    permit,
+                    walls,
+                    notes,
+                    clock: seat.as_ref().map(Seat::clock),
+                }
+            })
+            .collect();
+        let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
+        if let Some(note) = cwd_note {
+            note_commands(&note, hooks, &mut traces);
+        }
+        traces
+    }
+
+    /// Where a hook can ask a person, or send messages.
+    fn seat(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Seat> {
+        if hook.handler.is_function() {
+            return None;
+        }
+        let stays = hook.background == Background::Detach;
+        self.engine.desk.as_ref()?.seat(&hook.name, session_of(facts), stays)
+    }
+
+    /// The variables of a hook; a function has no environment.
+    fn variables(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Vec<(String, String)> {
+        if hook.handler.is_function() {
+            return Vec::new();
+        }
+        let seen = self.seen();
+        let mut own = variables((hook, hook.timeout(seen.spec())), facts, self.surroundings);
+        own.extend(variables_of_host(hook, seen, self.surroundings));
+        own
+    }
+
+    /// The job of a hook that is a function.
+    fn call<'h>(&'h self, hook: &'h Hook) -> Option<Job<'h>> {
+        let Handler::Function(function) = &hook.handler else { return None };
+        let seen = self.seen();
+        let call = FunctionCall { function: function.clone(), event: seen.clone() };
+        let permit = Permit { spec: seen.spec(), hook, told: None };
+        Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
+    }
+
+    /// Says whether a trace of one of these hooks settles the event.
+    fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
+        let spec = self.seen().spec();
+        let blocks = spec.blocks;
+        // A failure ends its neighbours early only if every one of them fails closed: the loop
+        // does not know whose failure it sees.
+        let all_close = hooks.iter().all(|hook| hook.on_failure(spec) == OnFailure::Block);
+        move |trace: &Trace| blocks && refuses(&trace.ending, all_close)
+    }
+
+    fn hear(&mut self, hook: &Hook, trace: &Trace) {
+        let Some(heard) = trace.ending.heard() else {
+            return;
+        };
+        // That time is up or that we were told to stop is no failure of the hook's: what its spec
+        // says about those does not open the gate.
+        let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
+        let own = hook.on_failure(self.event.spec());
+        let on_failure = if is_ours { OnFailure::Block } else { own };
+        // Its own rewrites still count when it asks.
+        let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
+        if self.merger.hear(&hook.name, on_failure, &heard) == Flow::Ends {
+            self.is_settled = true;
+            return;
+        }
+        if let Some(verdict) = trace.ending.verdict() {
+            self.take(hook, verdict, is_frozen);
+        }
+        if let Ending::Threw { left, .. } = &trace.ending {
+            self.rewrite(hook, left, is_frozen);
+        }
+    }
+
+    fn take(&mut self, hook: &Hook, verdict: &Verdict, is_frozen: bool) {
+        if matches!(verdict.decision, Decision::Block { .. }) {
+            return;
+        }
+        // Our own hooks also answer without giving a new value, and then leave the others'.
+        let is_result = match verdict.rule {
+            Rule::Translated => true,
+            Rule::Structured | Rule::Returned => !verdict.update.is_empty(),
+            Rule::Silence
+            | Rule::Text
+            | Rule::Asked
+            | Rule::ContinueFalse
+            | Rule::RefusalInText
+            | Rule::NonZeroExit => false,
+        };
+        if let Some(came) =
+            self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)
+        {
+            self.event = came.clone();
+            self.merger.start_over();
+        }
+        self.rewrite(hook, &verdict.update, is_frozen);
+    }
+
+    fn rewrite(&mut self, hook: &Hook, update: &[(String, Value)], is_frozen: bool) {
+        for (field, value) in update {
+            let Some(rule) = self.event.spec().rewrite(field) else {
+                continue;
+            };
+            let rule = rule.merge;
+            let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
+            let already = self.merger.has_rewritten(field);
+            let merged = match is_frozen {
+                true => Err("a person is asked about the event as it was then".to_string()),
+                false => merge::rewrite(rule, &old, value, already),
+            };
+            let result = merged.and_then(|new| {
+                let applied = self.event.rewrite(field, &new);
+                applied.map(|()| new).map_err(|error| error.to_string())
+            });
+            let (new, rejected) = match result {
+                Ok(new) => (new, None),
+                Err(why) => (value.clone(), Some(why)),
+            };
+            if rejected.is_none() {
+                self.payload = None;
+                self.rewrites += 1;
+                let own = self.turned.iter_mut().find(|one| one.hook.name == hook.name);
+                if let Some(own) = own {
+                    own.rewrites = self.rewrites;
+                    own.has_rewritten = true;
+                    self.rewriter = Some(Arc::clone(&own.hook));
+                }
+                // Who takes the event is the last to be asked.
+                self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
+            }
+            let (hook, field) = (hook.name.clone(), field.clone());
+            self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
+        }
+    }
+}
+
+/// A hook whose turn it is.
+struct Turn {
+    hook: Arc<Hook>,
+    /// The call that it is told of, where that is not the one that came.
+    call: Option<Call>,
+    /// Which one it is.
+    which: usize,
+}
+
+impl Turn {
+    fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
+        let told = self.call.as_ref().map(|_| Told { event: seen, which: self.which });
+        Permit { spec: seen.spec(), hook: &self.hook, told }
+    }
+}
+
+/// A context as a hook reads it.
+fn line(context: &Context) -> Arc<Vec<u8>> {
+    let mut json = context.to_json();
+    json.push(b'\n');
+    Arc::new(json)
+}
+
+/// Adds a note to the traces of the hooks that are processes.
+fn note_commands(note: &str, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
+    let commands = hooks.iter().zip(traces);
+    for (_, trace) in commands.filter(|(hook, _)| !hook.handler.is_function()) {
+        trace.notes.push(note.to_string());
+    }
+}
+
+/// Whether an ending refuses a gate, where every failure counts as one if `failures_close`.
+fn refuses(ending: &Ending, failures_close: bool) -> bool {
+    match ending.verdict() {
+        Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),
+        None => failures_close && ending.failure().is_some(),
+    }
+}

@@ -1,0 +1,330 @@
+//! What a hook finds around it: its environment, working directory, state folder and walls.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::engine::event::Event;
+use crate::engine::exec::command::{self, Program};
+use crate::engine::exec::walls::Walls;
+use crate::engine::hook::{Background, Containment, Hook, Place};
+use crate::engine::run::StartError;
+use crate::engine::session;
+use crate::engine::ui::Desk;
+use crate::engine::ui::desk::Seat;
+
+/// The longest value that goes into a hook's environment (the system's own limit for one
+/// variable with its name is 128 KiB, for all of them together mostly 2 MiB).
+pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
+
+/// A row of [`VARIABLES`].
+#[derive(Debug)]
+pub struct VariableRow {
+    /// The name.
+    pub name: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+}
+
+/// The variables that a hook finds in its environment beside hookrun's own.
+pub const VARIABLES: &[VariableRow] = &[
+    VariableRow { name: "HOOKRUN_EVENT", about: "the event's canonical name" },
+    VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
+    VariableRow { name: "HOOKRUN_HOST", about: "who asks: `native`, or a dialect" },
+    VariableRow { name: "HOOKRUN_SESSION_ID", about: "the context's `sessionId`" },
+    VariableRow {
+        name: "HOOKRUN_PROJECT_DIR",
+        about: "the project's root; for a hook of another folder of the project that one",
+    },
+    VariableRow {
+        name: "HOOKRUN_HOOK_DIR",
+        about: "the folder of the script, or of the hookrun.toml that names the hook",
+    },
+    VariableRow { name: "HOOKRUN_TIMEOUT_MS", about: "how long the hook may run" },
+    VariableRow {
+        name: "HOOKRUN_STATE_DIR",
+        about: "a private folder of its own, for each session and hook name",
+    },
+    VariableRow { name: "HOOKRUN_HAS_UI", about: "1 if `hookrun ui` can ask a person now, else 0" },
+    VariableRow {
+        name: "HOOKRUN_SOCKET",
+        about: "how `hookrun ui` and `hookrun send` reach the host, if there is a way",
+    },
+    VariableRow {
+        name: "HOOKRUN_DEPTH",
+        about: "how many runs of hookrun it is inside of; `run` refuses beyond 8",
+    },
+    VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
+    VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
+    VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
+    VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
+    VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
+    VariableRow {
+        name: "HOOKRUN_RUN_ID",
+        about: "the mark by which stray processes of a run are found",
+    },
+    VariableRow {
+        name: "HOOKRUN_TRUNCATED",
+        about: "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks",
+    },
+];
+
+/// Where hooks run.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// hookrun's own working directory.
+    pub cwd: PathBuf,
+    /// The project's root.
+    pub project: PathBuf,
+    /// `PATH`, for commands without a slash.
+    pub search: Option<OsString>,
+    /// The home folder, for `~` in the paths of sandboxes.
+    pub home: Option<PathBuf>,
+    /// Where state folders are made, when a hook is run.
+    pub state: PathBuf,
+    /// Names of our own variables in hookrun's environment, which tell of another event.
+    pub inherited: Vec<String>,
+    /// How many runs of hookrun this one is inside of.
+    pub depth: u32,
+    /// The environment of hooks; `None` for hookrun's own, as it was when the first hook was
+    /// started. With it they start in `cwd`, which need then not be that of this process.
+    pub variables: Option<Vec<(OsString, OsString)>>,
+    /// The mark that the processes of this run carry; different for every runner.
+    pub run_id: String,
+}
+
+impl Surroundings {
+    /// Those of a project whose root is also hookrun's own working directory: hooks keep state
+    /// below `state`, and their processes carry the mark `run_id`, which must be different for
+    /// every runner. There is no `PATH` and no home folder, nothing is inherited of another run,
+    /// and hooks get hookrun's own environment.
+    pub fn new(
+        project: impl Into<PathBuf>,
+        state: impl Into<PathBuf>,
+        run_id: impl Into<String>,
+    ) -> Surroundings {
+        let project = project.into();
+        Surroundings {
+            cwd: project.clone(),
+            project,
+            search: None,
+            home: None,
+            state: state.into(),
+            inherited: Vec::new(),
+            depth: 0,
+            variables: None,
+            run_id: run_id.into(),
+        }
+    }
+
+    /// What relative paths of this event are relative to.
+    pub fn place(&self, event: &Event) -> Place {
+        let named = event.context().string("cwd").unwrap_or_default();
+        let cwd = if named.is_empty() { self.cwd.clone() } else { self.cwd.join(named) };
+        Place { cwd, project: self.project.clone() }
+    }
+}
+
+/// The event's own working directory where it names one that exists; and a note where it names one
+/// that cannot be used.
+pub(super) fn working_directory(
+    event: &Event,
+    surroundings: &Surroundings,
+) -> (Option<PathBuf>, Option<String>) {
+    let usual = surroundings.variables.as_ref().map(|_| surroundings.cwd.clone());
+    let Some(named) = event.context().string("cwd").filter(|cwd| !cwd.is_empty()) else {
+        return (usual, None);
+    };
+    let path = surroundings.cwd.join(&named);
+    match path.metadata() {
+        Ok(meta) if meta.is_dir() => (Some(path), None),
+        _ => {
+            let own = surroundings.cwd.display();
+            (usual, Some(format!("its `cwd` {named} is not a folder; it ran in {own}")))
+        }
+    }
+}
+
+/// The variables that are the same for every hook of an event.
+pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, String)> {
+    let context = event.context();
+    let mut facts = vec![
+        ("HOOKRUN_EVENT", event.spec().name.to_string()),
+        ("HOOKRUN_HOST", event.host().to_string()),
+        ("HOOKRUN_PROJECT_DIR", surroundings.project.to_string_lossy().into_owned()),
+    ];
+    let mut fact = |name, value: Option<String>| {
+        if let Some(value) = value {
+            facts.push((name, value));
+        }
+    };
+    fact("HOOKRUN_SESSION_ID", context.string("sessionId"));
+    fact("HOOKRUN_TOOL_NAME", context.string("toolName"));
+    fact("HOOKRUN_PROMPT", context.string("prompt"));
+    if let Some(action) = event.action() {
+        fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
+        fact("HOOKRUN_ACTION_COMMAND", action.command.clone());
+        if !action.paths.is_empty() {
+            // A line break in a path would make two of it; with a NUL the list is left out.
+            let is_clear = action.paths.iter().all(|path| !path.contains('\n'));
+            let list = if is_clear { action.paths.join("\n") } else { "\0".to_string() };
+            fact("HOOKRUN_ACTION_PATHS", Some(list));
+        }
+    }
+    facts
+}
+
+/// The session of an event, as far as it names one.
+pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f str> {
+    let fact = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
+    fact.map(|(_, id)| id.as_str())
+}
+
+/// The variables of one hook.
+pub(super) fn variables(
+    (hook, timeout): (&Hook, Duration),
+    facts: &[(&'static str, String)],
+    surroundings: &Surroundings,
+) -> Vec<(String, String)> {
+    let depth = surroundings.depth.saturating_add(1);
+    let mut variables = vec![
+        ("HOOKRUN_HOOK".to_string(), hook.name.clone()),
+        ("HOOKRUN_DEPTH".to_string(), depth.to_string()),
+    ];
+    if timeout < Duration::MAX {
+        variables.push(("HOOKRUN_TIMEOUT_MS".to_string(), timeout.as_millis().to_string()));
+    }
+    if hook.background == Background::Kill && hook.containment != Containment::Group {
+        variables.push(("HOOKRUN_RUN_ID".to_string(), surroundings.run_id.clone()));
+    }
+    if let Some(folder) = hook.source.file.parent().filter(|folder| folder.is_absolute()) {
+        let folder = folder.to_string_lossy().into_owned();
+        variables.push(("HOOKRUN_HOOK_DIR".to_string(), folder));
+    }
+    let root = hook.root.as_deref().map(Path::to_string_lossy);
+    let mut left_out = Vec::new();
+    for (name, value) in facts {
+        let value = match &root {
+            Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
+            _ => value.as_str(),
+        };
+        if value.len() > LONGEST_VARIABLE_BYTES || value.contains('\0') {
+            left_out.push(*name);
+        } else {
+            variables.push(((*name).to_string(), value.to_string()));
+        }
+    }
+    if !left_out.is_empty() {
+        variables.push(("HOOKRUN_TRUNCATED".to_string(), left_out.join(" ")));
+    }
+    let id = session_of(facts);
+    if let Some(folder) = state_folder(&surroundings.state, id, &hook.name) {
+        variables.push(("HOOKRUN_STATE_DIR".to_string(), folder));
+    }
+    variables
+}
+
+/// Whether a hook has all that it may look at: at a gate none runs whose environment lacks a value,
+/// unless it says that it reads its stdin, as hooks of other conventions do.
+///
+/// # Errors
+/// Which values it lacks.
+pub(super) fn whole(
+    hook: &Hook,
+    is_gate: bool,
+    variables: &[(String, String)],
+) -> Result<(), StartError> {
+    let left_out = variables.iter().find(|(name, _)| name == "HOOKRUN_TRUNCATED");
+    match left_out {
+        Some((_, names)) if is_gate && !hook.reads_stdin && hook.dialect.is_none() => {
+            let problem = format!(
+                "its environment cannot hold {names}: too long, or with a NUL or a line break"
+            );
+            let cure = "let it read the event on stdin and say `# hookrun: reads=stdin`";
+            Err(StartError { problem, cure: cure.to_string() })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The variables that a hook has by its spec, and those that its own host would set. The host's
+/// own stand where it is the one that asks.
+pub(super) fn variables_of_host(
+    hook: &Hook,
+    event: &Event,
+    surroundings: &Surroundings,
+) -> Vec<(String, String)> {
+    let project = surroundings.project.to_string_lossy();
+    let of_host = hook.dialect.map(|binding| {
+        let is_asking = event.host() == binding.dialect.name;
+        let is_set = |name: &str| surroundings.inherited.iter().any(|set| set == name);
+        let all = binding.variables(event, &project).into_iter();
+        all.filter(move |(name, _)| !(is_asking && is_set(name)))
+    });
+    let of_host = of_host.into_iter().flatten().map(|(name, value)| (name.to_string(), value));
+    let fits = |value: &str| value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0');
+    let mut all: Vec<(String, String)> = of_host.filter(|(_, value)| fits(value)).collect();
+    for (name, value) in &hook.variables {
+        all.retain(|(known, _)| known != name);
+        all.push((name.clone(), value.clone()));
+    }
+    all
+}
+
+/// The variables that tell a hook whether and where it can ask.
+pub(super) fn ways_to_ask(seat: Option<&Seat>, desk: Option<&Desk>) -> Vec<(String, String)> {
+    let has_ui = seat.is_some() && desk.is_some_and(Desk::has_ui);
+    let can_ask = if has_ui { "1" } else { "0" };
+    let mut ways = vec![("HOOKRUN_HAS_UI".to_string(), can_ask.to_string())];
+    ways.extend(seat.map(|seat| ("HOOKRUN_SOCKET".to_string(), seat.address())));
+    ways
+}
+
+/// Our variables that hookrun's own environment has and this hook does not get: when a hook runs
+/// hookrun, they tell of another event.
+pub(super) fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]) -> Vec<&'a str> {
+    let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
+    let is_ours = |name: &&str| VARIABLES.iter().any(|row| row.name == *name);
+    inherited.iter().map(String::as_str).filter(|name| is_ours(name) && !is_set(name)).collect()
+}
+
+/// Makes the state folder of a session and hook, for its owner only. `None` where that cannot be
+/// done: a hook that needs no state still runs.
+fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
+    let folder = session::hook_folder(&session::folder(root, id), hook);
+    if let Err(error) = session::make_private(root, &folder) {
+        tracing::warn!(folder = %folder.display(), %error, "no state folder");
+        return None;
+    }
+    folder.into_os_string().into_string().ok()
+}
+
+/// The walls of a hook that has a sandbox: beside what its spec names it may read its own program
+/// and interpreter, and write its state folder and what the hooks of its session share.
+pub(super) fn sandbox(
+    hook: &Hook,
+    program: &Result<Program, StartError>,
+    variables: &[(String, String)],
+    surroundings: &Surroundings,
+) -> (Option<Walls>, Vec<String>) {
+    let (Some(sandbox), Ok(program)) = (&hook.sandbox, program) else {
+        return (None, Vec::new());
+    };
+    let home = surroundings.home.as_deref();
+    let root = hook.root.as_deref().unwrap_or(&surroundings.project);
+    let (mut walls, notes) = Walls::find(sandbox, root, home);
+    let interpreter = command::interpreter_of(&program.path);
+    let interpreter = interpreter.as_deref().and_then(|line| line.split_whitespace().next());
+    for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {
+        walls = walls.with_readable(file);
+    }
+    walls.sockets |= variables.iter().any(|(name, _)| name == "HOOKRUN_SOCKET");
+    let state = variables.iter().find(|(name, _)| name == "HOOKRUN_STATE_DIR");
+    if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
+        let shared = own.parent().map(session::shared_folder);
+        let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();
+        walls.write.extend(shared.filter(made));
+        walls.write.push(own);
+    }
+    (Some(walls), notes)
+}

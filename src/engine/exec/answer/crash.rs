@@ -1,0 +1,203 @@
+//! Tells a crash of a hook's program from a decision: by its exit status, and by the last words of
+//! its interpreter on stderr.
+//!
+//! A crash is one only if it is the last that was said, and if the hook's own file is what crashed:
+//! a hook that runs the tests, or a linter, and passes on what they print, decides.
+
+use crate::engine::hook::{Handler, Hook};
+
+/// How much of the last words is told.
+const WORDS_BYTES: usize = 500;
+
+/// Statuses by which a shell says that there was nothing to run.
+const NEVER_RAN: [(i32, &str); 2] = [(126, "found but not executable"), (127, "command not found")];
+
+/// The last words of a hook that crashed; `None` for one that decided.
+pub(super) fn crash(status: i32, stderr: &str, hook: &Hook) -> Option<String> {
+    let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
+    let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    let lines = &lines[..end];
+    let own = Own { hook };
+    let words = shell(lines, own)
+        .or_else(|| python(lines, own).filter(|_| status == 1))
+        .or_else(|| node(lines, own))
+        .or_else(|| ruby(lines, own).filter(|_| status == 1))
+        .or_else(|| perl(lines, own).filter(|_| status != 1))
+        .or_else(|| {
+            let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
+            let last = lines.last().copied().unwrap_or(meaning);
+            Some(format!("{last} (status {status})"))
+        })?;
+    let mut end = words.len().min(WORDS_BYTES);
+    while !words.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(words[..end].to_string())
+}
+
+/// What belongs to the hook itself.
+#[derive(Clone, Copy)]
+struct Own<'h> {
+    hook: &'h Hook,
+}
+
+impl Own<'_> {
+    /// Whether this is its file, or a program that its command line names.
+    fn is(self, path: &str) -> bool {
+        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
+        let name = base(path);
+        let names = |line: &str| {
+            let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';');
+            line.split(is_end).any(|word| !word.is_empty() && base(word) == name)
+        };
+        match &self.hook.handler {
+            Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
+            Handler::Words { words, .. } => {
+                words.iter().any(|word| names(word)) || name == "<string>"
+            }
+            Handler::Shell(line) => name == "sh" || names(line) || name == "<string>",
+            Handler::Function(_) | Handler::Elsewhere { .. } => false,
+        }
+    }
+
+    /// The place in its file that a line names, as `guard.js:3`.
+    fn place_in(self, line: &str) -> Option<String> {
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`');
+        line.split(is_end).find_map(|word| {
+            let mut parts = word.trim_start_matches("file://").split(':');
+            let path = parts.next().filter(|path| self.is(path))?;
+            let number: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
+            (!number.is_empty()).then(|| place(path, &number))
+        })
+    }
+}
+
+fn place(path: &str, line: &str) -> String {
+    format!("{}:{line}", path.rsplit('/').next().unwrap_or(path))
+}
+
+/// A shell that could not go on: no such command, a syntax error, a variable that is not set.
+fn shell(lines: &[&str], own: Own<'_>) -> Option<String> {
+    let (last, before) = lines.split_last()?;
+    let (path, number, words) = shell_line(last)?;
+    // bash quotes the line below a syntax error.
+    let words = match words.starts_with('`') {
+        true => shell_line(before.last()?)?.2,
+        false => words,
+    };
+    let is_crash = words.ends_with(": not found")
+        || words.ends_with(": command not found")
+        || words.starts_with("command not found: ")
+        || words.to_lowercase().contains("syntax error")
+        || words.starts_with("parse error")
+        || words.ends_with(": unbound variable")
+        || words.ends_with(": parameter not set")
+        || words.to_lowercase().contains("bad substitution");
+    (is_crash && own.is(path)).then(|| format!("{words} ({})", place(path, number)))
+}
+
+/// The file, the line and the words of a shell's own message: `a.sh: line 3: …` (bash),
+/// `a.sh: 3: …` (dash), `a.sh:3: …` (zsh), `a.sh[3]: …` (ksh).
+fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    let (head, words) = line.split_once(": ")?;
+    let zsh = head.rsplit_once(':').filter(|(_, number)| is_number(number));
+    let ksh = head.strip_suffix(']').and_then(|head| head.rsplit_once('['));
+    if let Some((path, number)) = zsh.or(ksh.filter(|(_, number)| is_number(number))) {
+        return Some((path, number, words));
+    }
+    let (number, words) = words.strip_prefix("line ").unwrap_or(words).split_once(": ")?;
+    is_number(number).then_some((head, number, words))
+}
+
+/// An uncaught exception of Python: its frames, or the place of a syntax error, and below them one
+/// line that names it.
+fn python(lines: &[&str], own: Own<'_>) -> Option<String> {
+    let (last, before) = lines.split_last()?;
+    let name = last.split(':').next().unwrap_or_default();
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    if name.is_empty() || !name.chars().all(is_letter) {
+        return None;
+    }
+    let start = before.iter().rposition(|line| !line.starts_with(' ')).map_or(0, |at| at + 1);
+    let mut frames = before[start..].iter().filter_map(|line| python_frame(line));
+    let has_head = start > 0 && before[start - 1] == "Traceback (most recent call last):";
+    let is_syntax = name.ends_with("Error")
+        && before.get(start).is_some_and(|line| line.starts_with("  File \""));
+    let entry = frames.find(|(path, _)| !path.starts_with("<frozen"))?;
+    if !(has_head || is_syntax) || !own.is(entry.0) {
+        return None;
+    }
+    let is_library = |path: &str| path.starts_with('<') || path.contains("/lib/python");
+    let (path, number) = frames.rfind(|(path, _)| !is_library(path)).unwrap_or(entry);
+    Some(format!("{last} ({})", place(path, number)))
+}
+
+/// The file and the line of `  File "a.py", line 2, in <module>`.
+fn python_frame(line: &str) -> Option<(&str, &str)> {
+    let (path, rest) = line.strip_prefix("  File \"")?.split_once("\", line ")?;
+    Some((path, rest.split(',').next().unwrap_or(rest)))
+}
+
+/// An uncaught exception of Node: a stack, and at the end Node's version (older ones say none).
+fn node(lines: &[&str], own: Own<'_>) -> Option<String> {
+    let last = lines.last()?;
+    let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(':');
+    let is_end = last.starts_with("Node.js v") || is_frame(last);
+    let first_frame = lines.iter().position(|line| is_frame(line))?;
+    let place = lines.iter().find_map(|line| own.place_in(line)).filter(|_| is_end);
+    let words =
+        lines[..first_frame].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
+    let is_own = || lines.iter().any(|line| line.split('/').any(|part| own.is(part)));
+    match place {
+        Some(place) => Some(format!("{} ({place})", lines[words])),
+        None if is_end && is_own() => Some(lines[words].to_string()),
+        None => None,
+    }
+}
+
+/// An uncaught exception of Ruby: `a.rb:3:in 'x': words (Class)`, and below it only where it came
+/// from; or a syntax error.
+fn ruby(lines: &[&str], own: Own<'_>) -> Option<String> {
+    let is_raised = |line: &&str| line.contains(":in ") && line.ends_with(')');
+    let is_syntax = |line: &&str| line.contains("syntax error") || line.ends_with("(SyntaxError)");
+    let first = lines.iter().position(|line| is_raised(line) || is_syntax(line))?;
+    let (words, below) = lines[first..].split_first()?;
+    if is_syntax(words) {
+        let (place, words) = words.split_once(": ")?;
+        let place = own.place_in(place)?;
+        return Some(format!("{words} ({place})"));
+    }
+    let is_from = |(at, line): (usize, &&str)| {
+        let is_underlined =
+            below.get(at + 1).is_some_and(|next| next.trim() == "^" || next.contains("^^"));
+        line.is_empty() || line.starts_with(['\t', ' ', '^']) || is_underlined
+    };
+    if !below.iter().enumerate().all(is_from) {
+        return None;
+    }
+    let place = lines[first..].iter().rev().find_map(|line| own.place_in(line))?;
+    let (_, said) = words.split_once(":in ")?.1.split_once(": ")?;
+    let (said, class) = said.trim_end_matches(')').rsplit_once(" (")?;
+    let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && !class.contains(' ');
+    is_class.then(|| format!("{class}: {said} ({place})"))
+}
+
+/// Perl's `die` with the place that Perl adds, and what it could not compile. `die "words\n"`, which
+/// has no place, is a decision.
+fn perl(lines: &[&str], own: Own<'_>) -> Option<String> {
+    let (last, before) = lines.split_last()?;
+    let compiled = last.strip_prefix("Execution of ").and_then(|rest| {
+        rest.strip_suffix(" aborted due to compilation errors.").filter(|path| own.is(path))
+    });
+    let words = match compiled.is_some() || last.starts_with("BEGIN failed--compilation aborted") {
+        true => before.first()?,
+        false => last,
+    };
+    let (said, rest) = words.rsplit_once(" at ")?;
+    let (path, number) = rest.split_once(" line ")?;
+    let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+    let is_end = number[digits.len()..].starts_with(['.', ',']) || compiled.is_some();
+    (is_end && !digits.is_empty() && own.is(path))
+        .then(|| format!("{said} ({})", place(path, &digits)))
+}

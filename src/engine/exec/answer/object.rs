@@ -1,0 +1,177 @@
+//! JSON objects on a hook's stdout: alone, or among text that somebody else printed.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::findings::Written;
+use super::search::SEARCHED_BYTES;
+use crate::engine::event::context::string_text;
+use crate::engine::outcome::RESULT_KEYS;
+
+/// Reads text that is one JSON object and nothing else.
+pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    serde_json::from_str::<Object>(text).map(|object| object.0)
+}
+
+/// What an object says that is one and nothing else, whatever stands in it beside our keys: half
+/// of a character that was cut in two, a number without bounds, any depth.
+pub(super) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    serde_json::from_str::<Said>(text).map(|said| said.0)
+}
+
+/// Whether the text is a JSON list that holds an object with a key of ours.
+pub(super) fn is_list_of_answers(text: &str) -> bool {
+    if !text.starts_with('[') {
+        return false;
+    }
+    let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    list.iter().any(|item| read_said(item.get()).is_ok_and(|entries| !entries.is_empty()))
+}
+
+/// A JSON object as the list of its entries, so that a key that stands twice is seen.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
+        reader.deserialize_map(Entries(PhantomData)).map(Object)
+    }
+}
+
+/// Those entries of a JSON object that are ours. A refusal counts however the rest looks, so
+/// the rest is not read.
+struct Said(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Said, D::Error> {
+        let entries = reader.deserialize_map(Entries(PhantomData))?;
+        let ours = |(key, value): (&RawValue, &RawValue)| {
+            let key = string_text(key.get())?;
+            let is_ours = RESULT_KEYS.iter().any(|known| known.name == key);
+            is_ours.then(|| (key, value_of(value.get())))
+        };
+        Ok(Said(entries.into_iter().filter_map(ours).collect()))
+    }
+}
+
+/// All entries of a JSON object, as far as each can be read.
+struct All(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for All {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<All, D::Error> {
+        let entries: Vec<(&RawValue, &RawValue)> = reader.deserialize_map(Entries(PhantomData))?;
+        let read = |(key, value): (&RawValue, &RawValue)| {
+            Some((string_text(key.get())?, value_of(value.get())))
+        };
+        Ok(All(entries.into_iter().filter_map(read).collect()))
+    }
+}
+
+/// All entries of text that is one JSON object; `None` for other text.
+pub(super) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
+    serde_json::from_str::<All>(text).ok().map(|all| all.0)
+}
+
+/// The entries of text that is one JSON object, unread; none of other text.
+pub(super) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
+    serde_json::from_str::<Parts<'_>>(text).map(|parts| parts.0).unwrap_or_default()
+}
+
+/// The findings of a text that is one object, as they are written.
+pub(super) fn findings_in(text: &str) -> Vec<Written> {
+    let entries = parts(text);
+    let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
+    let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
+    let list: Vec<&RawValue> =
+        list.map(serde_json::from_str).and_then(Result::ok).unwrap_or_default();
+    list.iter().map(|one| all_of(one.get())).collect()
+}
+
+/// A value as far as it can be read.
+pub(super) fn value_of(raw: &str) -> Value {
+    let value = serde_json::from_str(raw).ok();
+    value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
+}
+
+/// The entries of a JSON object, unread.
+struct Parts<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Parts<'a>, D::Error> {
+        reader.deserialize_map(Entries(PhantomData)).map(Parts)
+    }
+}
+
+struct Entries<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+    type Value = Vec<(K, V)>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+/// The value of a key; of one that stands twice, the last.
+pub(super) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// The JSON objects that stand in a text and in no other object, and whether all of it was read.
+pub(super) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
+    let mut objects = Vec::new();
+    let mut searched_bytes = 0;
+    let mut from = 0;
+    while let Some(start) = text[from..].find('{').map(|at| from + at) {
+        if searched_bytes > SEARCHED_BYTES {
+            return (objects, false);
+        }
+        let rest = &text[start..];
+        let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        from = match reader.next() {
+            Some(Ok(_)) => {
+                let end = start + reader.byte_offset();
+                objects.push(start..end);
+                end
+            }
+            Some(Err(error)) => {
+                searched_bytes += read_until(rest, &error);
+                start + 1
+            }
+            None => start + 1,
+        };
+    }
+    (objects, true)
+}
+
+/// Whether an object begins a line and nothing follows it.
+pub(super) fn ends_text(text: &str, object: &Range<usize>) -> bool {
+    let before = text[..object.start].rsplit(['\n', '\r']).next().unwrap_or_default();
+    before.trim().is_empty() && text[object.end..].trim().is_empty()
+}
+
+/// Whether a JSON object begins near the end of the text and never ends.
+pub(super) fn breaks_off(text: &str) -> bool {
+    let Some(start) = text.rfind('{') else { return false };
+    let rest = &text[start..];
+    let key = rest[1..].trim_start_matches([' ', '\n', '\r', '\t', '"', '\\']);
+    let is_object = key.len() < rest.len() - 1 && key.starts_with(|c: char| c.is_alphanumeric());
+    is_object && serde_json::from_str::<&RawValue>(rest).is_err_and(|error| error.is_eof())
+}
+
+/// Where the reader stopped.
+pub(super) fn read_until(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column()
+}

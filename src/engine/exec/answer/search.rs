@@ -1,0 +1,326 @@
+//! Looks for a refusal in whatever a hook has printed: in JSON at any depth, in JSON within a
+//! string, among other text, and in what was meant to be JSON and is none.
+//!
+//! 1. Only what looks like a key of an answer is looked at at all ([`sightings`]); other text costs
+//!    one pass over its colons.
+//! 2. The innermost whole JSON object around it is read. What it refuses is refused.
+//! 3. Where there is no such object, or the key is a slip, it is *unreadable*.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::object::{parts, read_until, value_of};
+use crate::dialects::refusal::{self, Meaning, Vocabulary, Written};
+use crate::engine::event::context::string_text;
+use crate::engine::outcome::Decision;
+
+/// How much is read in search of objects. What is nested is read once for each of its levels.
+pub(super) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
+
+/// How many levels are looked at, of objects and of strings in them.
+const LEVELS: usize = 128;
+
+/// How many braces before a key are tried, the nearest first.
+const BRACES: usize = 64;
+
+/// How many strings within strings a key is read out of.
+const ESCAPES: usize = 4;
+
+/// The longest key that is looked at.
+const KEY_BYTES: usize = 64;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The reason of the first refusal.
+    pub(super) refusal: Option<String>,
+    question: Option<String>,
+    /// What looks like an answer and cannot be read as one.
+    pub(super) unreadable: Option<String>,
+    /// The search ended before the text did.
+    pub(super) is_cut: bool,
+}
+
+impl Found {
+    /// What was found here or there.
+    pub(super) fn and(self, other: Found) -> Found {
+        Found {
+            refusal: self.refusal.or(other.refusal),
+            question: self.question.or(other.question),
+            unreadable: self.unreadable.or(other.unreadable),
+            is_cut: self.is_cut || other.is_cut,
+        }
+    }
+
+    /// The strictest of the refusals and questions.
+    pub(super) fn decision(&self) -> Option<Decision> {
+        let refusal = self.refusal.clone().map(|reason| Decision::Block { reason });
+        refusal.or_else(|| self.question.clone().map(|question| Decision::Ask { question }))
+    }
+}
+
+/// Looks through a text. Of an object that is all of it, the vocabulary says what is no decision.
+pub(super) fn search(text: &str, vocabulary: Vocabulary) -> Found {
+    let mut search =
+        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, found: Found::default() };
+    let text = plain(text);
+    if sightings(&text, vocabulary).next().is_some() {
+        match text.starts_with('{') && serde_json::from_str::<&RawValue>(&text).is_ok() {
+            true => search.walk(&text, "", vocabulary),
+            false => search.text(&text),
+        }
+    }
+    search.found
+}
+
+/// The text without NULs, and with quotes for their escapes (as .NET writes them).
+fn plain(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    if text.contains('\0') {
+        text = Cow::Owned(text.replace('\0', ""));
+    }
+    if text.contains("\\u0022") {
+        text = Cow::Owned(text.replace("\\u0022", "\\\""));
+    }
+    text
+}
+
+struct Search {
+    vocabulary: Vocabulary,
+    left_bytes: usize,
+    level: usize,
+    found: Found,
+}
+
+impl Search {
+    /// Looks through text in which objects may stand.
+    fn text(&mut self, text: &str) {
+        let mut read_to = 0;
+        for sighting in sightings(text, self.vocabulary) {
+            if self.found.refusal.is_some() {
+                return;
+            }
+            if sighting.at < read_to {
+                continue;
+            }
+            if let Some((start, end)) = self.object_around(text, sighting.at) {
+                self.walk(&text[start..end], "", Vocabulary::Text);
+                read_to = end;
+            } else if let Some((inner, end)) = string_around(text, &sighting) {
+                self.deeper(|search| search.text(&inner));
+                read_to = end;
+            } else {
+                self.unreadable(&sighting.key);
+            }
+        }
+    }
+
+    /// The innermost JSON object around a place.
+    fn object_around(&mut self, text: &str, place: usize) -> Option<(usize, usize)> {
+        let mut before = place;
+        for _ in 0..BRACES {
+            let start = text[..before].rfind('{')?;
+            if self.left_bytes == 0 {
+                self.found.is_cut = true;
+                return None;
+            }
+            let rest = &text[start..];
+            let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+            let end = match reader.next()? {
+                Ok(_) => start + reader.byte_offset(),
+                Err(error) => {
+                    self.charge(read_until(rest, &error));
+                    0
+                }
+            };
+            self.charge(end.saturating_sub(start));
+            if end > place {
+                return Some((start, end));
+            }
+            before = start;
+        }
+        None
+    }
+
+    /// Looks through JSON that stands at a place: a path of keys with dots.
+    fn walk(&mut self, json: &str, place: &str, vocabulary: Vocabulary) {
+        self.charge(json.len());
+        if self.left_bytes == 0 || self.level > LEVELS {
+            self.found.is_cut = true;
+            return;
+        }
+        match json.as_bytes().first() {
+            Some(b'{') => self.object(json, place, vocabulary),
+            Some(b'[') => {
+                let list: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+                let place = format!("{place}[]");
+                for one in list {
+                    self.deeper(|search| search.walk(one.get(), &place, vocabulary));
+                }
+            }
+            Some(b'"') => {
+                if let Some(text) = string_text(json).filter(|text| text.contains('{')) {
+                    self.deeper(|search| search.text(&plain(&text)));
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn object(&mut self, json: &str, place: &str, vocabulary: Vocabulary) {
+        let entries = parts(json);
+        let value = |raw: &str| match raw.as_bytes().first() {
+            Some(b'{' | b'[') => Value::Null,
+            Some(_) | None => value_of(raw),
+        };
+        let key = |(key, value_of_key): &(&RawValue, &RawValue)| {
+            Some((string_text(key.get())?, value(value_of_key.get())))
+        };
+        let answer: Vec<(String, Value)> = entries.iter().filter_map(key).collect();
+        if let Some(reason) = vocabulary.refusal(place, &answer) {
+            self.found.refusal.get_or_insert(reason);
+            return;
+        }
+        if let Some(slip) = vocabulary.slip(place, &answer) {
+            self.unreadable(slip);
+        }
+        let ask = answer.iter().rev().find(|(key, _)| key == "ask" && place.is_empty());
+        let ask = ask.and_then(|(_, value)| value.as_str()).filter(|ask| !ask.trim().is_empty());
+        if let Some(ask) = ask {
+            self.found.question.get_or_insert_with(|| ask.to_string());
+        }
+        for (key, value) in &entries {
+            let Some(key) = string_text(key.get()) else { continue };
+            if !vocabulary.is_data(place, &key) {
+                let place = if place.is_empty() { key } else { format!("{place}.{key}") };
+                self.deeper(|search| search.walk(value.get(), &place, vocabulary));
+            }
+        }
+    }
+
+    fn deeper(&mut self, look: impl FnOnce(&mut Search)) {
+        self.level += 1;
+        look(self);
+        self.level -= 1;
+    }
+
+    fn charge(&mut self, bytes: usize) {
+        self.left_bytes = self.left_bytes.saturating_sub(bytes);
+    }
+
+    fn unreadable(&mut self, key: &str) {
+        self.found.unreadable.get_or_insert_with(|| {
+            format!(
+                "`{key}` on stdout looks like part of an answer that cannot be read; print one \
+                 JSON object alone, and logs to stderr"
+            )
+        });
+    }
+}
+
+/// A key that was found.
+struct Sighting {
+    /// Where its colon is.
+    at: usize,
+    key: String,
+    /// Backslashes stand before its quotes: it is in a string.
+    is_escaped: bool,
+}
+
+/// Everything that looks like a key with a value that refuses, or like a key of an answer.
+fn sightings(text: &str, vocabulary: Vocabulary) -> impl Iterator<Item = Sighting> {
+    let first_brace = text.find('{').unwrap_or(text.len());
+    text.match_indices([':', '=']).filter_map(move |(at, sign)| {
+        // Ruby and Perl print `=>`.
+        let after = match sign {
+            ":" => &text[at + 1..],
+            _ => text[at + 1..].strip_prefix('>')?,
+        };
+        let (key, is_quoted, is_escaped) = key_before(&text[..at])?;
+        let says = refusal::meaning(&key, value_after(after, is_escaped));
+        let is_after_brace = first_brace < at;
+        let is_wanted = match says {
+            Meaning::Nothing => is_quoted && is_after_brace && vocabulary.knows(&key),
+            Meaning::Refusal | Meaning::Slip => is_quoted || is_after_brace,
+        };
+        is_wanted.then_some(Sighting { at, key, is_escaped })
+    })
+}
+
+/// The key that ends here, whether it is in quotes, and whether these are escaped.
+fn key_before(text: &str) -> Option<(String, bool, bool)> {
+    let text = text.trim_end();
+    let bytes = text.as_bytes();
+    let last = *bytes.last()?;
+    if !matches!(last, b'"' | b'\'' | b'`') {
+        let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let length = bytes.iter().rev().take(KEY_BYTES).take_while(is_letter).count();
+        let key = &text[text.len() - length..];
+        // `{continue: …}` of JavaScript, `{:continue => …}` of Ruby.
+        let before = text[..text.len() - length].trim_end();
+        let is_key = length > 0 && before.ends_with(['{', ',', ':']);
+        return is_key.then(|| (key.to_string(), false, false));
+    }
+    let inner = text[..text.len() - 1].trim_end_matches('\\');
+    let is_escaped = inner.len() < text.len() - 1;
+    let length = inner.bytes().rev().take(KEY_BYTES).position(|byte| byte == last)?;
+    let key = inner.get(inner.len() - length..)?;
+    let mut key = key.to_string();
+    // Once for each string that it is within.
+    for _ in 0..ESCAPES {
+        if !key.contains('\\') {
+            break;
+        }
+        key = string_text(&format!("\"{key}\""))?;
+    }
+    Some((key, true, is_escaped))
+}
+
+/// The value that begins here. In a string, as `is_escaped` says, it ends with the string at the
+/// latest.
+fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
+    let mut text = text.trim_start();
+    if is_escaped {
+        let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
+        let end = text.match_indices('"').find(is_end).map_or(text.len(), |(at, _)| at);
+        text = &text[..end];
+    }
+    if text.is_empty() {
+        return Written::Cut("");
+    }
+    let opened = text.trim_start_matches('\\');
+    let Some(quote) = opened.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+        let is_letter = |c: char| c.is_ascii_alphanumeric();
+        let word = text.trim_start_matches(is_letter);
+        let word = &text[..text.len() - word.len()];
+        return match word {
+            "" => Written::Other,
+            _ if word.len() == text.len() => Written::Cut(word),
+            _ => Written::Bare(word),
+        };
+    };
+    let inner = &opened[1..];
+    match inner.split_once(quote) {
+        Some((value, _)) => Written::Text(value.trim_end_matches('\\')),
+        None => Written::Cut(inner),
+    }
+}
+
+/// The text of the JSON string in which a key stands, and where it ends.
+fn string_around(text: &str, sighting: &Sighting) -> Option<(String, usize)> {
+    if !sighting.is_escaped {
+        return None;
+    }
+    let is_edge = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
+    let before = text[..sighting.at].rmatch_indices(['"', '\n']).find(is_edge);
+    let start = before.map_or(0, |(at, edge)| at + edge.len());
+    let after = text[sighting.at..].match_indices(['"', '\n']);
+    let end = after
+        .map(|(at, edge)| (sighting.at + at, edge))
+        .find(is_edge)
+        .map_or(text.len(), |(at, _)| at);
+    let inner = string_text(&format!("\"{}\"", &text[start..end]))?;
+    Some((inner, end))
+}

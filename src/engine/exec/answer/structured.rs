@@ -1,0 +1,190 @@
+//! A structured result: the keys of a JSON object become a verdict, or are malformed.
+
+use serde_json::Value;
+
+use super::Permit;
+use super::findings::{self, Written};
+use super::object::findings_in;
+use crate::dialects::refusal::{NO_REASON, Vocabulary};
+use crate::engine::event::Merge;
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict};
+use crate::engine::spelling;
+
+/// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
+pub(super) fn structured(
+    (entries, text): (Vec<(String, Value)>, &str),
+    permit: Permit<'_>,
+) -> Result<(Verdict, Vec<String>), String> {
+    let mut answer = Answer::default();
+    let mut notes = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (key, value) in entries {
+        if key.starts_with("x-") {
+            continue;
+        }
+        if !RESULT_KEYS.iter().any(|known| known.name == key) {
+            let problem = unknown(&key)?;
+            match permit.is_closed() {
+                true => return Err(problem),
+                false => notes.push(format!("the key `{key}` is not known and was ignored")),
+            }
+            continue;
+        }
+        if seen.contains(&key) {
+            return Err(format!("the key `{key}` stands twice"));
+        }
+        if key == "findings" && value.is_array() {
+            notes.extend(answer.take_findings(&findings_in(text))?);
+        } else {
+            answer.take(&key, value)?;
+        }
+        seen.push(key);
+    }
+    if answer.reason.is_some() && answer.goes_on.is_none() && answer.ask.is_none() {
+        let problem = "`reason` alone blocks nothing; add `\"continue\": false`, or exit with 1";
+        match permit.is_closed() {
+            true => return Err(problem.to_string()),
+            false => notes.push(problem.to_string()),
+        }
+    }
+    for (field, value) in &answer.update {
+        permitted(field, value, permit)?;
+    }
+    Ok((answer.verdict(), notes))
+}
+
+/// What a function returned, or why it cannot be used: as for a structured result, but that an
+/// empty reason is no reason.
+pub(super) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
+    match &mut verdict.decision {
+        Decision::Ask { question } if question.trim().is_empty() => {
+            return Err("`ask` is empty; write the question".to_string());
+        }
+        Decision::Block { reason } if reason.trim().is_empty() => *reason = NO_REASON.to_string(),
+        Decision::Allow | Decision::Ask { .. } | Decision::Block { .. } => {}
+    }
+    for (field, value) in &verdict.update {
+        permitted(field, value, permit)?;
+    }
+    verdict.rule = Rule::Returned;
+    Ok(verdict)
+}
+
+/// What is wrong with a key that is not ours.
+///
+/// # Errors
+/// The same where it must not be ignored: a slip of one of ours, or another host's way to decide.
+fn unknown(key: &str) -> Result<String, String> {
+    if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
+        return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
+    }
+    if Vocabulary::Native.decides(key) {
+        return Err(format!(
+            "`{key}` is how another host's hooks decide; here {{\"continue\": false, \"reason\": \
+             \"…\"}} or a non-zero exit blocks"
+        ));
+    }
+    let known: Vec<&str> = RESULT_KEYS.iter().map(|row| row.name).collect();
+    Ok(format!(
+        "`{key}` is not a key of an answer, which are `{}`; print logs to stderr, or call a key of \
+         your own `x-{key}`",
+        known.join("`, `")
+    ))
+}
+
+/// Whether the hook may rewrite `field`, and to `value`.
+fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), String> {
+    let event = &permit.spec.name;
+    let Some(rule) = permit.spec.rewrite(field) else {
+        let fields: Vec<&str> =
+            permit.spec.rewrites.iter().map(|rewrite| rewrite.field.as_ref()).collect();
+        let may = match fields.as_slice() {
+            [] => "nothing".to_string(),
+            some => format!("`{}`", some.join("`, `")),
+        };
+        return Err(format!("`update` names `{field}`; of `{event}` hooks may rewrite {may}"));
+    };
+    if !permit.hook.rewrite {
+        return Err(format!("`update` names `{field}`; {}", leave_to_rewrite(permit.hook)));
+    }
+    let kind = permit.spec.context.iter().find(|key| key.name == field).map(|key| key.kind);
+    if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
+        return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
+    }
+    Ok(())
+}
+
+/// How a hook comes by the leave to rewrite.
+fn leave_to_rewrite(hook: &Hook) -> String {
+    let file = hook.source.file.display();
+    match (&hook.handler, hook.source.line) {
+        (Handler::File(_), _) => format!("add `rewrite` to its `# hookrun:` line ({file})"),
+        (_, Some(line)) => format!("add `rewrite = true` to it ({file}:{line})"),
+        (_, None) => "add `rewrite = true` to it".to_string(),
+    }
+}
+
+/// A structured result, key by key.
+#[derive(Default)]
+struct Answer {
+    goes_on: Option<bool>,
+    reason: Option<String>,
+    ask: Option<String>,
+    output: Option<String>,
+    additional_context: Option<String>,
+    update: Vec<(String, Value)>,
+    findings: Vec<Finding>,
+}
+
+impl Answer {
+    fn take(&mut self, key: &str, value: Value) -> Result<(), String> {
+        match (key, value) {
+            ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
+            ("reason", Value::String(text)) => self.reason = Some(text),
+            ("ask", Value::String(text)) if text.trim().is_empty() => {
+                return Err("`ask` is empty; write the question".to_string());
+            }
+            ("ask", Value::String(text)) => self.ask = Some(text),
+            ("output", Value::String(text)) => self.output = Some(text),
+            ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
+            ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
+            (key, _) => {
+                let row = RESULT_KEYS.iter().find(|row| row.name == key);
+                let kind = row.map_or("known", |row| row.kind);
+                return Err(format!("`{key}` must be a JSON {kind}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the findings, and gives the notes about them.
+    fn take_findings(&mut self, list: &[Written]) -> Result<Vec<String>, String> {
+        let mut unknown = Vec::new();
+        let read = list.iter().enumerate().map(|one| findings::read(one, &mut unknown));
+        self.findings = read.collect::<Result<_, _>>()?;
+        Ok(findings::ignored(unknown))
+    }
+
+    fn verdict(self) -> Verdict {
+        let has_reason = self.reason.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let (decision, rule) = match (self.goes_on, self.ask) {
+            (Some(false), _) if has_reason => {
+                (Decision::Block { reason: self.reason.unwrap_or_default() }, Rule::ContinueFalse)
+            }
+            (Some(false), _) => {
+                (Decision::Block { reason: NO_REASON.to_string() }, Rule::ContinueFalse)
+            }
+            (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
+            (_, None) => (Decision::Allow, Rule::Structured),
+        };
+        Verdict {
+            decision,
+            output: self.output,
+            additional_context: self.additional_context,
+            update: self.update,
+            findings: self.findings,
+            rule,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Answers among other text: what a log line around them changes, which is nothing.
+
+use super::Permit;
+use super::object::{all_of, breaks_off, ends_text, is_list_of_answers, objects_in};
+use super::search::search;
+use crate::engine::outcome::Decision;
+
+/// What text says that is no JSON object alone.
+pub(super) enum InText<'t> {
+    /// It refuses or asks.
+    Decision(Decision),
+    /// This is one answer, on lines of its own, and nothing follows.
+    Answer(&'t str),
+    /// What looks like an answer in it cannot be used.
+    Malformed(String),
+    /// No answer stands in it.
+    Nothing,
+}
+
+/// Reads text that is no JSON object alone.
+pub(super) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
+    let vocabulary = permit.vocabulary();
+    let (mut objects, is_whole) = objects_in(text);
+    objects.retain(|object| {
+        all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
+    });
+    // An answer with text before it is read as one that stands alone.
+    let last = objects.last().filter(|last| ends_text(text, last)).map(|last| last.start);
+    let (before, answer) = text.split_at(last.unwrap_or(text.len()));
+    let found = search(before, vocabulary).and(search(answer, vocabulary));
+    if let Some(decision) = found.decision() {
+        return InText::Decision(decision);
+    }
+    let problem = found.unreadable.or_else(|| unusable(text, found.is_cut || !is_whole));
+    match (problem, objects.len()) {
+        (Some(problem), _) => InText::Malformed(problem),
+        (None, 0) => InText::Nothing,
+        (None, 1) if last.is_some() => InText::Answer(answer),
+        (None, 1) => InText::Malformed(
+            "other text stands behind an answer, or on its line; print it alone, and logs to stderr"
+                .into(),
+        ),
+        (None, _) => InText::Malformed("it has several answers; print one JSON object".into()),
+    }
+}
+
+/// Why text may hold an answer that cannot be read.
+fn unusable(text: &str, is_cut: bool) -> Option<String> {
+    let has_nuls = || text.contains('\0') && text.replace('\0', "").trim_start().starts_with('{');
+    let problem = if !text.contains('{') {
+        return None;
+    } else if has_nuls() {
+        "NULs stand between its letters; print it as UTF-8"
+    } else if is_list_of_answers(text) {
+        "an answer is one JSON object, not a list of them"
+    } else if is_cut {
+        "text with too many nested JSON objects; print the JSON alone"
+    } else if breaks_off(text) {
+        "a JSON object begins at its end and breaks off; print it whole and alone"
+    } else {
+        return None;
+    };
+    Some(problem.to_string())
+}
+
+/// The text without the escape sequences that colour it; `None` if it has none.
+pub(super) fn without_colours(text: &str) -> Option<String> {
+    if !text.contains('\u{1b}') {
+        return None;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        let last = after.trim_start_matches(|c: char| ('0'..='?').contains(&c));
+        // Anything but a letter ends no such sequence, and a brace may begin an answer.
+        rest = last.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or_else(|| {
+            plain.push_str("\u{1b}[");
+            after
+        });
+    }
+    plain.push_str(rest);
+    Some(plain)
+}

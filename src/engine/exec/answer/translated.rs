@@ -1,0 +1,341 @@
+//! What a hook said that was written for another system: its exit status and its result.
+//!
+//! Such hooks are functions there, which return a result or throw. As a program:
+//!
+//! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it; where
+//!    the system reads that too, also as JSON in a string, or on stderr beside an empty stdout.
+//! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
+//! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
+//!    except for what it has changed of the event, where its system lets that stay.
+//! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note. Where
+//!    the host gives text to the model, it is that.
+//! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
+//! 6. A new value that the host's event cannot take, or that cannot be said in the words of the
+//!    host that asks, refuses a gate: what the hook meant to be changed must not go on unchanged.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::crash::crash;
+use super::object::{all_of, objects_in, read_object};
+use super::search::{Found, search};
+use super::{InText, Permit, malformed, read_text, refused_by_status, syntax, without_colours};
+use crate::dialects::refusal::Vocabulary;
+use crate::dialects::{Binding, Results};
+use crate::engine::event::EventSpec;
+use crate::engine::outcome::merge::CRASHED;
+use crate::engine::outcome::{Decision, Rule, Verdict};
+use crate::engine::run::{Captured, Ending};
+
+/// How the run of such a hook has ended, with notes for its author.
+pub(super) fn judge(
+    status: i32,
+    (text, is_cut): (&str, bool),
+    stderr: &Captured,
+    (binding, permit): (Binding, Permit<'_>),
+) -> (Ending, Vec<String>) {
+    let uncoloured = without_colours(text);
+    let text = uncoloured.as_deref().unwrap_or(text).trim();
+    let found = heard(text, stderr, binding);
+    if let Some(reason) = found.refusal.filter(|_| status != 2) {
+        return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
+    }
+    if is_cut && status != 2 {
+        return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
+    }
+    let said = stderr.text();
+    let failure = Failure { status, stdout: text, stderr: &said, permit };
+    let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
+    let form = match binding.row.results {
+        Results::Form(form) => Some(form),
+        Results::Native | Results::Keys(_) | Results::Whole(_) => None,
+    };
+    let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
+    match (status, unreadable) {
+        (0, Some(problem)) => (malformed(problem), Vec::new()),
+        (0, None) => result(text, binding, permit),
+        // A shell's words for a hook that never ran, and for one that a signal has ended.
+        (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
+        _ if stops => match failure.crash() {
+            Some(_) => failure.ending(),
+            None => refused_by_status(status, (text, is_cut), &said, permit),
+        },
+        _ if form.is_none() => threw(failure, binding),
+        _ if permit.is_strict() => failure.ending(),
+        (_, Some(problem)) => (malformed(problem), Vec::new()),
+        _ => {
+            let host = binding.dialect.name;
+            let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
+            answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note])
+        }
+    }
+}
+
+/// A hook that has exited with a status that is no refusal.
+#[derive(Clone, Copy)]
+struct Failure<'a> {
+    status: i32,
+    stdout: &'a str,
+    stderr: &'a str,
+    permit: Permit<'a>,
+}
+
+impl Failure<'_> {
+    fn crash(self) -> Option<String> {
+        crash(self.status, self.stderr, self.permit.hook)
+    }
+
+    /// What went wrong, in words.
+    fn words(self) -> String {
+        if let Some(problem) = self.crash() {
+            return format!("{CRASHED}{problem}");
+        }
+        let said = [self.stderr.trim(), self.stdout].into_iter().find(|text| !text.is_empty());
+        match said {
+            Some(said) => format!("exited with status {}: {}", self.status, said),
+            None => format!("exited with status {}", self.status),
+        }
+    }
+
+    fn ending(self) -> (Ending, Vec<String>) {
+        let ending = match self.crash() {
+            Some(problem) => Ending::Crashed { problem },
+            None => Ending::Threw { problem: self.words(), left: Vec::new() },
+        };
+        (ending, Vec::new())
+    }
+}
+
+/// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
+/// beside an empty stdout.
+fn heard(text: &str, stderr: &Captured, binding: Binding) -> Found {
+    let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
+    let said = if reads_on && text.is_empty() { stderr.text() } else { String::new() };
+    let text = if text.is_empty() { said.trim() } else { text };
+    let mut found = search(text, Vocabulary::Of(binding));
+    if found.refusal.is_none() && all_of(text).is_none() {
+        // In its own words too, wherever it stands.
+        let own = |object: Range<usize>| binding.refusal(&all_of(&text[object])?);
+        found.refusal = objects_in(text).0.into_iter().find_map(own);
+    }
+    found
+}
+
+fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
+    (Ending::Answered(verdict), notes)
+}
+
+/// An error that was thrown, and what was changed before it.
+fn threw(failure: Failure<'_>, binding: Binding) -> (Ending, Vec<String>) {
+    let (text, permit) = (failure.stdout, failure.permit);
+    let object = read_object(text).ok().filter(|_| text.starts_with('{'));
+    let mut left = object.map(|object| binding.left(&object)).unwrap_or_default();
+    let mut notes = Vec::new();
+    left.retain(|(field, value)| {
+        let wrong = match permit.spec.rewrite(field) {
+            Some(_) => wrong_kind(permit.spec, field, value),
+            None => Some(format!("its new `{field}` cannot be given to `{}`", permit.spec.name)),
+        };
+        let is_fine = wrong.is_none();
+        notes.extend(wrong);
+        is_fine
+    });
+    (Ending::Threw { problem: failure.words(), left }, notes)
+}
+
+/// What is wrong with the type of a new value.
+fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
+    let key = spec.context.iter().find(|key| key.name == field)?;
+    (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
+}
+
+fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    if text.is_empty() {
+        return answered(Verdict::new(Decision::Allow, Rule::Silence), Vec::new());
+    }
+    let in_text = if text.starts_with('{') { None } else { Some(read_text(text, permit)) };
+    let text = match in_text {
+        None => text,
+        Some(InText::Answer(answer)) => answer,
+        Some(InText::Decision(decision)) => {
+            return answered(Verdict::new(decision, Rule::Translated), Vec::new());
+        }
+        Some(InText::Malformed(problem)) if permit.spec.blocks => {
+            return (malformed(problem), Vec::new());
+        }
+        Some(InText::Malformed(_) | InText::Nothing) if binding.row.text_teaches => {
+            let verdict = Verdict::new(Decision::Allow, Rule::Translated).with_context(text);
+            return answered(verdict, Vec::new());
+        }
+        Some(InText::Malformed(_) | InText::Nothing) => {
+            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
+            return answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note]);
+        }
+    };
+    let object = read_object(text).map_err(|error| syntax(&error));
+    let (mut verdict, mut notes) = match object.and_then(|object| binding.verdict(&object)) {
+        Ok(read) => read,
+        Err(problem) => return (malformed(problem), Vec::new()),
+    };
+    let spec = permit.spec;
+    let (kept, strange): (Vec<_>, Vec<_>) =
+        verdict.update.drain(..).partition(|(field, _)| spec.rewrite(field).is_some());
+    verdict.update = kept;
+    let strange = strange.first();
+    let mut untold = strange
+        .map(|(field, _)| format!("its new `{field}` cannot be given to `{}` here", spec.name));
+    let mut taken = Vec::with_capacity(verdict.update.len());
+    for (field, value) in verdict.update.drain(..) {
+        match (field.as_str(), permit.told) {
+            ("toolInput", Some(told)) => {
+                match binding.dialect.taken_back(told.event, told.which, value) {
+                    Ok(value) => taken.push((field, value)),
+                    Err(why) => untold = Some(why),
+                }
+            }
+            _ => taken.push((field, value)),
+        }
+    }
+    verdict.update = taken;
+    if let Some(words) = untold {
+        match spec.blocks {
+            true => verdict.decision = Decision::Block { reason: words },
+            false => notes.push(words),
+        }
+    }
+    let wrong = verdict.update.iter().find_map(|(field, value)| wrong_kind(spec, field, value));
+    match wrong {
+        Some(problem) => (malformed(problem), notes),
+        None => answered(verdict, notes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::dialects::DIALECTS;
+    use crate::engine::event::{EventSpec, catalog};
+    use crate::engine::exec::answer;
+    use crate::engine::hook::{Handler, Hook};
+    use crate::engine::run::Exit;
+
+    /// Every event whose hooks are read here.
+    fn bindings() -> Vec<Binding> {
+        let all = DIALECTS
+            .iter()
+            .flat_map(|dialect| dialect.events.iter().map(|row| Binding { dialect, row }));
+        all.filter(|binding| binding.row.results != crate::dialects::Results::Native).collect()
+    }
+
+    fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Ending {
+        let captured = Captured {
+            head: stdout.as_bytes().to_vec(),
+            tail: Vec::new(),
+            total_bytes: stdout.len() as u64,
+        };
+        let handler = Handler::File("a.py".into());
+        let hook = Hook { dialect: Some(binding), ..Hook::new("a.py", binding.row.event, handler) };
+        let permit = Permit { spec, hook: &hook, told: None };
+        answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
+    }
+
+    fn refuses(ending: &Ending) -> bool {
+        let verdict = ending.verdict();
+        verdict.is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
+    }
+
+    proptest! {
+        /// Whatever the exit status, whatever is printed around it, in whichever system's words.
+        #[test]
+        fn a_refusal_on_a_line_of_its_own_is_never_lost(
+            place in 0..1000usize,
+            status in prop_oneof![Just(0), Just(1), Just(2), Just(127)],
+            before in "[^{}\\n]{0,20}",
+            after in "[^{}\\n]{0,20}",
+            words in prop_oneof![
+                Just(r#"{"block":true,"reason":"no"}"#),
+                Just(r#"{"continue":false,"unknown":[1]}"#),
+                Just(r#"{"cancel":true,"x":{"y":null}}"#),
+                Just(r#"{"decision":"deny"}"#),
+            ],
+        ) {
+            let all = bindings();
+            let binding = all[place % all.len()];
+            let spec = catalog::find(binding.row.event).unwrap();
+            let text = format!("{before}\n{words}\n{after}");
+            prop_assert!(refuses(&judged(binding, spec, status, &text)), "{binding:?}");
+        }
+
+        #[test]
+        fn another_status_than_0_allows_only_where_the_host_says_so(
+            place in 0..1000usize,
+            status in 1..256i32,
+            text in ".{0,60}",
+        ) {
+            let all = bindings();
+            let binding = all[place % all.len()];
+            let spec = catalog::find(binding.row.event).unwrap();
+            let ending = judged(binding, spec, status, &text);
+            // A host says which statuses stop it; a hook that it would let pass, passes.
+            let passes = match binding.row.results {
+                Results::Form(form) => !form.refuses.by(status),
+                Results::Keys(_) | Results::Whole(_) | Results::Native => false,
+            };
+            let allows = !refuses(&ending) && ending.failure().is_none();
+            prop_assert!(!allows || passes, "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
+        let binding = crate::dialects::find("wolli").unwrap().called("tool_call")[0];
+        let fixed =
+            EventSpec { rewrites: (&[]).into(), ..catalog::find("tool.pre").unwrap().clone() };
+        let patch = r#"{"input":{"command":"safe"}}"#;
+        assert!(refuses(&judged(binding, &fixed, 0, patch)));
+        assert!(!refuses(&judged(binding, catalog::find("tool.pre").unwrap(), 0, patch)));
+    }
+
+    #[test]
+    fn a_word_of_another_system_refuses_also_where_the_key_has_words_of_its_own() {
+        let binding =
+            crate::dialects::find("openclaw").unwrap().called("skill_proposal_evaluate")[0];
+        let spec = catalog::find("skill.propose").unwrap();
+        for word in ["deny", "denied", "block"] {
+            let said = format!(r#"{{"decision":"{word}","summary":"no"}}"#);
+            assert!(refuses(&judged(binding, spec, 0, &said)), "{word}");
+        }
+        assert!(!refuses(&judged(binding, spec, 0, r#"{"decision":"revise"}"#)));
+    }
+
+    #[test]
+    fn a_question_in_our_own_words_is_asked() {
+        let binding = crate::dialects::find("omp").unwrap().called("tool_call")[0];
+        let spec = catalog::find("tool.pre").unwrap();
+        let ending = judged(binding, spec, 0, r#"{"ask":"really?"}"#);
+        let question = "really?".to_string();
+        assert_eq!(ending.verdict().unwrap().decision, Decision::Ask { question });
+    }
+
+    #[test]
+    fn a_result_of_the_wrong_shape_is_malformed() {
+        let binding = crate::dialects::find("wolli").unwrap().called("input")[0];
+        let spec = catalog::find("prompt.submit").unwrap();
+        for (result, problem) in [
+            (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
+            (r#"{"action":"transform"}"#, "nothing new is given"),
+            (r#"{"text":"x"}"#, "`action` is missing"),
+            (r#"{"action":"transform","text":7}"#, "must be a JSON string"),
+            (r#"{"acton":"handled"}"#, "did you mean `action`?"),
+            (r#"{"action":"handled","action":"continue"}"#, "stands twice"),
+            (r#"{"action":"handled"} {}"#, "something follows"),
+        ] {
+            let ending = judged(binding, spec, 0, result);
+            let Ending::Malformed { problem: found } = &ending else { panic!("{ending:?}") };
+            assert!(found.contains(problem), "{result}: {found}");
+        }
+    }
+}

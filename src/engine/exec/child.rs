@@ -1,0 +1,480 @@
+//! The only place that spawns, waits for and signals processes.
+//!
+//! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
+//! as long as a child is not reaped, its pid and its group stay its own.
+
+pub mod talk;
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
+
+use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
+use super::command::Program;
+use super::spawn::{Heritage, Start, Variables};
+use super::{Abort, GIVE_UP};
+use crate::engine::run::Exit;
+
+/// Everything that is needed to start one hook.
+#[derive(Debug)]
+pub(super) struct Spawn<'a> {
+    pub(super) program: &'a Program,
+    /// The environment that it starts from, and what it is told of signals.
+    pub(super) heritage: Heritage,
+    /// Variables to set beside that environment.
+    pub(super) variables: &'a [(String, String)],
+    /// Variables of that environment to leave out.
+    pub(super) without: &'a [&'a str],
+    /// `None` for hookrun's own working directory.
+    pub(super) cwd: Option<&'a Path>,
+    /// What the hook gets on stdin.
+    pub(super) payload: &'a Arc<Vec<u8>>,
+}
+
+/// A started hook: the leader of a session and its group, and our ends of its streams.
+#[derive(Debug)]
+pub(super) struct Child {
+    pid: Pid,
+    /// Readable when the leader has exited; `None` where the system has no pidfd.
+    pidfd: Option<OwnedFd>,
+    stdin: Option<Feed>,
+    pub(super) stdout: Capture,
+    pub(super) stderr: Capture,
+}
+
+/// What the leader's status is, without reaping it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Running,
+    Exited(Exit),
+    /// Somebody else reaped it.
+    Lost,
+}
+
+/// The rest of a payload that did not fit into the pipe.
+#[derive(Debug)]
+struct Feed {
+    fd: OwnedFd,
+    payload: Arc<Vec<u8>>,
+    written: usize,
+}
+
+impl Spawn<'_> {
+    fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Start> {
+        let text = |text: &OsStr| CString::new(text.as_bytes());
+        let words = std::iter::once(&self.program.name).chain(&self.program.arguments);
+        Ok(Start {
+            program: text(self.program.path.as_os_str())?,
+            words: words.map(|word| text(word)).collect::<Result<_, _>>()?,
+            heritage: self.heritage.clone(),
+            without: self.without.iter().map(|name| (*name).to_string()).collect(),
+            own: Variables::of(self.variables)?,
+            cwd: self.cwd.map(|cwd| text(cwd.as_os_str())).transpose()?,
+            streams,
+        })
+    }
+}
+
+impl Child {
+    /// Starts a hook in a session of its own, by posix_spawn. What fits into the pipe of
+    /// its stdin is written before, so that most hooks need no further attention.
+    pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
+        let (stdin_reader, stdin_writer) = io::pipe()?;
+        let (stdout_reader, stdout_writer) = io::pipe()?;
+        let (stderr_reader, stderr_writer) = io::pipe()?;
+        let feed = Feed::begin(stdin_writer.into(), spawn.payload)?;
+        rustix::io::ioctl_fionbio(&stdout_reader, true)?;
+        rustix::io::ioctl_fionbio(&stderr_reader, true)?;
+
+        let streams = [stdin_reader.into(), stdout_writer.into(), stderr_writer.into()];
+        let pid = spawn.start(streams)?.spawn()?;
+        Ok(Child {
+            pid,
+            pidfd: open_pidfd(pid),
+            stdin: feed,
+            stdout: Capture::new(stdout_reader.into(), STDOUT_KEPT_BYTES, 0),
+            stderr: Capture::new(stderr_reader.into(), STDERR_HEAD_BYTES, STDERR_TAIL_BYTES),
+        })
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The descriptor that tells of the leader's exit.
+    pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The descriptor that still wants to be fed.
+    pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.stdin.as_ref().map(|feed| feed.fd.as_fd())
+    }
+
+    /// Writes what the hook takes without waiting. A hook that stops reading is not an error.
+    pub(super) fn feed(&mut self) {
+        if self.stdin.as_mut().is_some_and(Feed::write_some) {
+            self.stdin = None;
+        }
+    }
+
+    /// Stops feeding it.
+    pub(super) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Whether the leader runs, without waiting and without reaping.
+    pub(super) fn status(&self) -> Status {
+        loop {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            return match rustix::process::waitid(WaitId::Pid(self.pid), options) {
+                Ok(None) => Status::Running,
+                Ok(Some(status)) => Status::Exited(exit_of(&status)),
+                Err(Errno::INTR) => continue,
+                Err(_) => Status::Lost,
+            };
+        }
+    }
+
+    /// Asks the whole group to end, stopped members included.
+    pub(super) fn terminate(&self) {
+        self.signal(Signal::TERM);
+        self.signal(Signal::CONT);
+    }
+
+    /// Kills the whole group, and the leader even if it has left its group.
+    pub(super) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The group may be empty and the leader may have left it: neither is an error.
+        let _ = rustix::process::kill_process_group(self.pid, signal);
+        if group_of(self.pid) != Some(self.pid.as_raw_nonzero().get()) {
+            let _ = rustix::process::kill_process(self.pid, signal);
+        }
+    }
+
+    /// Kills what is left of the group of a leader that has exited.
+    pub(super) fn kill_rest(&self) {
+        let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
+    }
+
+    /// Takes the leader out of the process table. Only after its exit was seen and its group
+    /// was dealt with: until then the zombie keeps the group's number from being reused.
+    pub(super) fn reap(&self) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Err(Errno::INTR) = rustix::process::waitid(WaitId::Pid(self.pid), options) {}
+    }
+}
+
+impl Feed {
+    /// Writes what fits; `None` when that was all, and the hook will see the end of its input.
+    fn begin(fd: OwnedFd, payload: &Arc<Vec<u8>>) -> io::Result<Option<Feed>> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        let mut feed = Feed { fd, payload: Arc::clone(payload), written: 0 };
+        Ok(if feed.write_some() { None } else { Some(feed) })
+    }
+
+    /// Writes what fits; true when there is nothing more to write, or nobody to read it.
+    fn write_some(&mut self) -> bool {
+        loop {
+            match rustix::io::write(&self.fd, &self.payload[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => return true,
+            }
+            if self.written >= self.payload.len() {
+                return true;
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    // Kernels before 5.3 and some sandboxes have none; the loop then looks every few ms.
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
+/// The process group of a process, or `None` if there is no such process. 0 is a group that is
+/// outside of our namespace: that of whoever started a container that opened no session.
+pub(super) fn group_of(pid: Pid) -> Option<i32> {
+    let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
+    nix::unistd::getpgid(Some(pid)).ok().map(nix::unistd::Pid::as_raw)
+}
+
+fn exit_of(status: &WaitIdStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(status), _) => Exit::Status(status),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// Becomes this program. Returns only why that failed.
+///
+/// By execve itself: `Command::exec` hands a file that the system cannot run to a shell, and an
+/// empty one would then exit 0, which is consent.
+pub(super) fn become_program(program: &Program) -> io::Error {
+    let text = |text: &OsStr| CString::new(text.as_bytes());
+    let name = std::iter::once(&program.name);
+    let words = name.chain(&program.arguments).map(|word| text(word));
+    let (Ok(path), Ok(words)) =
+        (text(program.path.as_os_str()), words.collect::<Result<Vec<_>, _>>())
+    else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    // Rust ignores SIGPIPE, which exec would pass on; what is handled it sets back.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
+    match nix::unistd::execv(&path, &words) {
+        Ok(never) => match never {},
+        Err(error) => error.into(),
+    }
+}
+
+/// Runs a hook as a child in our place, with our streams and in our group.
+pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
+    let mut command = Command::new(&program.path);
+    command.arg0(&program.name).args(&program.arguments).status()
+}
+
+/// Ends the calling process by a signal, whatever it has done about it so far.
+pub(super) fn end_self(signal: i32) {
+    super::signals::take_as_usual(signal);
+    let _ = signal_hook::low_level::raise(signal);
+}
+
+/// The life of the first process of a namespace: reaps what is left to it, so that the dead do
+/// not count, until `life` ends.
+pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    signal_hook::low_level::pipe::register(signal_hook::consts::SIGCHLD, writer)?;
+    loop {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        while let Ok(Some(_)) = rustix::process::waitid(WaitId::All, options) {}
+        let mut fds = [life, reader.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        match rustix::event::poll(&mut fds, None) {
+            Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
+            Ok(_) => while rustix::io::read(&reader, &mut [0; 64]).is_ok_and(|count| count > 0) {},
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Starts a program that is to be told things through its stdin for as long as we live.
+pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    let mut command = Command::new(program);
+    command.arg0("hookrun").args(arguments);
+    command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+    // Inside a hook of another hookrun it must not be taken for a stray process of that one.
+    command.env_remove("HOOKRUN_RUN_ID");
+    let started = command.spawn()?;
+    Ok((Pid::from_child(&started), writer.into()))
+}
+
+/// Kills a child that has not been reaped, and reaps it if that is soon.
+pub(super) fn end(pid: Pid) {
+    let _ = rustix::process::kill_process(pid, Signal::KILL);
+    reap_within(pid, GIVE_UP);
+}
+
+/// Takes a child out of the process table as soon as it has ended, if that is soon. Whether it
+/// has.
+pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
+    let started = Instant::now();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    while let Ok(None) = rustix::process::waitid(WaitId::Pid(pid), options) {
+        if started.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    true
+}
+
+/// Runs `lines` by `sh -e` in `cwd`, with these variables and no others: what a case does before a
+/// hook is tried. What they print goes into the file `said`. `None` if they were still running
+/// after the limit, or when hookrun was told to stop; what they leave running in their group is
+/// ended.
+///
+/// # Errors
+/// When the shell cannot be started.
+pub fn prepare(
+    lines: &str,
+    cwd: &Path,
+    variables: &[(OsString, OsString)],
+    said: &File,
+    (limit, abort): (Duration, &Abort),
+) -> io::Result<Option<Exit>> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
+    command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+    let pid = Pid::from_child(&command.spawn()?);
+    let started = Instant::now();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let exit = loop {
+        match rustix::process::waitid(WaitId::Pid(pid), options) {
+            Ok(Some(status)) => break Some(exit_of(&status)),
+            Ok(None) | Err(Errno::INTR)
+                if started.elapsed() < limit && abort.times_raised() == 0 => {}
+            Ok(None) | Err(Errno::INTR) => break None,
+            Err(error) => return Err(error.into()),
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    };
+    // Before the leader is reaped: until then the number of the group is nobody else's.
+    let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+    reap_within(pid, GIVE_UP);
+    Ok(exit)
+}
+
+/// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and
+/// returns once that is on its way: a small payload waits in the pipe until it is read.
+///
+/// # Errors
+/// When it cannot be started, or ends before it has read everything.
+pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    let mut command = Command::new(program);
+    command.arg0("hookrun").args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A host that ends our group right after the reply must not end this.
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
+    stdin.write_all(payload)
+}
+
+/// Runs an editor on `file`, with the terminal as its streams and in our own group, which is the
+/// one in the foreground. It is killed when `is_over` says so, which is asked again and again and
+/// may wait a moment each time; then there is no status.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn edit(
+    words: &[String],
+    file: &Path,
+    terminal: &File,
+    mut is_over: impl FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg(file);
+    command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?);
+    let mut child = command.stderr(terminal.try_clone()?).spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if is_over() {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+    }
+}
+
+/// How long somebody who waits for a program does not look at anything else.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Asks a program for data: runs it with `variables` beside our environment and nothing on stdin,
+/// and takes all that it says, its stderr up to 64 KiB. It is killed when `limit` is over, when
+/// `is_over` says so, which is asked again and again, or when it has said more than `most_bytes`;
+/// then there is no answer. It stays in our group, so that who interrupts us at the terminal
+/// interrupts it too.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn ask(
+    (program, arguments): (&Path, &[OsString]),
+    variables: &[(&str, &str)],
+    limit: Duration,
+    most_bytes: u64,
+    mut is_over: impl FnMut() -> bool,
+) -> io::Result<Option<Output>> {
+    use std::io::Read;
+    use std::sync::mpsc::RecvTimeoutError;
+    let started = Instant::now();
+    let mut command = Command::new(program);
+    command.args(arguments).envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let (said, hears) = std::sync::mpsc::channel();
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let errors = std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut stderr) = stderr {
+            let _ = stderr.by_ref().take(64 * 1024).read_to_end(&mut kept);
+            let _ = io::copy(&mut stderr, &mut io::sink());
+        }
+        kept
+    });
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let read = stdout.map_or(Ok(0), |out| out.take(most_bytes + 1).read_to_end(&mut kept));
+        let _ = said.send(read.map(|_| kept));
+    });
+    let heard = loop {
+        match hears.recv_timeout(LOOK_AGAIN.min(limit.saturating_sub(started.elapsed()))) {
+            Err(RecvTimeoutError::Timeout) if started.elapsed() < limit && !is_over() => {}
+            heard => break heard,
+        }
+    };
+    let mut status = None;
+    while matches!(&heard, Ok(Ok(kept)) if kept.len() as u64 <= most_bytes) {
+        status = child.try_wait()?;
+        if status.is_some() || started.elapsed() > limit {
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let (Ok(stdout), Some(status)) = (heard, status) else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(None);
+    };
+    let stderr = errors.join().unwrap_or_default();
+    Ok(Some(Output { status, stdout: stdout?, stderr }))
+}
+
+/// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.
+/// For checks of configuration (`sh -n`), never for hooks: its streams are not drained, so a
+/// program that says more than a pipe holds runs into the limit.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn probe(program: &Path, arguments: &[&str], limit: Duration) -> io::Result<Option<Output>> {
+    use wait_timeout::ChildExt;
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if child.wait_timeout(limit)?.is_some() {
+        return child.wait_with_output().map(Some);
+    }
+    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+    child.wait()?;
+    Ok(None)
+}

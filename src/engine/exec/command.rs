@@ -1,0 +1,340 @@
+//! From a hook's handler to a program that can be started, or to why it cannot.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::Access;
+use rustix::io::Errno;
+
+use crate::engine::access;
+use crate::engine::hook::{Handler, OWN_IMAGE, duration_text};
+use crate::engine::run::StartError;
+
+const WORLD_WRITABLE: u32 = 0o002;
+const SET_ID: u32 = 0o6000;
+const ANY_RUN_BIT: u32 = 0o111;
+
+/// A program that can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its canonical absolute path, found once: what was checked is what is started.
+    pub path: PathBuf,
+    /// The name it is told: the path as written.
+    pub name: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.
+///
+/// Refuses files without a run bit, files and folders that everyone may write, and drop-ins
+/// that are setuid or setgid.
+///
+/// # Errors
+/// What is wrong and what to do about it.
+pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
+    match handler {
+        Handler::File(file) => {
+            let path = check(file, true)?;
+            Ok(Program { path, name: file.into(), arguments: Vec::new() })
+        }
+        Handler::Words { words, base } => {
+            let (program, arguments) = words.split_first().ok_or_else(|| StartError {
+                problem: "its command is empty".to_string(),
+                cure: "write the program to run".to_string(),
+            })?;
+            let file = find(program, base, search)?;
+            Ok(Program {
+                path: check(&file, false)?,
+                name: program.into(),
+                arguments: arguments.iter().map(OsString::from).collect(),
+            })
+        }
+        Handler::Shell(line) => Ok(Program {
+            path: PathBuf::from("/bin/sh"),
+            name: "/bin/sh".into(),
+            arguments: vec!["-c".into(), line.into()],
+        }),
+        Handler::Elsewhere { problem, cure } => {
+            Err(StartError { problem: problem.clone(), cure: cure.clone() })
+        }
+        Handler::Function(_) => Err(StartError {
+            problem: "it is a function, and no program can be started for it".to_string(),
+            cure: "give it to a `Runner`".to_string(),
+        }),
+    }
+}
+
+/// The file that `program` names: with a slash relative to `base`, else along `search`.
+fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, StartError> {
+    if program.contains('/') {
+        return Ok(base.join(program));
+    }
+    // The default of execvp where PATH is unset.
+    let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
+    let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
+    let mut candidates = folders.map(|folder| folder.join(program));
+    candidates.find(|file| is_runnable(file)).ok_or_else(|| StartError {
+        problem: format!("no program `{program}` in PATH"),
+        cure: format!(
+            "install it, or write its path; a script beside hookrun.toml is `./{program}`"
+        ),
+    })
+}
+
+fn is_runnable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
+}
+
+/// The canonical path of a file that may be started.
+fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
+    // What it stands for is no file of a name, and runs already.
+    if file == Path::new(OWN_IMAGE) {
+        return Ok(file.to_path_buf());
+    }
+    let shown = file.display();
+    let path = file.canonicalize().map_err(|error| missing(file, &error))?;
+    let meta = path.metadata().map_err(|error| missing(file, &error))?;
+    if !meta.is_file() {
+        return Err(StartError {
+            problem: format!("`{shown}` is not a file"),
+            cure: "put an executable file there".to_string(),
+        });
+    }
+    let mode = meta.permissions().mode();
+    if mode & ANY_RUN_BIT == 0 {
+        return Err(StartError {
+            problem: format!("`{shown}` is not executable"),
+            cure: format!("run `chmod +x {}`", quoted(file)),
+        });
+    }
+    if is_drop_in && mode & SET_ID != 0 {
+        return Err(StartError {
+            problem: format!("`{shown}` is setuid or setgid, and hooks run as who asks"),
+            cure: format!("run `chmod ug-s {}`", quoted(file)),
+        });
+    }
+    if mode & WORLD_WRITABLE != 0 && access::is_open_to_everyone(&path) {
+        return Err(open_to_everyone(&path));
+    }
+    // Whoever may write the folder of a link can put another one in its place.
+    let own = path.parent();
+    let written = file.parent().filter(|folder| Some(*folder) != own);
+    for folder in [own, written].into_iter().flatten() {
+        if access::is_open_to_everyone(folder) {
+            return Err(open_to_everyone(folder));
+        }
+    }
+    Ok(path)
+}
+
+fn open_to_everyone(path: &Path) -> StartError {
+    StartError {
+        problem: format!("everyone may write `{}`", path.display()),
+        cure: access::cure(path),
+    }
+}
+
+fn missing(file: &Path, error: &io::Error) -> StartError {
+    let shown = file.display();
+    let dangling = file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+    if error.kind() == io::ErrorKind::NotFound && dangling {
+        return StartError {
+            problem: format!("`{shown}` is a link to a file that does not exist"),
+            cure: "mend or remove the link".to_string(),
+        };
+    }
+    if error.kind() == io::ErrorKind::NotFound {
+        return StartError {
+            problem: format!("no such file: `{shown}`"),
+            cure: "create it, or correct the path".to_string(),
+        };
+    }
+    StartError {
+        problem: format!("cannot look at `{shown}`: {error}"),
+        cure: "check the path and its permissions".to_string(),
+    }
+}
+
+/// A path as it can be pasted into a shell.
+fn quoted(path: &Path) -> String {
+    shell_words::quote(&path.to_string_lossy()).into_owned()
+}
+
+/// Why a program that was started after all does not count: its time was over by then.
+pub(super) fn hung(program: &Program, time: Duration) -> StartError {
+    StartError {
+        problem: format!(
+            "the system took {} to start `{}`",
+            duration_text(Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(0))),
+            program.path.display()
+        ),
+        cure: "check the file system that it is on, and who holds the file".to_string(),
+    }
+}
+
+/// Why the system refused to start a program that passed every check.
+pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
+    if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
+        return StartError {
+            problem: format!("its working directory `{}` may not be entered", cwd.display()),
+            cure: "the event's `cwd` must be a folder that hookrun may enter".to_string(),
+        };
+    }
+    let shown = program.path.display();
+    let interpreter = interpreter_of(&program.path);
+    let raw = error.raw_os_error().map(Errno::from_raw_os_error);
+    match (raw, interpreter) {
+        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError {
+            problem: format!(
+                "the first line of `{shown}` ends in CR LF, so its interpreter is not found"
+            ),
+            cure: format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
+        },
+        (Some(Errno::NOENT), Some(line)) => StartError {
+            problem: format!("the interpreter of `{shown}` does not exist: `{}`", line.trim()),
+            cure: "install it, or correct the first line".to_string(),
+        },
+        (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError {
+            problem: format!(
+                "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
+            ),
+            cure: format!("run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`", quoted(&program.path)),
+        },
+        (Some(Errno::NOEXEC), _) => StartError {
+            problem: format!(
+                "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
+            ),
+            cure: "add that line".to_string(),
+        },
+        (Some(Errno::ACCESS), Some(line)) => StartError {
+            problem: format!(
+                "permission denied for `{shown}` or its interpreter `{}`",
+                line.trim()
+            ),
+            cure: "check both, and whether the file system is mounted noexec".to_string(),
+        },
+        (Some(Errno::TOOBIG), _) => StartError {
+            problem: "the environment and arguments are too long for the system".to_string(),
+            cure: "shorten the environment that hookrun is started with".to_string(),
+        },
+        // EBADF is what a limit says that was lowered meanwhile.
+        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError {
+            problem: format!("out of file descriptors ({error})"),
+            cure: "raise the limit (`ulimit -n`)".to_string(),
+        },
+        (Some(Errno::AGAIN | Errno::NOMEM), _) => StartError {
+            problem: format!("the system cannot start another process ({error})"),
+            cure: "check the process limit (`ulimit -u`) and the free memory".to_string(),
+        },
+        _ => StartError {
+            problem: format!("cannot start `{shown}`: {error}"),
+            cure: "start it by hand to see more".to_string(),
+        },
+    }
+}
+
+fn begins_with_bom(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; 3];
+    let opened = std::fs::File::open(path);
+    opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
+}
+
+/// Whether the system could start a program, as far as its first bytes tell. Nothing is run.
+///
+/// # Errors
+/// What would go wrong, in the words in which the failed start would be told.
+pub fn check_format(program: &Program) -> Result<(), StartError> {
+    use std::io::Read;
+    let failure = |errno: Errno| Err(explain(program, None, &errno.into()));
+    if rustix::fs::access(&program.path, Access::EXEC_OK).is_err() {
+        return failure(Errno::ACCESS);
+    }
+    let mut magic = Vec::new();
+    let opened = std::fs::File::open(&program.path);
+    let read = opened.and_then(|file| file.take(4).read_to_end(&mut magic));
+    if read.is_err() || MACHINE_CODE.contains(&magic.as_slice()) {
+        return Ok(());
+    }
+    let Some(line) = interpreter_of(&program.path) else {
+        return failure(Errno::NOEXEC);
+    };
+    let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty()).unwrap_or_default();
+    if interpreter.is_empty() {
+        return failure(Errno::NOEXEC);
+    }
+    if Path::new(interpreter).exists() { Ok(()) } else { failure(Errno::NOENT) }
+}
+
+/// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
+const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+
+/// What stands after `#!` in a script's first line.
+pub fn interpreter_of(path: &Path) -> Option<String> {
+    use std::io::Read;
+    let mut start = Vec::new();
+    std::fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let line = start.split(|byte| *byte == b'\n').next()?.strip_prefix(b"#!")?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn file(folder: &Path, name: &str, mode: u32) -> PathBuf {
+        let path = folder.join(name);
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    fn problem(handler: &Handler) -> String {
+        resolve(handler, Some(OsStr::new("/usr/bin:/bin"))).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_must_not_run_is_refused_with_its_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        // Others can reach it.
+        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
+        let of = |name: &str, mode: u32| problem(&Handler::File(file(root, name, mode)));
+        assert!(of("plain", 0o644).contains("chmod +x"));
+        assert!(of("open", 0o757).contains("everyone may write"));
+        assert!(of("suid", 0o4755).contains("chmod ug-s"));
+        assert!(problem(&Handler::File(root.join("none"))).contains("no such file"));
+        assert!(problem(&Handler::File(root.to_path_buf())).contains("is not a file"));
+        std::os::unix::fs::symlink("nowhere", root.join("link")).unwrap();
+        assert!(problem(&Handler::File(root.join("link"))).contains("link to a file"));
+        let good = file(root, "good", 0o755);
+        assert!(resolve(&Handler::File(good.clone()), None).is_ok());
+        fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(problem(&Handler::File(good.clone())).contains("everyone may write"));
+        // What nobody else can reach is nobody else's to write.
+        let inner = root.join("inner");
+        fs::create_dir(&inner).unwrap();
+        let open = file(&inner, "open", 0o757);
+        fs::set_permissions(&inner, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(resolve(&Handler::File(open), None).is_ok());
+    }
+
+    #[test]
+    fn a_bare_name_is_searched_and_a_path_is_relative_to_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "check.sh", 0o755);
+        let words = |program: &str| Handler::Words {
+            words: vec![program.to_string(), "--strict".to_string()],
+            base: folder.path().to_path_buf(),
+        };
+        let program = resolve(&words("./check.sh"), None).unwrap();
+        assert!(program.path.is_absolute() && program.path.ends_with("check.sh"));
+        assert_eq!(program.arguments, ["--strict"]);
+        assert!(problem(&words("no-such-program-here")).contains("in PATH"));
+    }
+}

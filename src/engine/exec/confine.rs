@@ -1,0 +1,250 @@
+//! `hookrun confine`: a process that puts itself under a hook's limits, into its control group
+//! or process namespace and behind its walls, and then becomes the hook.
+//!
+//! It runs in a process of its own, between hookrun and the hook, because these bounds cannot be
+//! set from outside without a moment in which they do not hold. Only hooks that ask for them pay
+//! for it. What goes wrong is told on stderr in one line, by which hookrun knows it.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use rustix::process::{Resource, Rlimit};
+use serde::{Deserialize, Serialize};
+
+use super::walls::{self, Walls};
+use super::{cgroup, child, command::Program};
+use crate::engine::hook::OWN_IMAGE;
+use crate::engine::run::{Captured, Exit, StartError};
+
+/// The exit status of a process that did not become the hook, as of a shell that found a program
+/// and could not start it.
+pub const NEVER_BECAME: u8 = 126;
+
+/// How its line on stderr begins; no text that people write begins so.
+const MARK: &str = "\0hookrun confine: ";
+
+/// What is told to the innermost process of a namespace in place of bounds.
+pub const INIT: &str = "init";
+
+/// The bounds to set before the hook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Bounds {
+    /// Whose child it must be, so that the end of that one is noticed.
+    pub(super) parent: i32,
+    /// How many files it may have open.
+    pub(super) files: Option<u64>,
+    /// The control group to be in.
+    pub(super) cgroup: Option<PathBuf>,
+    /// Whether to be in a process namespace of its own.
+    pub(super) has_namespace: bool,
+    /// Where it may go.
+    pub(super) walls: Option<Walls>,
+}
+
+/// How it ended without becoming the hook.
+#[derive(Debug)]
+enum Ended {
+    /// The hook ran in a namespace, and this is its status.
+    With(ExitStatus),
+    /// The hook never ran.
+    Never(StartError),
+}
+
+impl Bounds {
+    /// The program that sets these bounds and becomes `hook`.
+    pub(super) fn around(&self, own: &Path, hook: &Program) -> Result<Program, StartError> {
+        let bounds = serde_json::to_string(self).map_err(|error| StartError {
+            problem: format!("a path of its bounds is no text ({error})"),
+            cure: "give the folder a name in UTF-8".to_string(),
+        })?;
+        let mut arguments: Vec<OsString> = vec!["confine".into(), bounds.into()];
+        arguments.push(hook.path.clone().into());
+        arguments.push(hook.name.clone());
+        arguments.extend(hook.arguments.iter().cloned());
+        Ok(Program { path: own.to_path_buf(), name: "hookrun".into(), arguments })
+    }
+}
+
+/// The whole life of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of
+/// `hookrun confine init`, the first process of a namespace. Does not return when all goes well
+/// and the hook shares our process; otherwise gives the exit status.
+pub fn enter(arguments: &[OsString]) -> u8 {
+    if arguments.first().is_some_and(|first| first == INIT) {
+        // The namespace lives as long as its first process, and that one as long as the pipe.
+        if child::adopt_until_end(io::stdin().as_fd()).is_err() {
+            let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        }
+        return 0;
+    }
+    match become_hook(arguments) {
+        Ended::With(status) => leave_with(status),
+        Ended::Never(error) => {
+            let line = serde_json::json!({ "problem": error.problem, "cure": error.cure });
+            let _ = writeln!(io::stderr(), "{MARK}{line}");
+            NEVER_BECAME
+        }
+    }
+}
+
+/// Why a process that was to become a hook did not; `None` if it did, or never had to.
+pub(super) fn failed(exit: Exit, stderr: &Captured) -> Option<StartError> {
+    if exit != Exit::Status(i32::from(NEVER_BECAME)) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&stderr.head);
+    // The system's loader may have complained before.
+    let (_, line) = text.split_once(MARK)?;
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    let part = |key: &str| line.get(key)?.as_str().map(str::to_string);
+    Some(StartError { problem: part("problem")?, cure: part("cure")? })
+}
+
+fn become_hook(arguments: &[OsString]) -> Ended {
+    let (bounds, program) = match read(arguments) {
+        Ok(read) => read,
+        Err(problem) => return Ended::Never(own_fault(problem)),
+    };
+    match set(&bounds) {
+        Ok(()) if bounds.has_namespace => run_inside(&program, bounds.files),
+        Ok(()) => {
+            let error = limit_files(bounds.files).err();
+            let error = error.unwrap_or_else(|| child::become_program(&program));
+            Ended::Never(super::command::explain(&program, None, &error))
+        }
+        Err(problem) => Ended::Never(StartError {
+            problem,
+            cure: "run it where that is allowed, or change its `containment` or `sandbox`"
+                .to_string(),
+        }),
+    }
+}
+
+fn read(arguments: &[OsString]) -> Result<(Bounds, Program), String> {
+    let [bounds, path, name, arguments @ ..] = arguments else {
+        return Err("it needs bounds, a program and its name".to_string());
+    };
+    let bounds = serde_json::from_str(&bounds.to_string_lossy())
+        .map_err(|error| format!("its bounds cannot be read: {error}"))?;
+    let (path, name) = (PathBuf::from(path), name.clone());
+    Ok((bounds, Program { path, name, arguments: arguments.to_vec() }))
+}
+
+/// Sets all bounds but the number of files, which we need ourselves.
+fn set(bounds: &Bounds) -> Result<(), String> {
+    if bounds.walls.is_some() {
+        close_inherited();
+    }
+    if bounds.has_namespace {
+        // Whatever happens to hookrun, the hook ends with it, at once.
+        let _ = die_with_parent();
+        let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+        if parent != bounds.parent {
+            return Err("hookrun has ended meanwhile".to_string());
+        }
+    }
+    if let Some(group) = &bounds.cgroup {
+        let told = |error| format!("its control group cannot be entered: {error}");
+        cgroup::join(group).map_err(told)?;
+    }
+    if bounds.has_namespace {
+        let told = |error| format!("it gets no process namespace of its own: {error}");
+        make_namespace().map_err(told)?;
+    }
+    let Some(walls) = &bounds.walls else { return Ok(()) };
+    walls::raise(walls).map_err(|error| format!("it gets no sandbox: {error}"))
+}
+
+/// Closes what hookrun was started with beside its streams: no wall stands before a file that is
+/// open already.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name());
+        names.filter_map(|name| name.to_str()?.parse().ok()).collect::<Vec<i32>>()
+    });
+    for fd in open.unwrap_or_else(|_| (3..4096).collect()).into_iter().filter(|fd| *fd > 2) {
+        let _ = nix::unistd::close(fd);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_parent() -> rustix::io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+}
+
+#[cfg(target_os = "linux")]
+fn make_namespace() -> io::Result<()> {
+    use nix::sched::CloneFlags;
+    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    if nix::sched::unshare(CloneFlags::CLONE_NEWPID).is_ok() {
+        return Ok(());
+    }
+    // Without the privilege it takes a user namespace, in which we stay who we are.
+    nix::sched::unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent() -> rustix::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_namespace() -> io::Result<()> {
+    Err(io::Error::other("only Linux has them"))
+}
+
+fn limit_files(files: Option<u64>) -> io::Result<()> {
+    let Some(files) = files else { return Ok(()) };
+    let hard = rustix::process::getrlimit(Resource::Nofile).maximum;
+    let limit = Some(hard.map_or(files, |hard| files.min(hard)));
+    rustix::process::setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit })?;
+    Ok(())
+}
+
+/// Starts the first process of the namespace, which only waits, and then the hook beside it, so
+/// that the hook is an ordinary process: the first one of a namespace ignores signals.
+fn run_inside(program: &Program, files: Option<u64>) -> Ended {
+    // Those to the group are for the hook, which may send them itself; we owe its status.
+    super::signals::survive();
+    // Only Linux has namespaces.
+    let own = Path::new(OWN_IMAGE);
+    let first = child::companion(own, &["confine".to_string(), INIT.to_string()]);
+    let (first, pipe) = match first {
+        Ok(first) => first,
+        Err(error) => return Ended::Never(own_fault(format!("no first process: {error}"))),
+    };
+    let ran = limit_files(files).and_then(|()| child::run_inside(program));
+    // With its first process the whole namespace ends, and that one is dead only after all.
+    drop(pipe);
+    let _ = child::reap_within(first, super::GIVE_UP);
+    match ran {
+        Ok(status) => Ended::With(status),
+        Err(error) => Ended::Never(super::command::explain(program, None, &error)),
+    }
+}
+
+/// Ends as the hook has ended.
+fn leave_with(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(signal) = status.signal() else {
+        return status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NEVER_BECAME);
+    };
+    // No second core file.
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(Resource::Core, none);
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    child::end_self(signal);
+    NEVER_BECAME
+}
+
+fn own_fault(problem: String) -> StartError {
+    StartError {
+        problem: format!("its bounds could not be set: {problem}"),
+        cure: "this is a fault of hookrun's: report it".to_string(),
+    }
+}

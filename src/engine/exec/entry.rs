@@ -1,0 +1,118 @@
+//! The way into a hook's process: straight, or through `confine`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use super::cgroup::Cgroup;
+use super::command::Program;
+use super::confine::Bounds;
+use super::walls;
+use super::{Engine, Job};
+use crate::engine::hook::Containment;
+use crate::engine::run::{Level, StartError};
+
+/// hookrun's own program, for what must be a process of its own: the keeper, and what sets
+/// bounds that cannot be set from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnProgram {
+    /// The `hookrun` binary, or a program that answers `keep MARK` by [`super::keeper::keep`] and
+    /// `confine …` by [`super::confine::enter`].
+    pub path: PathBuf,
+    /// The mark that the processes of its hooks carry in `HOOKRUN_RUN_ID`.
+    pub mark: String,
+}
+
+/// The way into one hook's process.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// What is started; `None` for the hook's own program.
+    pub(super) program: Option<Program>,
+    /// The control group that it will be in.
+    pub(super) cgroup: Option<Cgroup>,
+    /// How surely all that it starts is ended.
+    pub(super) level: Level,
+    /// What the person who wrote the hook should know.
+    pub(super) notes: Vec<String>,
+}
+
+impl Engine {
+    /// Finds the way into the process of `job`, whose program is `program`.
+    pub(super) fn enter(&self, job: &Job<'_>, program: &Program) -> Result<Entry, StartError> {
+        let hook = job.hook;
+        let level = match hook.containment {
+            Containment::Auto if self.grounds.is_some() => Level::Sweep,
+            Containment::Auto | Containment::Group => Level::Group,
+            Containment::Cgroup => Level::Cgroup,
+            Containment::Pidns => Level::Namespace,
+        };
+        let notes = job.notes.clone();
+        let mut entry = Entry { program: None, cgroup: None, level, notes };
+        let is_bound =
+            hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
+        if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
+            return Err(StartError {
+                problem:
+                    "its limits on memory, cpu and processes can only be kept where there is /proc"
+                        .to_string(),
+                cure: "run it on Linux with /proc mounted, or drop them".to_string(),
+            });
+        }
+        let may_do_without = job.walls.as_ref().is_none_or(|walls| !walls.required);
+        if !is_bound && job.walls.is_some() && self.program.is_none() && may_do_without {
+            let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
+            entry.notes.push(note.to_string());
+            return Ok(entry);
+        }
+        if !is_bound && job.walls.is_none() {
+            return Ok(entry);
+        }
+        if let Some(lacking) = job.walls.as_ref().and_then(walls::lacking) {
+            if job.walls.as_ref().is_some_and(|walls| walls.required) {
+                return Err(StartError {
+                    problem: format!("its sandbox cannot be had: {lacking}"),
+                    cure: "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`".to_string(),
+                });
+            }
+            entry.notes.push(format!("sandbox: not all of it is in force: {lacking}"));
+        }
+        self.confine(job, program, &mut entry)?;
+        Ok(entry)
+    }
+
+    fn confine(
+        &self,
+        job: &Job<'_>,
+        program: &Program,
+        entry: &mut Entry,
+    ) -> Result<(), StartError> {
+        let Some(own) = &self.program else {
+            return Err(StartError {
+                problem: "`sandbox`, `limits.files` and `containment` need the hookrun binary, which the program around it does not name".to_string(),
+                cure: "give it to the runner (`Runner::program`)".to_string(),
+            });
+        };
+        if entry.level == Level::Cgroup {
+            let number = self.shared.cgroups_made.fetch_add(1, Ordering::Relaxed);
+            let name = format!("hookrun-{}-{number}", own.mark);
+            let group = Cgroup::make(&name, job.hook.limits.processes);
+            entry.cgroup = Some(group.map_err(|problem| StartError {
+                problem,
+                cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
+            })?);
+        }
+        let walls = job.walls.clone().map(|walls| match entry.level {
+            // The first process of a namespace is hookrun as well.
+            Level::Namespace => walls.with_readable(&own.path),
+            Level::Group | Level::Sweep | Level::Cgroup => walls,
+        });
+        let bounds = Bounds {
+            parent: rustix::process::getpid().as_raw_nonzero().get(),
+            files: job.hook.limits.files,
+            cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),
+            has_namespace: entry.level == Level::Namespace,
+            walls,
+        };
+        entry.program = Some(bounds.around(&own.path, program)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,434 @@
+//! The readiness loop: the hooks of one step, from waiting to done.
+//!
+//! A hook waits, runs, and is done. It leaves "runs" by exiting (its output is then drained for
+//! a moment), or because it was stopped (SIGTERM, a grace, SIGKILL). Every state has a time at
+//! which it ends, so the loop ends.
+
+mod calling;
+mod starting;
+
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use super::call::{Answers, Begun};
+use super::child::Status;
+use super::keeper::Keeper;
+use super::live::{Live, Phase, not_run};
+use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
+use crate::engine::run::{Ending, Trace};
+
+/// How much is read at once. With 64 KiB glibc tidies its whole heap each time that this is freed.
+const BUFFER_BYTES: usize = 32 * 1024;
+
+/// How long nothing is looked at. A wait that is interrupted by SIGSTOP goes on after SIGCONT for
+/// what was left of it, however late it is by then.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// The hooks of one step and how far they are.
+pub(super) struct Step<'e> {
+    engine: &'e Engine,
+    slots: Vec<Slot<'e>>,
+    at_once: usize,
+    budget: Option<Budget>,
+    settles: &'e dyn Fn(&Trace) -> bool,
+    times_aborted: u64,
+    /// The groups of hooks that were ended, not of those that exited by themselves.
+    ended_groups: Vec<Pid>,
+    buffer: Vec<u8>,
+    /// Where functions answer, once there is one.
+    answers: Option<Answers>,
+}
+
+struct Slot<'e> {
+    job: &'e Job<'e>,
+    state: State,
+}
+
+enum State {
+    /// To be started, at the earliest at `not_before`.
+    Waiting { attempt: u32, not_before: Option<Instant> },
+    /// Started.
+    Live(Box<Live>),
+    /// A function that was called.
+    Called(Box<Begun>),
+    /// Over.
+    Done(Box<Trace>),
+}
+
+/// What a descriptor in the poll set belongs to.
+#[derive(Clone, Copy)]
+enum Watched {
+    Abort,
+    Answers,
+    Exit(usize),
+    Stdin(usize),
+    Stdout(usize),
+    Stderr(usize),
+}
+
+impl<'e> Step<'e> {
+    pub(super) fn new(
+        engine: &'e Engine,
+        jobs: &'e [Job<'e>],
+        budget: Option<Budget>,
+        settles: &'e dyn Fn(&Trace) -> bool,
+    ) -> Step<'e> {
+        let first = || State::Waiting { attempt: 0, not_before: None };
+        Step {
+            engine,
+            slots: jobs.iter().map(|job| Slot { job, state: first() }).collect(),
+            at_once: engine.at_once(jobs.len()),
+            budget,
+            settles,
+            times_aborted: 0,
+            ended_groups: Vec::new(),
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+            answers: None,
+        }
+    }
+
+    /// Runs every hook to its end. Also gives the process groups of those that were ended.
+    pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
+        loop {
+            self.start_what_may();
+            if self.slots.iter().all(|slot| matches!(slot.state, State::Done(_))) {
+                break;
+            }
+            self.wait_and_serve();
+            self.hear_functions();
+            self.note_abort();
+            self.call_keeper();
+            for place in 0..self.slots.len() {
+                self.look(place);
+                self.advance(place);
+                self.look_at_call(place);
+            }
+        }
+        let traces = self
+            .slots
+            .into_iter()
+            .map(|slot| match slot.state {
+                State::Done(trace) => *trace,
+                State::Waiting { .. } | State::Live(_) | State::Called(_) => {
+                    not_run(self.engine.aborted())
+                }
+            })
+            .collect();
+        (traces, self.ended_groups)
+    }
+
+    /// Waits until something happens or is due, and moves bytes.
+    fn wait_and_serve(&mut self) {
+        let timeout = self.until_next();
+        self.engine.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+        let timeout = timeout.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT));
+        let timeout = Timespec::try_from(timeout).ok();
+        let (watched, mut fds) = self.poll_set();
+        let ready: Vec<Watched> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {
+                let happened =
+                    watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
+                happened.map(|(what, _)| what).collect()
+            }
+            // A hook has taken away our right to as many descriptors as we have open: we may no
+            // longer wait for them, but use them.
+            Err(Errno::INVAL) => {
+                std::thread::sleep(TICK);
+                watched
+            }
+            // A signal arrived; or memory is short, and the deadlines are looked at all the same.
+            Err(_) => Vec::new(),
+        };
+        for what in ready {
+            self.serve(what);
+        }
+    }
+
+    fn poll_set(&self) -> (Vec<Watched>, Vec<PollFd<'_>>) {
+        let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
+        let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
+        // Once raised it stays readable: from then on it is looked at every tick instead.
+        let aborts = [&self.engine.abort, &self.engine.cancel].into_iter().flatten();
+        for abort in aborts.filter(|_| self.times_aborted == 0) {
+            watched.push(Watched::Abort);
+            fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
+        }
+        if let Some(answers) = &self.answers {
+            watched.push(Watched::Answers);
+            fds.push(PollFd::from_borrowed_fd(answers.fd(), PollFlags::IN));
+        }
+        for (place, slot) in self.slots.iter().enumerate() {
+            let State::Live(live) = &slot.state else {
+                continue;
+            };
+            let has_exited = matches!(live.phase, Phase::Draining { .. });
+            if let Some(fd) = live.child.exit_fd().filter(|_| !has_exited) {
+                watched.push(Watched::Exit(place));
+                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            }
+            if let Some(fd) = live.child.stdin_fd() {
+                watched.push(Watched::Stdin(place));
+                fds.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT));
+            }
+            if let Some(fd) = live.child.stdout.fd() {
+                watched.push(Watched::Stdout(place));
+                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
+            }
+            if let Some(fd) = live.child.stderr.fd() {
+                watched.push(Watched::Stderr(place));
+                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
+            }
+        }
+        (watched, fds)
+    }
+
+    /// How long nothing is due.
+    fn until_next(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let may_have_keeper = self.may_have_keeper();
+        let running = self.slots.iter().filter(|slot| slot.is_running()).count();
+        let has_room = running < self.at_once;
+        let mut next: Option<Instant> = None;
+        let mut due =
+            |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
+        for slot in &self.slots {
+            match &slot.state {
+                // Without room its time comes when another one ends.
+                State::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
+                State::Waiting { .. } => {}
+                State::Live(live) => {
+                    due(live.ends_at());
+                    if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
+                        due(look.at);
+                    }
+                    if let Some(instant) = live.keeper_due().filter(|_| may_have_keeper) {
+                        due(instant);
+                    }
+                    let has_exited = matches!(live.phase, Phase::Draining { .. });
+                    if self.times_aborted > 0 || (live.child.exit_fd().is_none() && !has_exited) {
+                        due(now + TICK);
+                    }
+                }
+                State::Called(begun) => due(begun.deadline),
+                State::Done(_) => {}
+            }
+        }
+        Some(next?.saturating_duration_since(now))
+    }
+
+    fn serve(&mut self, what: Watched) {
+        let buffer = &mut self.buffer;
+        let place = match what {
+            Watched::Abort | Watched::Answers => return,
+            Watched::Exit(place)
+            | Watched::Stdin(place)
+            | Watched::Stdout(place)
+            | Watched::Stderr(place) => place,
+        };
+        let slot = &mut self.slots[place];
+        let State::Live(live) = &mut slot.state else {
+            return;
+        };
+        let in_time = live.is_heard();
+        match what {
+            Watched::Stdin(_) => live.child.feed(),
+            Watched::Stdout(_) => {
+                live.child.stdout.read(buffer, in_time);
+                live.check_output(&slot.job.hook.limits);
+            }
+            Watched::Stderr(_) => {
+                live.child.stderr.read(buffer, in_time);
+                live.check_output(&slot.job.hook.limits);
+            }
+            Watched::Exit(_) => live.has_news = true,
+            Watched::Abort | Watched::Answers => {}
+        }
+    }
+
+    /// Whether there is a keeper, or one can still be started.
+    fn may_have_keeper(&self) -> bool {
+        self.engine.program.is_some() && !self.engine.shared.has_no_keeper.load(Ordering::Relaxed)
+    }
+
+    /// Tells the keeper of hooks that have run for long enough, and starts it for the first.
+    fn call_keeper(&mut self) {
+        if !self.may_have_keeper() {
+            return;
+        }
+        let now = Instant::now();
+        for slot in &mut self.slots {
+            let State::Live(live) = &mut slot.state else { continue };
+            if live.keeper_due().is_none_or(|due| due > now) {
+                continue;
+            }
+            let mut kept = locked(&self.engine.shared.kept);
+            if kept.is_none() {
+                *kept = self.engine.program.as_ref().and_then(Keeper::start);
+            }
+            match kept.as_ref() {
+                Some(keeper) => live.tell(keeper),
+                None => return self.engine.shared.has_no_keeper.store(true, Ordering::Relaxed),
+            }
+        }
+    }
+
+    /// Looks whether we were told to stop, once or again.
+    fn note_abort(&mut self) {
+        let times = self.engine.times_aborted();
+        if times == self.times_aborted {
+            return;
+        }
+        self.times_aborted = times;
+        let aborted = self.engine.aborted();
+        for slot in &mut self.slots {
+            match &mut slot.state {
+                State::Waiting { .. } => {
+                    slot.state = State::Done(Box::new(not_run(aborted.clone())));
+                }
+                State::Live(live) if times > 1 => live.kill(aborted.clone()),
+                State::Live(live) => live.stop(aborted.clone()),
+                State::Called(begun) => {
+                    let trace = begun.left(aborted.clone(), Instant::now());
+                    slot.state = State::Done(Box::new(trace));
+                }
+                State::Done(_) => {}
+            }
+        }
+    }
+
+    /// Looks at what a hook with limits uses.
+    fn look(&mut self, place: usize) {
+        let leader = |slot: &Slot<'_>| slot.live().map(|live| live.child.pid());
+        let slots = &self.slots;
+        if slots[place].live().is_none_or(|live| live.look.is_none()) {
+            return;
+        }
+        let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
+        let leaders: Vec<i32> = leaders.collect();
+        let is_reaper = self.engine.grounds.is_some();
+        // Only a mark of its own tells its strays from hooks of that name in other decisions.
+        let mark = self.engine.mark.clone();
+        let slot = &mut self.slots[place];
+        let hook = slot.job.hook;
+        let strays = || match is_reaper {
+            true => tree::strays_of(hook, mark.as_deref(), &leaders),
+            false => Vec::new(),
+        };
+        if let State::Live(live) = &mut slot.state {
+            live.look(&hook.limits, strays);
+        }
+    }
+
+    /// Moves one hook to its next phase if its time has come.
+    fn advance(&mut self, place: usize) {
+        let now = Instant::now();
+        let job = self.slots[place].job;
+        let State::Live(live) = &mut self.slots[place].state else {
+            return;
+        };
+        let status = match &live.phase {
+            Phase::Draining { exit, .. } => exit.map_or(Status::Lost, Status::Exited),
+            // Nothing is due and nobody told of an exit: no need to ask the system.
+            _ if !live.has_news && live.child.exit_fd().is_some() && now < live.ends_at() => {
+                return;
+            }
+            Phase::Running { .. } | Phase::Stopping { .. } | Phase::Killed { .. } => {
+                live.child.status()
+            }
+        };
+        live.has_news = false;
+        let is_over = match (&live.phase, status) {
+            // An exit that is already there wins over the deadline.
+            (Phase::Running { .. }, Status::Exited(exit)) => {
+                live.drain(job, self.budget, Some(exit), now)
+            }
+            (Phase::Running { .. }, Status::Lost) => live.drain(job, self.budget, None, now),
+            (Phase::Running { deadline, .. }, Status::Running) => {
+                if *deadline <= now {
+                    live.reach_deadline(job, self.budget, now);
+                }
+                false
+            }
+            (Phase::Draining { .. }, _) => live.ends_at() <= now || live.is_drained(),
+            (Phase::Stopping { .. } | Phase::Killed { .. }, Status::Exited(_) | Status::Lost) => {
+                true
+            }
+            (Phase::Stopping { why, kill_at }, Status::Running) => {
+                if *kill_at <= now {
+                    let why = why.clone();
+                    live.kill(why);
+                }
+                false
+            }
+            (Phase::Killed { give_up_at, .. }, Status::Running) => *give_up_at <= now,
+        };
+        if is_over {
+            if !matches!(live.phase, Phase::Draining { .. }) {
+                self.ended_groups.push(live.child.pid());
+            }
+            // Before it is reaped, while the number is still its own.
+            let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
+            if let Some(Some(keeper)) = kept.as_deref() {
+                keeper.forget(live.child.pid());
+            }
+            drop(kept);
+            self.engine.promise(JUDGING);
+            let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
+            let cgroup = cgroup.map(|group| group.path().to_path_buf());
+            let trace = live.finish(job, status, now);
+            let kept = cgroup.is_some().then(|| locked(&self.engine.shared.kept));
+            if let (Some(Some(keeper)), Some(group)) = (kept.as_deref(), cgroup) {
+                keeper.forget_cgroup(&group);
+            }
+            self.done(place, trace);
+        }
+    }
+
+    /// Notes the end of one hook. If it settles the event, those after it are ended.
+    fn done(&mut self, place: usize, trace: Trace) {
+        let settled = (self.settles)(&trace);
+        tracing::debug!(
+            hook = self.slots[place].job.hook.name,
+            ending = trace.ending.name(),
+            "ended"
+        );
+        self.slots[place].state = State::Done(Box::new(trace));
+        if !settled {
+            return;
+        }
+        for slot in &mut self.slots[place + 1..] {
+            match &mut slot.state {
+                State::Waiting { .. } => {
+                    slot.state = State::Done(Box::new(not_run(Ending::Voided)));
+                }
+                State::Live(live) => live.stop(Ending::Voided),
+                State::Called(begun) => {
+                    let trace = begun.left(Ending::Voided, Instant::now());
+                    slot.state = State::Done(Box::new(trace));
+                }
+                State::Done(_) => {}
+            }
+        }
+    }
+}
+
+impl Slot<'_> {
+    fn live(&self) -> Option<&Live> {
+        match &self.state {
+            State::Live(live) => Some(live),
+            State::Waiting { .. } | State::Called(_) | State::Done(_) => None,
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        match &self.state {
+            State::Live(_) | State::Called(_) => true,
+            State::Waiting { .. } | State::Done(_) => false,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Starting the hooks of a step: when there is room, again where that may help, and until when
+//! each may then run.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use super::{State, Step};
+use crate::engine::exec::child::{Child, Spawn};
+use crate::engine::exec::command::{self, Program};
+use crate::engine::exec::entry::Entry;
+use crate::engine::exec::live::{Live, Look, Phase, not_run};
+use crate::engine::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, Runs};
+use crate::engine::run::Ending;
+
+impl Step<'_> {
+    /// Starts as many waiting hooks as there is room for.
+    pub(super) fn start_what_may(&mut self) {
+        let running = self.slots.iter().filter(|slot| slot.is_running()).count();
+        let mut room = self.at_once.saturating_sub(running);
+        for place in 0..self.slots.len() {
+            let State::Waiting { attempt, not_before } = self.slots[place].state else {
+                continue;
+            };
+            if room == 0 {
+                return;
+            }
+            if not_before.is_some_and(|instant| instant > Instant::now()) {
+                continue;
+            }
+            self.start(place, attempt);
+            if self.slots[place].is_running() {
+                room -= 1;
+            }
+        }
+    }
+
+    fn start(&mut self, place: usize, attempt: u32) {
+        let job = self.slots[place].job;
+        let now = Instant::now();
+        if self.engine.is_aborted() {
+            return self.done(place, not_run(self.engine.aborted()));
+        }
+        if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
+            return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
+        }
+        let program = match &job.runs {
+            Ok(Runs::Program(program)) => program,
+            Ok(Runs::Call(call)) => return self.call(place, call, now),
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
+        };
+        let entry = match self.engine.enter(job, program) {
+            Ok(entry) => entry,
+            Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
+        };
+        let heritage = match self.engine.heritage(job.environment) {
+            Ok(heritage) => heritage,
+            Err(error) => {
+                let error = command::explain(program, None, &error);
+                return self.done(place, not_run(Ending::NotStarted(error)));
+            }
+        };
+        let spawn = Spawn {
+            program: entry.program.as_ref().unwrap_or(program),
+            heritage,
+            variables: &job.variables,
+            without: job.without,
+            cwd: job.cwd.as_deref(),
+            payload: &job.payload,
+        };
+        let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
+        self.engine.promise(job.timeout.min(left));
+        match Child::start(&spawn) {
+            Ok(child) => {
+                let live = self.started((job, program), child, entry, now);
+                self.slots[place].state = State::Live(Box::new(live));
+            }
+            Err(error) if attempt < RETRIES && is_passing(&error) => {
+                let later = now + RETRY_FIRST * 2u32.pow(attempt);
+                let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
+                self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
+            }
+            Err(error) => {
+                let error = command::explain(spawn.program, job.cwd.as_deref(), &error);
+                self.done(place, not_run(Ending::NotStarted(error)));
+            }
+        }
+    }
+
+    /// A hook whose process was started at `now`, or has at last been.
+    fn started(
+        &self,
+        (job, program): (&Job<'_>, &Program),
+        child: Child,
+        entry: Entry,
+        now: Instant,
+    ) -> Live {
+        let pid = child.pid();
+        tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
+        let hung = now.elapsed();
+        let phase = if hung < job.timeout.max(GIVE_UP) {
+            self.first_phase(job.timeout, now)
+        } else {
+            // Only the watchdog can have ended this.
+            child.kill();
+            let why = Ending::NotStarted(command::hung(program, hung));
+            Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
+        };
+        Live {
+            child,
+            started: now,
+            phase,
+            own_deadline: deadline_of(job.timeout, now),
+            has_news: false,
+            is_kept: !job.may_leave_processes(),
+            is_told: false,
+            look: job.hook.limits.need_looking().then(|| Look::first(now)),
+            is_confined: entry.program.is_some(),
+            cgroup: entry.cgroup,
+            level: entry.level,
+            notes: entry.notes,
+        }
+    }
+
+    /// A hook's own timeout, or the end of the budget where that comes first.
+    fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
+        let (deadline, why) = self.ends(timeout, now);
+        Phase::Running { deadline, why }
+    }
+
+    /// When that comes, and what it means.
+    pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
+        let own = deadline_of(timeout, now);
+        match self.budget.filter(|budget| budget.until < own) {
+            Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
+            None => (own, Ending::TimedOut { after: timeout }),
+        }
+    }
+}
+
+/// The end of a timeout. One beyond what the clock can express never comes.
+fn deadline_of(timeout: Duration, now: Instant) -> Instant {
+    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()))
+}
+
+/// Whether starting may succeed a moment later: the file is just being written by somebody
+/// (ETXTBSY), or the system is short of processes (EAGAIN).
+fn is_passing(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))
+}

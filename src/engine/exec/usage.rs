@@ -1,0 +1,201 @@
+//! What the processes of a hook use, read from `/proc`, and whether it is too much.
+//!
+//! Looked at every few milliseconds while a hook with such limits runs, so that one limit holds
+//! for all its processes together, which no rlimit does. Linux only.
+
+use std::collections::HashSet;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::engine::hook::limits::{Limits, size_text};
+use crate::engine::run::Ending;
+
+/// How many processes are counted at most: looking at one takes about 50 µs, and a hook that has
+/// started so many must not delay its own end.
+const COUNTED_PROCESSES: u64 = 4096;
+
+/// What a tree of processes uses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) memory_bytes: u64,
+    pub(super) cpu: Duration,
+    pub(super) processes: u64,
+    pids: Vec<i32>,
+}
+
+impl Usage {
+    /// What is used by `roots` and all their descendants. Nothing is counted beyond the first
+    /// process too many: a bomb goes on while it is looked at.
+    pub(super) fn of_trees(roots: Vec<i32>, limits: &Limits) -> Usage {
+        let most = most_counted(limits);
+        let mut usage = Usage::default();
+        let mut seen: HashSet<i32> = HashSet::new();
+        let mut ticks = 0;
+        let mut rest = roots;
+        while let Some(pid) = rest.pop() {
+            if usage.processes == most {
+                break;
+            }
+            if !seen.insert(pid) {
+                continue;
+            }
+            let Some(used) = ticks_of(pid, ALL) else { continue };
+            ticks += used;
+            usage.processes += 1;
+            usage.memory_bytes += memory_of(pid);
+            usage.pids.push(pid);
+            rest.extend(children_of(pid));
+        }
+        usage.cpu = cpu_time(ticks);
+        usage
+    }
+
+    /// What is used in the process namespace that `wrapper` has made. That one and its first
+    /// child, the first process of the namespace, are ours and not the hook's; what they have
+    /// waited for was the hook's.
+    pub(super) fn in_namespace(wrapper: i32, limits: &Limits) -> Usage {
+        let mut roots = children_of(wrapper);
+        let mut waited = ticks_of(wrapper, WAITED).unwrap_or(0);
+        if !roots.is_empty() {
+            let first = roots.remove(0);
+            roots.extend(children_of(first));
+            waited += ticks_of(first, WAITED).unwrap_or(0);
+        }
+        let mut usage = Usage::of_trees(roots, limits);
+        usage.cpu += cpu_time(waited);
+        usage
+    }
+
+    /// The same, looked at closer if it seems to hold too much memory: what processes have in
+    /// common counts once. That takes ten times as long.
+    pub(super) fn looked_into(mut self, limits: &Limits) -> Usage {
+        if limits.memory_bytes.is_some_and(|limit| self.memory_bytes > limit) {
+            let pids = self.pids.iter().filter(|pid| !is_being_started(**pid));
+            self.memory_bytes = pids.map(|pid| share_of(*pid)).sum();
+        }
+        self
+    }
+
+    /// The first limit that is exceeded.
+    pub(super) fn excess(&self, limits: &Limits) -> Option<Ending> {
+        let memory = limits.memory_bytes.filter(|limit| self.memory_bytes > *limit);
+        if let Some(limit) = memory {
+            let used = size_text(self.memory_bytes);
+            return Some(over("memory", format!("it held {used} of {}", size_text(limit))));
+        }
+        if let Some(limit) = limits.cpu.filter(|limit| self.cpu > *limit) {
+            let limit = crate::engine::hook::duration_text(limit);
+            let used = self.cpu.as_secs_f64();
+            return Some(over("cpu", format!("it used {used:.2}s of {limit}")));
+        }
+        let limit = limits.processes.filter(|limit| self.processes > *limit)?;
+        Some(over("processes", format!("it had {} at once of {limit}", self.processes)))
+    }
+}
+
+/// How many processes are counted.
+pub(super) fn most_counted(limits: &Limits) -> u64 {
+    limits
+        .processes
+        .map_or(COUNTED_PROCESSES, |limit| limit.saturating_add(1).min(COUNTED_PROCESSES))
+}
+
+/// A struck limit.
+pub(super) fn over(limit: &'static str, problem: String) -> Ending {
+    Ending::OverLimit { limit, problem }
+}
+
+/// The processor time of a process, and of those children that it has waited for: proc(5), utime,
+/// stime, cutime and cstime.
+const ALL: RangeInclusive<usize> = 14..=17;
+
+/// That of the children alone.
+const WAITED: RangeInclusive<usize> = 16..=17;
+
+/// The sum of these fields of a process, in ticks; `None` if it is gone.
+fn ticks_of(pid: i32, fields: RangeInclusive<usize>) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold blanks and brackets; what stands behind it begins with the third field.
+    let (_, behind) = text.rsplit_once(')')?;
+    let all = (3..).zip(behind.split_ascii_whitespace());
+    let ticks = all.filter(|(field, _)| fields.contains(field));
+    Some(ticks.filter_map(|(_, ticks)| ticks.parse::<u64>().ok()).sum())
+}
+
+fn cpu_time(ticks: u64) -> Duration {
+    let nanos = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    Duration::from_nanos(ticks.saturating_mul(nanos))
+}
+
+/// What a process holds of its own: resident memory that is no file's, and what was swapped out.
+fn memory_of(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    kibibytes(&text, &["RssAnon:", "RssShmem:", "VmSwap:"]) * 1024
+}
+
+/// The sum of these lines.
+fn kibibytes(text: &str, names: &[&str]) -> u64 {
+    let values = text.lines().filter_map(|line| {
+        let value = names.iter().find_map(|name| line.strip_prefix(name))?;
+        value.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    values.sum()
+}
+
+/// What a process holds of its own, and its part of what it has in common with others.
+fn share_of(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    if !text.contains("Pss_Anon:") {
+        return memory_of(pid);
+    }
+    kibibytes(&text, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]) * 1024
+}
+
+/// Whether a process is between vfork and exec: until then it has no memory but its parent's,
+/// which stands still meanwhile.
+fn is_being_started(pid: i32) -> bool {
+    let read = |pid: i32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
+    let is_started = || {
+        let stat = read(pid, "stat")?;
+        let (_, behind) = stat.rsplit_once(')')?;
+        let mut fields = behind.split_ascii_whitespace();
+        let parent: i32 = fields.nth(1)?.parse().ok()?;
+        // proc(5): the ninth field; PF_FORKNOEXEC.
+        let flags: u64 = fields.nth(4)?.parse().ok()?;
+        let waits = |task: fs::DirEntry| {
+            let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, behind)| behind.starts_with(" D"))
+        };
+        let tasks = || fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        let is_same = || Some(read(pid, "smaps_rollup")? == read(parent, "smaps_rollup")?);
+        Some(flags & 0x40 != 0 && tasks().any(waits) && is_same()?)
+    };
+    is_started().unwrap_or(false)
+}
+
+/// The children of every thread of a process.
+pub(super) fn children_of(pid: i32) -> Vec<i32> {
+    let mut pids = Vec::new();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    for task in tasks {
+        let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        pids.extend(list.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    pids
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_counted_with_all_its_children() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let alone = Usage::of_trees(vec![own], &Limits::default());
+        assert!(alone.processes >= 1 && alone.memory_bytes > 0, "{alone:?}");
+        let limits = Limits { memory_bytes: Some(1), ..Limits::default() };
+        assert!(matches!(alone.excess(&limits), Some(Ending::OverLimit { limit: "memory", .. })));
+        assert_eq!(alone.excess(&Limits::default()), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! A hook: one configured thing to run, and everything its author said about running it.
+
+mod function;
+pub mod limits;
+pub mod matcher;
+mod sandbox;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dialects::Binding;
+use crate::engine::event::{Event, EventSpec, OnFailure};
+pub(crate) use function::Called;
+pub use function::{Function, IntoVerdict, Returned};
+pub use limits::Limits;
+pub use matcher::{Matcher, Mismatch, Place, Wanted};
+pub use sandbox::{Containment, Sandbox};
+
+/// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
+pub const DEFAULT_PRIORITY: i64 = 100;
+
+/// One configured thing to run for one event.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// Its name: the file name of a drop-in, or `name` in `hookrun.toml`.
+    pub name: String,
+    /// Canonical name of the event that it is asked about.
+    pub event: String,
+    /// Where it was found.
+    pub source: Source,
+    /// What is run.
+    pub handler: Handler,
+    /// Which events of that name it wants.
+    pub matcher: Matcher,
+    /// Lower runs earlier.
+    pub priority: i64,
+    /// It may run beside its neighbours that say the same.
+    pub parallel: bool,
+    /// What a failure of it means; `None` leaves it to the event.
+    pub on_failure: Option<OnFailure>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// What it may touch; `None` for all that hookrun may.
+    pub sandbox: Option<Sandbox>,
+    /// How surely all that it starts is ended with it.
+    pub containment: Containment,
+    /// What happens to processes that it leaves running.
+    pub background: Background,
+    /// Variables of its own in its environment.
+    pub variables: Vec<(String, String)>,
+    /// The folder that it runs in; `None` for the event's.
+    pub folder: Option<PathBuf>,
+    /// The folder of the project that it belongs to; `None` for its root. Relative paths in its
+    /// matcher and sandbox mean this folder.
+    pub root: Option<PathBuf>,
+    /// It may rewrite the fields that the event lists.
+    pub rewrite: bool,
+    /// The event as the system has it that the hook was written for; `None` for hookrun's own
+    /// contract.
+    /// It reads the event on stdin, and needs nothing that its environment cannot hold.
+    pub reads_stdin: bool,
+    pub dialect: Option<Binding>,
+    /// A disabled hook is listed and never run.
+    pub enabled: bool,
+    /// Why it is listed and never run although it is enabled; `None` where it is run.
+    pub idle: Option<String>,
+    /// What it does, in its author's words.
+    pub description: Option<String>,
+}
+
+impl Hook {
+    /// A hook that a program adds by itself, with the settings of one that says nothing.
+    pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
+        let file = match &handler {
+            Handler::File(file) => file.clone(),
+            Handler::Words { .. }
+            | Handler::Shell(_)
+            | Handler::Function(_)
+            | Handler::Elsewhere { .. } => PathBuf::from(name),
+        };
+        Hook {
+            name: name.to_string(),
+            event: event.to_string(),
+            source: Source { layer: LayerKind::Explicit, file, line: None },
+            handler,
+            matcher: Matcher::default(),
+            priority: DEFAULT_PRIORITY,
+            parallel: false,
+            on_failure: None,
+            limits: Limits::default(),
+            sandbox: None,
+            containment: Containment::Auto,
+            background: Background::Kill,
+            variables: Vec::new(),
+            folder: None,
+            root: None,
+            rewrite: false,
+            reads_stdin: false,
+            dialect: None,
+            enabled: true,
+            idle: None,
+            description: None,
+        }
+    }
+
+    /// How long it may run for an event with these rules: what its spec says, else its dialect,
+    /// else the event, else 5 s. [`Duration::MAX`] is as long as it likes.
+    pub fn timeout(&self, spec: &EventSpec) -> Duration {
+        self.own_timeout().or(spec.conduct.timeout).unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// How long it may run when a native host asks.
+    pub fn usual_timeout(&self) -> Duration {
+        self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    fn own_timeout(&self) -> Option<Duration> {
+        let of_dialect = self.dialect.and_then(|binding| binding.row.conduct.timeout);
+        self.limits.timeout.or(of_dialect)
+    }
+
+    /// What a failure of it means for an event with these rules: what its spec says, else its
+    /// dialect, else the event.
+    pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
+        let of_dialect = self.dialect.map(|binding| binding.row.on_failure);
+        self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// Whether another one of its convention runs the same in the same way.
+    pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
+        self.dialect == other.dialect
+            && self.handler == other.handler
+            && self.variables == other.variables
+            && self.folder == other.folder
+    }
+
+    /// Whether it is to be asked about `event`.
+    ///
+    /// # Errors
+    /// What it wants, and what the event is.
+    pub fn wants(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+        if let Some(binding) = self.dialect.filter(|binding| !binding.tells_of(event)) {
+            let found = event.context().string("toolName").into_iter().collect();
+            let (what, wanted) = ("a tool of".to_string(), binding.row.name.to_string());
+            return Err(Mismatch::Matcher { what, wanted, found });
+        }
+        match &self.root {
+            None => self.matcher.decide(event, place),
+            Some(root) => {
+                let own = Place { cwd: place.cwd.clone(), project: root.clone() };
+                self.matcher.decide(event, &own)
+            }
+        }
+    }
+
+    /// The name of the convention that it was written for.
+    pub fn dialect_name(&self) -> &'static str {
+        self.dialect.map_or("native", |binding| binding.dialect.name)
+    }
+}
+
+/// Where a hook was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The layer.
+    pub layer: LayerKind,
+    /// The script of a drop-in, or the `hookrun.toml`.
+    pub file: PathBuf,
+    /// The line of its table in a `hookrun.toml`; `None` for drop-ins.
+    pub line: Option<usize>,
+}
+
+/// The layers, in the order in which equal priorities run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// `/etc/hookrun`.
+    System,
+    /// `$XDG_CONFIG_HOME/hookrun`.
+    User,
+    /// A folder of the project that configures hooks.
+    Project,
+    /// Named on the command line or in code.
+    Explicit,
+}
+
+impl LayerKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LayerKind::System => "system",
+            LayerKind::User => "user",
+            LayerKind::Project => "project",
+            LayerKind::Explicit => "explicit",
+        }
+    }
+}
+
+/// The file that a process of Linux runs, whatever has become of its name: replaced by an upgrade,
+/// by somebody else, or gone. A process that is just being started has that of its parent.
+pub const OWN_IMAGE: &str = "/proc/self/exe";
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handler {
+    /// A drop-in: this file, started directly.
+    File(PathBuf),
+    /// A program and its arguments, started directly. A program that is written with a slash
+    /// is relative to `base`; one without is looked up in `PATH`.
+    Words { words: Vec<String>, base: PathBuf },
+    /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
+    Shell(String),
+    /// A function of the program around us; no configuration can name one.
+    Function(Function),
+    /// What only the host can run in whose settings it stands. It never starts.
+    Elsewhere {
+        /// Why.
+        problem: String,
+        /// What to do.
+        cure: String,
+    },
+}
+
+impl Handler {
+    /// Whether it is a function, and no program.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Handler::Function(_))
+    }
+}
+
+/// What happens to processes that a hook leaves running after it has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Background {
+    /// They are killed and named in the trace.
+    Kill,
+    /// They may live on.
+    Detach,
+}
+
+impl Background {
+    /// Both with their names in `hookrun.toml` and in directives.
+    pub const NAMES: &[(Background, &str)] =
+        &[(Background::Kill, "kill"), (Background::Detach, "detach")];
+
+    /// The name of this choice.
+    pub fn name(self) -> &'static str {
+        match self {
+            Background::Kill => "kill",
+            Background::Detach => "detach",
+        }
+    }
+}
+
+/// A duration as people read it: `5s`, `200ms`, `1m 30s`.
+pub fn duration_text(duration: Duration) -> String {
+    if duration == Duration::MAX {
+        return "any time".to_string();
+    }
+    humantime::format_duration(duration).to_string()
+}
+
+/// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
+///
+/// # Errors
+/// When there is no number, no unit, an unknown unit, or nothing but zero: a hook without any
+/// time could only fail.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wanted = "write a number and a unit, for example `10s` or `500ms`";
+    match humantime::parse_duration(text.trim()) {
+        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time at all; {wanted}")),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_and_written_as_people_do() {
+        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse_duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration_text(Duration::from_millis(200)), "200ms");
+        for wrong in ["10", "", "0s", "fast", "-1s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! Does a hook want this event? Tool, path, command and field matchers; all that are given
+//! must match. Pure.
+
+mod command;
+mod glob;
+mod host;
+mod line;
+mod path;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::engine::event::{ActionKind, Event};
+use glob::{Glob, tool_glob};
+use host::HostMatch;
+pub use host::Wanted;
+pub use path::check_path;
+use path::{PathMatch, decide_paths};
+
+/// Which events of its name a hook wants. The default wants all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Matcher {
+    tool: Option<ToolMatch>,
+    paths: Vec<PathMatch>,
+    command: Option<Regex>,
+    fields: Vec<FieldMatch>,
+    host: Option<HostMatch>,
+}
+
+/// Why a matcher cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct MatcherError {
+    /// What is wrong, in the words of the library that reads the pattern.
+    pub problem: String,
+}
+
+/// What relative paths are relative to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The event's working directory, or hookrun's.
+    pub cwd: PathBuf,
+    /// The project's root.
+    pub project: PathBuf,
+}
+
+/// The matcher that did not match, and what it was held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mismatch {
+    /// The event carries no tool, or another one.
+    Tool { wanted: String, found: Option<String> },
+    /// None of the paths match.
+    Path { wanted: String, found: Vec<String> },
+    /// The action has no command, or another one.
+    Command { wanted: String, found: Option<String> },
+    /// The field is missing, or says something else.
+    Field { field: String, wanted: String, found: Option<String> },
+    /// A matcher of a host's own: what it is compared with says something else.
+    Matcher { what: String, wanted: String, found: Vec<String> },
+}
+
+#[derive(Debug, Clone)]
+struct ToolMatch {
+    written: String,
+    alternatives: Vec<ToolWord>,
+}
+
+#[derive(Debug, Clone)]
+enum ToolWord {
+    /// Every tool of this sort, whatever a host calls it.
+    Class(ActionKind),
+    /// This one tool, in any case.
+    Name(String),
+    /// Tool names of this form.
+    Form(Glob),
+}
+
+#[derive(Debug, Clone)]
+struct FieldMatch {
+    field: String,
+    form: Regex,
+}
+
+impl Matcher {
+    /// Adds a tool matcher: alternatives divided by `|`. A word that names a sort of tool
+    /// (`bash`, `Write`, `shell`) means every such tool in every host, compared without regard
+    /// to case; `*`, `?` and `[…]` make a glob over the host's own name, also without regard to
+    /// case.
+    ///
+    /// # Errors
+    /// When an alternative is empty or its glob is not valid.
+    pub fn tool(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        let mut alternatives = Vec::new();
+        for word in written.split('|').map(str::trim) {
+            alternatives.push(tool_word(word)?);
+        }
+        self.tool = Some(ToolMatch { written: written.to_string(), alternatives });
+        Ok(self)
+    }
+
+    /// Adds a path glob. Without a slash it is compared with each component of a path below the
+    /// project, or of the whole path elsewhere (`.env`, `*.pem`, `node_modules`); with one, with the path relative to the working
+    /// directory and to the project; with a leading slash, with the absolute path. `*` stays
+    /// within a component, `**` does not; a final slash means everything below.
+    ///
+    /// # Errors
+    /// When the glob is not valid.
+    pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        self.paths.push(PathMatch::read(written)?);
+        Ok(self)
+    }
+
+    /// Adds a regular expression for the command line, searched for as it is and with continued
+    /// lines joined. `^` and `$` are the ends of each line; it need not cover the whole.
+    ///
+    /// # Errors
+    /// When the expression is not valid.
+    pub fn command(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        let form = RegexBuilder::new(written).multi_line(true).build();
+        self.command = Some(form.map_err(|error| expression_error(&error.to_string()))?);
+        Ok(self)
+    }
+
+    /// Adds a regular expression for the field at a dotted path of the context, compared with
+    /// strings as they are and with everything else as compact JSON.
+    ///
+    /// # Errors
+    /// When the expression is not valid.
+    pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
+        self.fields.push(FieldMatch { field: field.to_string(), form: expression(written)? });
+        Ok(self)
+    }
+
+    /// Adds what a hook in a host's settings says, read as that host reads it.
+    ///
+    /// # Errors
+    /// When its matcher is no regular expression, or its condition no permission rule.
+    pub fn wanted(mut self, wanted: &Wanted) -> Result<Matcher, MatcherError> {
+        self.host = Some(HostMatch::read(wanted)?);
+        Ok(self)
+    }
+
+    /// Whether it looks at an action, which only events of tools and of changed paths have.
+    pub fn needs_action(&self) -> bool {
+        let of_host = self.host.as_ref().is_some_and(HostMatch::needs_action);
+        of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
+    }
+
+    /// The keys of `match` that it holds events against, as [`Mismatch::key`] names them.
+    pub fn keys(&self) -> Vec<String> {
+        let all = [
+            (self.tool.is_some(), "tool"),
+            (!self.paths.is_empty(), "path"),
+            (self.command.is_some(), "command"),
+            (self.host.is_some(), OF_HOST),
+        ];
+        let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
+        set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field))).collect()
+    }
+
+    /// The tool matcher as it was written.
+    pub fn tools(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| tool.written.as_str())
+    }
+
+    /// Whether it looks at a command line, which only tools have.
+    pub fn needs_command(&self) -> bool {
+        self.command.is_some()
+    }
+
+    /// The words of the tool matcher that name no sort of tool and are no glob.
+    pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
+        self.tool.iter().flat_map(|tool| &tool.alternatives).filter_map(|word| match word {
+            ToolWord::Name(name) => Some(name.as_str()),
+            ToolWord::Class(_) | ToolWord::Form(_) => None,
+        })
+    }
+
+    /// Whether one of these names of a tool is meant by what is said of tools.
+    pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
+        let is_meant = |word: &ToolWord| match word {
+            ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
+            ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),
+            ToolWord::Form(form) => names.iter().any(|name| form.is_match(name)),
+        };
+        let is_native =
+            self.tool.as_ref().is_none_or(|tool| tool.alternatives.iter().any(is_meant));
+        is_native && self.host.as_ref().is_none_or(|host| host.takes_tool(names))
+    }
+
+    /// Whether the hook wants `event`.
+    ///
+    /// # Errors
+    /// The first matcher that does not match.
+    pub fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+        if let Some(tool) = &self.tool {
+            tool.decide(event)?;
+        }
+        if !self.paths.is_empty() {
+            decide_paths(&self.paths, event, place)?;
+        }
+        if let Some(form) = &self.command {
+            let command = event.action().and_then(|action| action.command.clone());
+            if !command.as_deref().is_some_and(|text| fits_command(form, text)) {
+                return Err(Mismatch::Command { wanted: form.to_string(), found: command });
+            }
+        }
+        if let Some(host) = &self.host {
+            host.decide(event, place)?;
+        }
+        for wanted in &self.fields {
+            let text = event.context().text(&wanted.field);
+            if !text.as_deref().is_some_and(|text| wanted.form.is_match(text)) {
+                return Err(Mismatch::Field {
+                    field: wanted.field.clone(),
+                    wanted: wanted.form.to_string(),
+                    found: text,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Mismatch {
+    /// The key of `match` that did not match: `where.FIELD` for a field, and `matcher` for one of
+    /// a host's own.
+    pub fn key(&self) -> String {
+        match self {
+            Mismatch::Tool { .. } => "tool".to_string(),
+            Mismatch::Path { .. } => "path".to_string(),
+            Mismatch::Command { .. } => "command".to_string(),
+            Mismatch::Field { field, .. } => of_field(field),
+            Mismatch::Matcher { .. } => OF_HOST.to_string(),
+        }
+    }
+}
+
+/// What stands for the matcher of a host's own.
+const OF_HOST: &str = "matcher";
+
+fn of_field(field: &str) -> String {
+    format!("where.{field}")
+}
+
+impl ToolMatch {
+    fn decide(&self, event: &Event) -> Result<(), Mismatch> {
+        let name = event.context().string("toolName");
+        let kind = event.action().map(|action| action.kind);
+        let fits = self.alternatives.iter().any(|word| match word {
+            ToolWord::Class(class) => {
+                kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
+            }
+            ToolWord::Name(known) => name.as_deref().is_some_and(|n| n.eq_ignore_ascii_case(known)),
+            ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
+        });
+        if fits {
+            return Ok(());
+        }
+        let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
+        Err(Mismatch::Tool { wanted: self.written.clone(), found })
+    }
+}
+
+/// Whether [`Matcher::tool`] would take `written`.
+///
+/// # Errors
+/// As it.
+pub fn check_tool(written: &str) -> Result<(), MatcherError> {
+    written.split('|').map(str::trim).try_for_each(check_tool_word)
+}
+
+/// Whether a tool can be called that, or like that: mistakes would never match.
+fn check_tool_word(word: &str) -> Result<(), MatcherError> {
+    let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
+    if word.is_empty() {
+        return problem("an alternative is empty");
+    }
+    if word.starts_with('.')
+        || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
+    {
+        return problem("no tool is called that; it is neither a list nor a regular expression");
+    }
+    tool_glob(word).map(drop)
+}
+
+/// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
+/// size: whether an expression becomes too large shows only when it is made ready.
+///
+/// # Errors
+/// As they.
+pub fn check_expression(written: &str) -> Result<(), MatcherError> {
+    regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// Whether a command line has this form somewhere, as it is or as a shell joins its lines.
+fn fits_command(form: &Regex, text: &str) -> bool {
+    form.is_match(text) || text.contains("\\\n") && form.is_match(&text.replace("\\\n", ""))
+}
+
+/// A tool that nobody knows counts as a shell when it is given a command line.
+fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
+    let unknown = |kind: ActionKind| matches!(kind, ActionKind::Other | ActionKind::Mcp);
+    class == ActionKind::Shell
+        && event.action().is_some_and(|action| unknown(action.kind) && action.command.is_some())
+}
+
+/// A shell command with a patch in it edits files, too.
+fn is_patch(class: ActionKind, event: &Event) -> bool {
+    matches!(class, ActionKind::Edit | ActionKind::Write)
+        && event.action().is_some_and(|action| !action.patched().is_empty())
+}
+
+fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
+    check_tool_word(word)?;
+    if word.contains(['*', '?', '[']) {
+        return Ok(ToolWord::Form(Glob::new(&tool_glob(word)?)?));
+    }
+    if let Some(kind) = ActionKind::from_word(word) {
+        return Ok(ToolWord::Class(kind));
+    }
+    let kind = ActionKind::of_tool(word);
+    let is_own = matches!(kind, ActionKind::Other | ActionKind::Mcp);
+    Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
+}
+
+fn expression(written: &str) -> Result<Regex, MatcherError> {
+    Regex::new(written).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// The last line of the library's picture of the mistake.
+fn expression_error(picture: &str) -> MatcherError {
+    let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    MatcherError { problem: problem.to_string() }
+}
+
+impl fmt::Display for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if let Some(tool) = &self.tool {
+            parts.push(format!("tool {}", tool.written));
+        }
+        for path in &self.paths {
+            parts.push(format!("path {}", path.written));
+        }
+        if let Some(command) = &self.command {
+            parts.push(format!("command /{command}/"));
+        }
+        for field in &self.fields {
+            parts.push(format!("{} /{}/", field.field, field.form));
+        }
+        parts.extend(self.host.iter().map(ToString::to_string));
+        if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_none = |found: &Option<String>| match found {
+            Some(text) => format!("is `{text}`"),
+            None => "has none".to_string(),
+        };
+        match self {
+            Mismatch::Tool { wanted, found } => {
+                write!(f, "it wants tool `{wanted}`; this event {}", or_none(found))
+            }
+            Mismatch::Path { wanted, found } if found.is_empty() => {
+                write!(f, "it wants path `{wanted}`; this event names none")
+            }
+            Mismatch::Path { wanted, found } => {
+                write!(f, "it wants path `{wanted}`; this event names `{}`", found.join("`, `"))
+            }
+            Mismatch::Command { wanted, found } => {
+                write!(f, "it wants command /{wanted}/; this event's {}", or_none(found))
+            }
+            Mismatch::Field { field, wanted, found } => {
+                write!(f, "it wants `{field}` /{wanted}/; this event's {}", or_none(found))
+            }
+            Mismatch::Matcher { what, wanted, found } => {
+                let found = if found.is_empty() { None } else { Some(found.join("`, `")) };
+                write!(f, "it wants {what} {wanted}; this event's {}", or_none(&found))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glob::MAX_GLOB_DEPTH;
+    use super::*;
+    use crate::engine::event::{Context, catalog::Catalog};
+
+    fn event(context: &str) -> Event {
+        let spec = Catalog::default().find("tool.pre").unwrap();
+        Event::new(spec, "native", Context::parse(context).unwrap()).unwrap()
+    }
+
+    fn wants(matcher: &Matcher, context: &str) -> bool {
+        let place = Place { cwd: "/repo/sub".into(), project: "/repo".into() };
+        matcher.decide(&event(context), &place).is_ok()
+    }
+
+    #[test]
+    fn a_tool_word_means_that_sort_of_tool_in_every_host() {
+        let matcher = Matcher::default().tool("bash|Write").unwrap();
+        for name in ["Bash", "run_shell_command", "Shell", "write_file", "create"] {
+            assert!(wants(&matcher, &format!(r#"{{"toolName":"{name}"}}"#)), "{name}");
+        }
+        assert!(!wants(&matcher, r#"{"toolName":"Read"}"#));
+    }
+
+    #[test]
+    fn a_tool_of_its_own_is_matched_by_name_or_glob() {
+        let matcher = Matcher::default().tool("deploy|mcp__git*").unwrap();
+        assert!(wants(&matcher, r#"{"toolName":"Deploy"}"#));
+        assert!(wants(&matcher, r#"{"toolName":"mcp__github__push"}"#));
+        assert!(wants(&matcher, r#"{"toolName":"MCP__GitHub__push"}"#));
+        assert!(!wants(&matcher, r#"{"toolName":"mcp__slack__post"}"#));
+    }
+
+    /// The guard in the README and in the tutorial.
+    const README_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
+
+    /// The guard for Codex in docs/hosts/codex.md.
+    const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)*\s*$";
+
+    #[test]
+    fn no_line_of_a_command_hides_from_an_expression() {
+        for (form, command, wanted) in [
+            (r"git.* push.* (--force|-f)\b", "git push --force\ngit status", true),
+            (r"git.* push.* (--force|-f)\b", "cd x\ngit push -f\n", true),
+            (r"git.* push.* (--force|-f)\b", "git push \\\n  --force", true),
+            (r"git.* push.* (--force|-f)\b", "git pu\\\nsh -f", true),
+            (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
+            (r"^rm .*x$", "ls\nrm -r x\nls", true),
+            (r"\Arm", "ls\nrm x", false),
+            (README_GUARD, "git push --force; ls", true),
+            (README_GUARD, "git -C sub push -fu origin x", true),
+            (README_GUARD, "git push origin +main", true),
+            (README_GUARD, "git push \\\n -f", true),
+            (README_GUARD, "git push --force-with-lease\nls", true),
+            (README_GUARD, "git commit -m \"push -f \"", false),
+            (README_GUARD, "git push --follow-tags origin feature-f", false),
+            (RUNNING_SHELL, "bash -i", true),
+            (RUNNING_SHELL, "cd x\n/usr/bin/python3", true),
+            (RUNNING_SHELL, "bash -c ls", false),
+            (r"a\\$", "echo a\\\nb", true),
+        ] {
+            let matcher = Matcher::default().command(form).unwrap();
+            let input = serde_json::json!({"toolName": "bash", "toolInput": {"command": command}});
+            assert_eq!(wants(&matcher, &input.to_string()), wanted, "{form}: {command}");
+        }
+    }
+
+    #[test]
+    fn a_path_cannot_hide_from_a_glob() {
+        let write =
+            |path: &str| format!(r#"{{"toolName":"write","toolInput":{{"path":"{path}"}}}}"#);
+        let env = Matcher::default().path(".env").unwrap();
+        for path in [".env", "src/../.env", "/repo/.env", "./a/../../.env", "deep/.env/x"] {
+            assert!(wants(&env, &write(path)), "{path}");
+        }
+        assert!(!wants(&env, &write(".env.example")));
+        let repo = Matcher::default().path("repo").unwrap();
+        assert!(!wants(&repo, &write("/repo/a")) && wants(&repo, &write("/other/repo/a")));
+        let source = Matcher::default().path("src/**").unwrap();
+        assert!(wants(&source, &write("/repo/src/a/b.rs")));
+        assert!(wants(&source, &write("src/a.rs")));
+        assert!(!wants(&source, &write("src/../lib/a.rs")));
+        assert!(wants(&Matcher::default().path("/etc/").unwrap(), &write("/etc/a/b")));
+    }
+
+    #[test]
+    fn a_glob_for_nothing_is_an_error() {
+        for nothing in ["", ".", "./", "././", "./."] {
+            assert!(Matcher::default().path(nothing).is_err(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_glob_that_is_too_large_is_an_error() {
+        let nested = |depth: usize| format!("{}a,b{}", "{".repeat(depth), "}".repeat(depth));
+        assert!(Matcher::default().path(&nested(MAX_GLOB_DEPTH)).is_ok());
+        for depth in [MAX_GLOB_DEPTH + 1, 300, 100_000] {
+            assert!(check_path(&nested(depth)).is_err() && check_tool(&nested(depth)).is_err());
+            let error = Matcher::default().path(&nested(depth)).unwrap_err();
+            assert_eq!(error.problem, "it has braces deeper than 50 levels");
+        }
+        let error = Matcher::default().path(&"?".repeat(300_000)).unwrap_err();
+        assert!(error.problem.contains("size limit"), "{error}");
+    }
+
+    #[test]
+    fn a_command_and_fields_are_searched() {
+        let matcher =
+            Matcher::default().command("rm .*-rf").unwrap().field("turnIndex", "^3$").unwrap();
+        let context = |turn: u8| {
+            format!(
+                r#"{{"toolName":"Bash","turnIndex":{turn},"toolInput":{{"command":"sudo rm -rf /"}}}}"#
+            )
+        };
+        assert!(wants(&matcher, &context(3)));
+        assert!(!wants(&matcher, &context(4)));
+        assert!(Matcher::default().command("(").is_err());
+    }
+}

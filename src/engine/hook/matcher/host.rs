@@ -1,0 +1,434 @@
+//! The matchers of hooks that stand in a host's settings, read as that host reads them.
+//!
+//! What is not told is taken for a match where an event can be refused: a guard is rather asked
+//! once too often.
+
+use regex::Regex;
+
+use super::command::CommandForm;
+use super::path::{PathMatch, decide_paths};
+use super::{MatcherError, Mismatch, Place, expression};
+use crate::dialects::Dialect;
+use crate::dialects::settings::hosts::{Matching, Subject};
+use crate::engine::event::Event;
+
+/// What a hook in a host's settings says about the events that it wants.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The host.
+    pub dialect: &'static Dialect,
+    /// The host's name for the event.
+    pub event: &'static str,
+    /// The matcher: how it is read, what it is compared with, and what is written.
+    pub matcher: Option<(Matching, Subject, String)>,
+    /// A further condition, in the words of permission rules.
+    pub condition: Option<String>,
+}
+
+/// The same, ready for use.
+#[derive(Debug, Clone)]
+pub(super) struct HostMatch {
+    dialect: &'static Dialect,
+    event: &'static str,
+    names: Option<(Names, Subject)>,
+    condition: Option<Condition>,
+}
+
+/// What a matcher takes.
+#[derive(Debug, Clone)]
+enum Names {
+    /// One of these.
+    List(String, Vec<String>),
+    /// What has this form.
+    Form(String, Regex),
+}
+
+/// A permission rule: `Bash(git *)`.
+#[derive(Debug, Clone)]
+struct Condition {
+    written: String,
+    tool: String,
+    of: Of,
+}
+
+/// What a permission rule says of a tool.
+#[derive(Debug, Clone)]
+enum Of {
+    All,
+    /// A command line, or one of those in it, has this form.
+    Command(CommandForm),
+    Path(PathMatch),
+    /// The input has this in it.
+    Text(String),
+}
+
+impl HostMatch {
+    /// # Errors
+    /// When the matcher is no regular expression, or the condition no rule.
+    pub(super) fn read(wanted: &Wanted) -> Result<HostMatch, MatcherError> {
+        let names = match &wanted.matcher {
+            Some((matching, subject, written)) => {
+                Names::read(*matching, *subject, written)?.map(|names| (names, *subject))
+            }
+            None => None,
+        };
+        let condition = wanted.condition.as_deref().map(Condition::read).transpose()?;
+        Ok(HostMatch { dialect: wanted.dialect, event: wanted.event, names, condition })
+    }
+
+    pub(super) fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+        self.is_meant(event)?;
+        if let Some((names, subject)) = &self.names {
+            let found = match subject {
+                Subject::Tool => self.dialect.tool_names(event),
+                Subject::Command => {
+                    event.action().and_then(|action| action.command.clone()).into_iter().collect()
+                }
+                Subject::Fact(key) => event.context().text(key).into_iter().collect(),
+            };
+            let is_untold = found.is_empty() && event.spec().blocks;
+            let may_fit = |around: Around| *subject == Subject::Tool && names.may_fit(&around);
+            let is_untold = is_untold || unknown(self.dialect, event).is_some_and(may_fit);
+            if !is_untold && !found.iter().any(|name| names.fit(name)) {
+                let (wanted, what) = (names.to_string(), subject.about());
+                return Err(Mismatch::Matcher { what, wanted, found });
+            }
+        }
+        match &self.condition {
+            Some(condition) => condition.decide(self.dialect, event, place),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether its matcher, if it is compared with tools, takes one of these names.
+    pub(super) fn takes_tool(&self, names: &[&str]) -> bool {
+        match &self.names {
+            Some((form, Subject::Tool)) => names.iter().any(|name| form.fit(name)),
+            Some((_, Subject::Command | Subject::Fact(_))) | None => true,
+        }
+    }
+
+    /// A host that tells one moment by several events asks each hook by its own.
+    fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
+        if event.host() != self.dialect.name {
+            return Ok(());
+        }
+        let Some(found) = event.context().text(&format!("raw.{}", self.dialect.names_event_by))
+        else {
+            return Ok(());
+        };
+        let mut own = self.dialect.events.iter().filter(|row| row.name == self.event);
+        if own.any(|row| row.is_called(&found)) {
+            return Ok(());
+        }
+        let wanted = self.event.to_string();
+        Err(Mismatch::Matcher { what: "the event".to_string(), wanted, found: vec![found] })
+    }
+
+    pub(super) fn needs_action(&self) -> bool {
+        let of_tool = |(_, subject): &(Names, Subject)| !matches!(subject, Subject::Fact(_));
+        self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)
+    }
+}
+
+impl std::fmt::Display for HostMatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut parts = Vec::new();
+        if let Some((names, subject)) = &self.names {
+            parts.push(format!("{} {names}", subject.about()));
+        }
+        parts.extend(self.condition.iter().map(|condition| format!("if {}", condition.written)));
+        if parts.is_empty() { f.write_str(self.event) } else { f.write_str(&parts.join(", ")) }
+    }
+}
+
+impl Subject {
+    fn about(self) -> String {
+        match self {
+            Subject::Tool => "tool".to_string(),
+            Subject::Command => "command".to_string(),
+            Subject::Fact(key) => format!("`{key}`"),
+        }
+    }
+}
+
+impl Names {
+    /// `None` where everything fits.
+    fn read(
+        matching: Matching,
+        subject: Subject,
+        written: &str,
+    ) -> Result<Option<Names>, MatcherError> {
+        if matches!(written, "" | "*") {
+            return Ok(None);
+        }
+        let own = written.to_string();
+        let is_plain = |allowed: &str| {
+            written.chars().all(|c| c.is_ascii_alphanumeric() || allowed.contains(c))
+        };
+        if matching.list.is_some_and(is_plain) {
+            let words =
+                written.split(matching.divides).map(str::trim).filter(|one| !one.is_empty());
+            return Ok(Some(Names::List(own, words.map(str::to_string).collect())));
+        }
+        if matching.is_plain && matches!(subject, Subject::Fact(_)) {
+            return Ok(Some(Names::List(own.clone(), vec![own])));
+        }
+        let form = match matching.is_anchored {
+            true => expression(&format!("^(?:{written})$")),
+            false => expression(written),
+        };
+        match form {
+            Ok(form) => Ok(Some(Names::Form(own, form))),
+            Err(_) if matching.falls_back => Ok(Some(Names::List(own.clone(), vec![own]))),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn fit(&self, found: &str) -> bool {
+        match self {
+            Names::List(_, words) => words.iter().any(|word| word == found),
+            Names::Form(_, form) => form.is_match(found),
+        }
+    }
+
+    /// Whether they take the name for some server.
+    fn may_fit(&self, around: &Around) -> bool {
+        match self {
+            Names::List(_, words) => words.iter().any(|word| is_one(word, around)),
+            Names::Form(written, form) if written.contains('(') => may_name(form, written, around),
+            Names::Form(written, form) => written.split('|').any(|one| may_name(form, one, around)),
+        }
+    }
+}
+
+/// What stands before and after the server in the name of an MCP server's tool.
+type Around = (String, String);
+
+/// Where the server is not told and the event can be refused, any server may be meant.
+fn unknown(dialect: &Dialect, event: &Event) -> Option<Around> {
+    dialect.around_unknown_server(event).filter(|_| event.spec().blocks)
+}
+
+/// Whether `word` is the tool's name for some server.
+fn is_one(word: &str, (before, after): &Around) -> bool {
+    let server =
+        word.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()));
+    server.is_some_and(|server| !server.is_empty())
+}
+
+/// Whether the tool's name begins with `start` for some server.
+fn may_begin(start: &str, (before, after): &Around) -> bool {
+    let Some(rest) = start.strip_prefix(before.as_str()) else { return before.starts_with(start) };
+    // The server may go on after it, or end at any place in it.
+    let mut ends = (1..rest.len()).filter(|at| rest.is_char_boundary(*at));
+    !rest.contains("__")
+        || ends.any(|at| after.starts_with(&rest[at..]) && !rest[..at].contains("__"))
+}
+
+/// Whether an alternative of an expression may be meant for a server: one that stands in it
+/// is tried, and what is no plain name is taken for any.
+fn may_name(form: &Regex, written: &str, (before, after): &Around) -> bool {
+    // `Ba.*` means no server, though one could be called so.
+    if !written.contains("mcp") && !written.trim_start_matches('^').starts_with(".*") {
+        return false;
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let is_it = |server: &str| {
+        !server.is_empty()
+            && !server.contains("__")
+            && form.is_match(&format!("{before}{server}{after}"))
+    };
+    for run in written.split(|c| !is_plain(c)) {
+        let run = run.strip_prefix(before.as_str()).unwrap_or(run);
+        let mut ends = run.match_indices(['_', '-']).map(|(at, _)| at).chain([run.len()]);
+        if ends.any(|at| is_it(&run[..at])) {
+            return true;
+        }
+    }
+    let Some(at) = written.find("mcp") else { return false };
+    let Some(rest) = written[at..].strip_prefix(before.as_str()) else { return true };
+    let server = rest.find(|c| !is_plain(c)).map_or(rest, |end| &rest[..end]);
+    // The server is plainly written, and it was tried.
+    server.matches("__").count() != 1
+}
+
+impl std::fmt::Display for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Names::List(written, _) => f.write_str(written),
+            Names::Form(written, _) => write!(f, "/{written}/"),
+        }
+    }
+}
+
+impl Condition {
+    fn read(written: &str) -> Result<Condition, MatcherError> {
+        let problem = |text: &str| Err(MatcherError { problem: text.to_string() });
+        let (tool, inner) = match written.trim().split_once('(') {
+            None => (written.trim(), None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                Some(inner) => (tool.trim(), Some(inner.trim())),
+                None => return problem("its parenthesis is not closed"),
+            },
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*".contains(c);
+        if tool.is_empty() || !tool.chars().all(is_name) {
+            return problem("it does not begin with the name of a tool");
+        }
+        let of = match inner {
+            None | Some("" | "*") => Of::All,
+            Some(inner) => Of::read(tool, inner)?,
+        };
+        Ok(Condition { written: written.to_string(), tool: tool.to_string(), of })
+    }
+
+    fn decide(&self, dialect: &Dialect, event: &Event, place: &Place) -> Result<(), Mismatch> {
+        let names = dialect.tool_names(event);
+        let mismatch = |found| {
+            let (what, wanted) = ("if".to_string(), self.written.clone());
+            Err(Mismatch::Matcher { what, wanted, found })
+        };
+        let is_called = |name: &String| match self.tool.split_once('*') {
+            Some((start, _)) => name.starts_with(start),
+            None => *name == self.tool,
+        };
+        let may_be_called = |around: Around| match self.tool.split_once('*') {
+            Some((start, _)) => may_begin(start, &around),
+            None => is_one(&self.tool, &around),
+        };
+        if !names.iter().any(is_called) && !unknown(dialect, event).is_some_and(may_be_called) {
+            return mismatch(names);
+        }
+        let action = event.action();
+        match &self.of {
+            Of::All => Ok(()),
+            Of::Path(form) => match action.is_none_or(|action| action.paths.is_empty()) {
+                // What it touches is not told.
+                true => Ok(()),
+                false => decide_paths(std::slice::from_ref(form), event, place),
+            },
+            Of::Command(form) => {
+                let Some(command) = action.and_then(|action| action.command.clone()) else {
+                    return Ok(());
+                };
+                let is_meant = form.fits(&command, event.spec().blocks);
+                if is_meant { Ok(()) } else { mismatch(vec![command]) }
+            }
+            Of::Text(text) => match event.context().text("toolInput") {
+                Some(input) if !input.contains(text) => mismatch(vec![input]),
+                Some(_) | None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Of {
+    fn read(tool: &str, inner: &str) -> Result<Of, MatcherError> {
+        match tool {
+            "Bash" | "PowerShell" => CommandForm::read(inner).map(Of::Command),
+            "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "Glob" | "Grep" => {
+                // Below the home folder: where that is is not told here, so the last part counts.
+                let path = match inner.strip_prefix("~/") {
+                    Some(below) => format!("**/{below}"),
+                    None => match inner.strip_prefix("//") {
+                        Some(below) => format!("/{below}"),
+                        // A single slash is the project's root.
+                        None => inner.strip_prefix('/').unwrap_or(inner).to_string(),
+                    },
+                };
+                PathMatch::read(&path).map(Of::Path)
+            }
+            "WebFetch" => Ok(Of::Text(inner.trim_start_matches("domain:").replace('*', ""))),
+            _ => {
+                let problem = format!("what stands in parentheses means nothing for `{tool}`");
+                Err(MatcherError { problem })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(matching: Matching, written: &str, name: &str) -> Option<bool> {
+        let names = Names::read(matching, Subject::Tool, written).ok()?;
+        Some(names.is_none_or(|names| names.fit(name)))
+    }
+
+    fn of(host: &str) -> Matching {
+        crate::dialects::settings::hosts::of(host).unwrap().matching
+    }
+
+    /// Claude Code 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0 were measured.
+    #[test]
+    fn a_matcher_is_read_as_its_host_reads_it() {
+        let fire = ["Bash", "^Ba", "Ba.*", "Write|Bash", "Write, Bash", "B*", "*", "", ".*"];
+        for written in fire {
+            assert_eq!(fits(of("claude"), written, "Bash"), Some(true), "{written}");
+        }
+        for written in ["bash", "Ba", "Bash-x", "Write|Read"] {
+            assert_eq!(fits(of("claude"), written, "Bash"), Some(false), "{written}");
+        }
+        assert_eq!(fits(of("claude"), "[", "Bash"), None);
+        assert_eq!(fits(of("claude"), "mcp__git.*", "mcp__github__push"), Some(true));
+        for (written, fires) in
+            [("Bash", true), ("^Ba", true), ("*", true), ("", true), ("exec_command", false)]
+        {
+            assert_eq!(fits(of("codex"), written, "Bash"), Some(fires), "{written}");
+        }
+        // A blank makes it an expression there.
+        assert_eq!(fits(of("codex"), "Write, Bash", "Bash"), Some(false));
+        for (written, fires) in [("shell", true), ("Shell", false), ("run_[", false), ("*", true)] {
+            assert_eq!(fits(of("gemini"), written, "run_shell_command"), Some(fires), "{written}");
+        }
+        assert_eq!(fits(of("gemini"), "run_[", "run_["), Some(true));
+        for (written, fires) in [("bash", true), ("ba", false), ("ba.h|view", true)] {
+            assert_eq!(fits(of("copilot"), written, "bash"), Some(fires), "{written}");
+        }
+        assert_eq!(fits(of("cursor"), "curl|wget", "curl -s x"), Some(true));
+    }
+
+    /// Cursor does not name the server.
+    #[test]
+    fn a_server_that_is_not_told_may_be_any() {
+        let around = ("mcp__".to_string(), "__create_issue".to_string());
+        for (written, may) in [
+            ("mcp__github__.*", true),
+            ("mcp__github__create_issue", true),
+            ("^mcp__github__create_.*$", true),
+            ("mcp__my_server__create.*", true),
+            ("mcp__.*__create.*", true),
+            ("mcp__git[hl].b__create.*", true),
+            ("mcp__(github|gitlab)__.*", true),
+            ("Bash|mcp__github__.*", true),
+            (".*github.*", true),
+            ("mcp__git.*", true),
+            ("mcp__github__get_.*", false),
+            ("mcp__github__get_issue", false),
+            ("Bash|Write", false),
+            ("Ba.*", false),
+        ] {
+            let names = Names::read(of("claude"), Subject::Tool, written).unwrap().unwrap();
+            assert_eq!(names.may_fit(&around), may, "{written}");
+        }
+        for (start, may) in [
+            ("mcp__", true),
+            ("mcp__git", true),
+            ("mcp__github__", true),
+            ("mcp__github__create_", true),
+            ("mcp__github__get_", false),
+            ("Ba", false),
+        ] {
+            assert_eq!(may_begin(start, &around), may, "{start}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_is_a_mistake() {
+        for wrong in ["Bash(git *", "(git *)", "", "Task(x)"] {
+            assert!(Condition::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

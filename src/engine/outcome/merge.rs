@@ -1,0 +1,342 @@
+//! Verdicts become an outcome. Pure: the same verdicts in the same plan order give the same
+//! outcome, whatever order the hooks ended in.
+
+use serde_json::Value;
+
+use super::{
+    Cause, Decision, Found, Notice, NoticeKind, Outcome, Question, Refusal, Rewritten, Said,
+    Settled, Verdict, finding::Finding,
+};
+use crate::engine::event::{EventSpec, Merge, OnFailure};
+
+/// How the words for a crash begin, which say by themselves that it failed.
+pub const CRASHED: &str = "crashed: ";
+
+/// What came back from one hook.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// It answered.
+    Verdict(Verdict),
+    /// It failed, in these words: `timed out after 5s`.
+    Failure(String),
+}
+
+/// Whether later hooks still count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// They do.
+    GoesOn,
+    /// The event is refused; they do not.
+    Ends,
+}
+
+/// Hears one hook after another, in plan order.
+///
+/// 1. A refusal of an event that can be refused refuses it: the first one in plan order gives
+///    the reason, nothing later is heard, and what was said or rewritten before is void.
+/// 2. A failure is a refusal where failures block (`on_failure`), else a notice.
+/// 3. A refusal or a question about an event that cannot be refused is a notice.
+/// 4. Otherwise any question asks.
+/// 5. What a dialect's [`Conduct`](crate::engine::event::Conduct) says differently goes before these.
+/// 6. Otherwise the event is allowed; outputs, contexts and rewrites are kept in plan order.
+#[derive(Debug)]
+pub struct Merger<'s> {
+    spec: &'s EventSpec,
+    outcome: Outcome,
+}
+
+impl<'s> Merger<'s> {
+    /// A merger for one event, with nothing heard yet.
+    pub fn new(spec: &'s EventSpec) -> Merger<'s> {
+        Merger { spec, outcome: Outcome::default() }
+    }
+
+    /// Hears the next hook in plan order. `on_failure` is its own choice or the event's.
+    pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Heard) -> Flow {
+        if self.outcome.refusal().is_some() {
+            return Flow::Ends;
+        }
+        match heard {
+            Heard::Failure(words) => self.failure(hook, on_failure, words),
+            Heard::Verdict(verdict) => self.verdict(hook, verdict),
+        }
+    }
+
+    /// Refuses for a reason of hookrun's own, unless the event is refused already.
+    pub fn refuse(&mut self, reason: String) {
+        if self.outcome.refusal().is_some() {
+            return;
+        }
+        self.settle(Refusal { hook: None, reason, cause: Cause::Failure });
+    }
+
+    /// Notes a rewrite that the chain applied or rejected.
+    pub fn rewritten(&mut self, rewritten: Rewritten) {
+        self.outcome.rewrites.push(rewritten);
+    }
+
+    /// Whether a rewrite of `field` already stands.
+    pub fn has_rewritten(&self, field: &str) -> bool {
+        self.outcome.rewrites.iter().any(|done| done.field == field && done.rejected.is_none())
+    }
+
+    /// Takes back the rewrites so far, because a later hook's result counts instead.
+    pub fn start_over(&mut self) {
+        self.outcome.void_rewrites("a later hook's result stands");
+    }
+
+    /// Whether a person is to be asked.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.outcome.settled, Settled::Asked { .. })
+    }
+
+    /// What all said.
+    pub fn finish(self) -> Outcome {
+        self.outcome
+    }
+
+    fn failure(&mut self, hook: &str, on_failure: OnFailure, words: &str) -> Flow {
+        let words = match words.starts_with(CRASHED) {
+            true => words.to_string(),
+            false => format!("failed: {words}"),
+        };
+        let closed = self.spec.blocks && on_failure == OnFailure::Block;
+        if closed {
+            let reason = format!("hook `{hook}` {words} (fail closed)");
+            return self.settle(Refusal {
+                hook: Some(hook.to_string()),
+                reason,
+                cause: Cause::Failure,
+            });
+        }
+        if on_failure == OnFailure::Block && self.spec.conduct.refusal_ends {
+            self.notice(hook, NoticeKind::Refusal, words);
+            return Flow::Ends;
+        }
+        let consequence = if self.spec.blocks { " (fail open)" } else { "" };
+        self.notice(hook, NoticeKind::Failure, format!("{words}{consequence}"));
+        Flow::GoesOn
+    }
+
+    fn verdict(&mut self, hook: &str, verdict: &Verdict) -> Flow {
+        let found = |finding: &Finding| Found { hook: hook.to_string(), finding: finding.clone() };
+        self.outcome.findings.extend(verdict.findings.iter().map(found));
+        match &verdict.decision {
+            Decision::Block { reason } if self.spec.blocks => {
+                return self.settle(Refusal {
+                    hook: Some(hook.to_string()),
+                    reason: reason.clone(),
+                    cause: Cause::Policy,
+                });
+            }
+            Decision::Block { reason } => {
+                self.notice(hook, NoticeKind::Refusal, reason.clone());
+                let ends = self.spec.conduct.refusal_ends;
+                return if ends { Flow::Ends } else { Flow::GoesOn };
+            }
+            Decision::Ask { question } if self.spec.blocks => self.ask(hook, question),
+            Decision::Ask { question } => {
+                self.notice(hook, NoticeKind::Question, question.clone());
+            }
+            Decision::Allow => {}
+        }
+        if verdict.output.is_some() || verdict.additional_context.is_some() {
+            self.outcome.said.push(Said {
+                hook: hook.to_string(),
+                output: verdict.output.clone(),
+                additional_context: verdict.additional_context.clone(),
+            });
+        }
+        Flow::GoesOn
+    }
+
+    fn ask(&mut self, hook: &str, question: &str) {
+        let question = Question { hook: hook.to_string(), question: question.to_string() };
+        match &mut self.outcome.settled {
+            Settled::Asked { .. } if self.spec.conduct.first_question => {
+                let Question { hook, question } = question;
+                self.notice(&hook, NoticeKind::Question, question);
+            }
+            Settled::Asked { questions } => questions.push(question),
+            Settled::Allowed | Settled::Refused(_) => {
+                self.outcome.settled = Settled::Asked { questions: vec![question] };
+            }
+        }
+    }
+
+    fn settle(&mut self, refusal: Refusal) -> Flow {
+        self.outcome.settled = Settled::Refused(refusal);
+        if !self.spec.conduct.keeps_said {
+            self.outcome.said.clear();
+        }
+        self.outcome.void_rewrites("the event was refused");
+        Flow::Ends
+    }
+
+    fn notice(&mut self, hook: &str, kind: NoticeKind, text: String) {
+        self.outcome.notices.push(Notice { hook: hook.to_string(), kind, text });
+    }
+}
+
+/// The value of a field after one rewrite, by the field's merge rule. `already` says whether an
+/// earlier hook has rewritten it.
+///
+/// # Errors
+/// Why the rewrite does not count.
+pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
+    match rule {
+        Merge::Last | Merge::Chain => Ok(new.clone()),
+        Merge::First if already => Err("an earlier hook's value stands".to_string()),
+        Merge::Claim if *old == Value::Bool(true) => Err("it is taken already".to_string()),
+        Merge::First | Merge::Claim => Ok(new.clone()),
+        Merge::Append => {
+            let mut list = match old {
+                Value::Array(list) => list.clone(),
+                Value::Null => Vec::new(),
+                Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                    return Err("the field is not a list, so nothing can be appended".to_string());
+                }
+            };
+            if let Value::Array(more) = new {
+                list.extend(more.iter().cloned());
+            } else {
+                list.push(new.clone());
+            }
+            Ok(Value::Array(list))
+        }
+        Merge::Entries => match (old, new) {
+            (Value::Object(old), Value::Object(new)) => {
+                let mut all = old.clone();
+                all.extend(new.clone());
+                Ok(Value::Object(all))
+            }
+            (Value::Null, Value::Object(_)) => Ok(new.clone()),
+            _ => Err("entries are added by an object to an object".to_string()),
+        },
+        Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
+        Merge::SameRole => Err(format!(
+            "its role must stay {}",
+            old.get("role").map_or_else(|| "unset".to_string(), Value::to_string)
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::event::catalog;
+    use crate::engine::outcome::Rule;
+    use serde_json::json;
+
+    fn gate() -> EventSpec {
+        catalog::find("tool.pre").unwrap().clone()
+    }
+
+    fn observer() -> EventSpec {
+        EventSpec { blocks: false, on_failure: OnFailure::Allow, ..gate() }
+    }
+
+    fn says(decision: Decision) -> Heard {
+        let mut verdict = Verdict::new(decision, Rule::Structured);
+        verdict.output = Some("out".to_string());
+        Heard::Verdict(verdict)
+    }
+
+    fn block(reason: &str) -> Heard {
+        says(Decision::Block { reason: reason.to_string() })
+    }
+
+    fn ask(question: &str) -> Heard {
+        says(Decision::Ask { question: question.to_string() })
+    }
+
+    fn outcome(spec: &EventSpec, heard: &[Heard]) -> Outcome {
+        let mut merger = Merger::new(spec);
+        for (place, one) in heard.iter().enumerate() {
+            merger.hear(&format!("h{place}"), spec.on_failure, one);
+        }
+        merger.finish()
+    }
+
+    #[test]
+    fn the_first_refusal_in_plan_order_gives_the_reason_and_voids_the_rest() {
+        let merged =
+            outcome(&gate(), &[says(Decision::Allow), ask("sure?"), block("a"), block("b")]);
+        let refusal = merged.refusal().unwrap();
+        assert_eq!((refusal.hook.as_deref(), refusal.reason.as_str()), (Some("h2"), "a"));
+        assert_eq!(merged.said, []);
+    }
+
+    #[test]
+    fn a_question_is_stricter_than_consent() {
+        let merged = outcome(&gate(), &[ask("one?"), says(Decision::Allow), ask("two?")]);
+        let Settled::Asked { questions } = &merged.settled else { panic!("{merged:?}") };
+        assert_eq!(questions.len(), 2);
+        assert!(merged.clone().answered(true, "").is_allowed());
+        assert_eq!(merged.answered(false, "no terminal").refusal().unwrap().cause, Cause::Person);
+    }
+
+    #[test]
+    fn what_cannot_be_refused_goes_on_and_says_so() {
+        let merged = outcome(&observer(), &[block("no"), Heard::Failure("died".into()), ask("?")]);
+        assert!(merged.is_allowed());
+        let kinds: Vec<NoticeKind> = merged.notices.iter().map(|notice| notice.kind).collect();
+        assert_eq!(kinds, [NoticeKind::Refusal, NoticeKind::Failure, NoticeKind::Question]);
+    }
+
+    #[test]
+    fn a_failure_closes_a_gate_unless_its_spec_opens_it() {
+        let spec = gate();
+        let mut merger = Merger::new(&spec);
+        let failure = Heard::Failure("timed out after 5s".into());
+        assert_eq!(merger.hear("open", OnFailure::Allow, &failure), Flow::GoesOn);
+        assert_eq!(merger.hear("shut", OnFailure::Block, &failure), Flow::Ends);
+        let refusal = merger.finish().refusal().unwrap().clone();
+        assert_eq!(refusal.reason, "hook `shut` failed: timed out after 5s (fail closed)");
+        assert_eq!(refusal.cause, Cause::Failure);
+    }
+
+    #[test]
+    fn rewrites_follow_their_rule() {
+        assert_eq!(rewrite(Merge::Chain, &json!(1), &json!(2), true), Ok(json!(2)));
+        assert!(rewrite(Merge::First, &json!(1), &json!(2), true).is_err());
+        assert_eq!(
+            rewrite(Merge::Append, &json!([1]), &json!([2, 3]), false),
+            Ok(json!([1, 2, 3]))
+        );
+        assert_eq!(rewrite(Merge::Append, &json!(null), &json!("x"), false), Ok(json!(["x"])));
+        assert!(rewrite(Merge::Append, &json!("text"), &json!("x"), false).is_err());
+        let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
+        let env = rewrite(Merge::Entries, &json!({"A": "1", "B": "1"}), &json!({"B": "2"}), true);
+        assert_eq!(env, Ok(json!({"A": "1", "B": "2"})));
+        assert_eq!(rewrite(Merge::Entries, &Value::Null, &user, false), Ok(user.clone()));
+        assert!(rewrite(Merge::Entries, &user, &json!(["A"]), false).is_err());
+        assert!(rewrite(Merge::SameRole, &user, &model, false).is_err());
+        assert!(
+            rewrite(Merge::SameRole, &user, &json!({"role": "user", "content": "x"}), false)
+                .is_ok()
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_gate_is_refused_exactly_when_somebody_refuses_or_fails(kinds in proptest::collection::vec(0..4u8, 0..8)) {
+            let heard: Vec<Heard> = kinds.iter().map(|kind| match kind {
+                0 => says(Decision::Allow),
+                1 => ask("?"),
+                2 => block("no"),
+                _ => Heard::Failure("died".into()),
+            }).collect();
+            let merged = outcome(&gate(), &heard);
+            let first = kinds.iter().position(|kind| *kind >= 2);
+            proptest::prop_assert_eq!(merged.refusal().is_some(), first.is_some());
+            proptest::prop_assert_eq!(
+                merged.refusal().and_then(|refusal| refusal.hook.clone()),
+                first.map(|place| format!("h{place}"))
+            );
+            if first.is_none() {
+                proptest::prop_assert_eq!(merged.is_allowed(), !kinds.contains(&1));
+            }
+        }
+    }
+}

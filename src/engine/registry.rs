@@ -1,0 +1,196 @@
+//! Hooks by event, in the order in which they run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::engine::event::catalog::{Catalog, UnknownEvent};
+use crate::engine::hook::Hook;
+
+/// The hooks of one event, in plan order.
+pub type Bound = Arc<[Arc<Hook>]>;
+
+/// Hooks by event. Asking for an event without hooks costs one look-up.
+///
+/// Clones belong together: what is registered or removed in one of them is so in all, so that a
+/// program can change the hooks of a runner while it decides. An event that is being decided
+/// keeps the hooks that were bound to it when it came.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    by_event: Arc<RwLock<HashMap<String, Bound>>>,
+    /// The events that there are.
+    catalog: Arc<Catalog>,
+}
+
+impl Registry {
+    /// A registry of `hooks` for the events of the built-in table. For one event they run by
+    /// priority, then by layer (system first), then in the order given.
+    ///
+    /// # Errors
+    /// When a hook names an event that does not exist: it would never run.
+    pub fn new(hooks: impl IntoIterator<Item = Hook>) -> Result<Registry, UnknownEvent> {
+        let catalog = Catalog::default();
+        let named = hooks.into_iter().map(|hook| canonical(hook, &catalog));
+        let named = named.collect::<Result<Vec<Hook>, UnknownEvent>>()?;
+        Ok(Registry::loaded(named, catalog))
+    }
+
+    /// A registry of hooks that were loaded together with `catalog`, as those of a
+    /// [`Config`](crate::config::Config) are: each names its event as the catalog does.
+    pub fn loaded(hooks: impl IntoIterator<Item = Hook>, catalog: Catalog) -> Registry {
+        let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
+        for hook in hooks {
+            by_event.entry(hook.event.clone()).or_default().push(Arc::new(hook));
+        }
+        let ordered = by_event.into_iter().map(|(event, mut hooks)| {
+            hooks.sort_by_key(|hook| place(hook));
+            (event, Bound::from(hooks))
+        });
+        let by_event = Arc::new(RwLock::new(ordered.collect()));
+        Registry { by_event, catalog: Arc::new(catalog) }
+    }
+
+    /// A registry of its own, in which every hook is what `change` makes of it.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(&Hook) -> Hook) -> Registry {
+        let hooks: Vec<Hook> = self.hooks().iter().map(|hook| change(hook)).collect();
+        Registry::loaded(hooks, Catalog::clone(&self.catalog))
+    }
+
+    /// Adds a hook. It runs after those of the same event, priority and layer that are there.
+    /// A host's name for an event (`PreToolUse`) is as good as ours.
+    ///
+    /// # Errors
+    /// When it names an event that does not exist: it would never run.
+    pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
+        let hook = canonical(hook, &self.catalog)?;
+        let mut by_event = self.write();
+        let mut hooks = by_event.get(&hook.event).map_or_else(Vec::new, |bound| bound.to_vec());
+        let at = hooks.partition_point(|known| place(known) <= place(&hook));
+        let event = hook.event.clone();
+        hooks.insert(at, Arc::new(hook));
+        by_event.insert(event, hooks.into());
+        Ok(())
+    }
+
+    /// Takes out every hook of this name, and says how many there were.
+    pub fn remove(&self, name: &str) -> usize {
+        let mut removed = 0;
+        self.retain(|hook| {
+            let stays = hook.name != name;
+            removed += usize::from(!stays);
+            stays
+        });
+        removed
+    }
+
+    /// Keeps only the hooks that `keep` says. It must not ask this registry.
+    pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
+        self.write().retain(|_, bound| {
+            let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();
+            if kept.len() < bound.len() {
+                *bound = kept.into();
+            }
+            !bound.is_empty()
+        });
+    }
+
+    /// Whether any hook is bound to an event, by its canonical name.
+    pub fn has(&self, event: &str) -> bool {
+        self.read().contains_key(event)
+    }
+
+    /// The hooks bound to an event, by its canonical name, in plan order.
+    pub fn bound(&self, event: &str) -> Bound {
+        self.read().get(event).map(Arc::clone).unwrap_or_default()
+    }
+
+    /// Every hook, event by event in alphabetical order, each in plan order.
+    pub fn hooks(&self) -> Vec<Arc<Hook>> {
+        let by_event = self.read();
+        let mut events: Vec<(&String, &Bound)> = by_event.iter().collect();
+        events.sort_by_key(|(event, _)| *event);
+        events.into_iter().flat_map(|(_, bound)| bound.iter().cloned()).collect()
+    }
+
+    // Whoever panics while holding the lock leaves the table whole: each change of it is one.
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<String, Bound>> {
+        self.by_event.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<String, Bound>> {
+        self.by_event.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The hook with its event as the catalog names it.
+fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
+    hook.event = catalog.find(&hook.event)?.name.clone().into_owned();
+    Ok(hook)
+}
+
+/// Where a hook stands among those of its event.
+fn place(hook: &Hook) -> impl Ord + use<> {
+    (hook.priority, hook.source.layer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::event::EventSpec;
+    use crate::engine::event::catalog::find;
+    use crate::engine::hook::Handler;
+
+    fn hook(name: &str, priority: i64) -> Hook {
+        Hook { priority, ..Hook::new(name, "tool.pre", Handler::Shell("true".into())) }
+    }
+
+    fn names(registry: &Registry) -> Vec<String> {
+        registry.bound("tool.pre").iter().map(|hook| hook.name.clone()).collect()
+    }
+
+    #[test]
+    fn hooks_come_and_go_and_equal_ones_keep_their_order() {
+        let registry = Registry::new([hook("b", 100), hook("late", 200)]).unwrap();
+        let shared = registry.clone();
+        shared.register(hook("a", 100)).unwrap();
+        shared.register(hook("first", 1)).unwrap();
+        shared.register(hook("b", 100)).unwrap();
+        assert_eq!(names(&registry), ["first", "b", "a", "b", "late"]);
+
+        let before = registry.bound("tool.pre");
+        assert_eq!((registry.remove("b"), registry.remove("b")), (2, 0));
+        assert_eq!(names(&shared), ["first", "a", "late"]);
+        assert_eq!(before.len(), 5, "what is being decided keeps its hooks");
+
+        for name in ["first", "a", "late"] {
+            assert!(registry.has("tool.pre"));
+            registry.remove(name);
+        }
+        assert!(!registry.has("tool.pre") && registry.hooks().is_empty());
+    }
+
+    #[test]
+    fn a_hook_for_an_event_that_does_not_exist_is_an_error_and_a_hosts_name_is_ours() {
+        let hook = |event: &str| Hook::new("x", event, Handler::Shell("true".into()));
+        let own = EventSpec { name: "deploy.pre".into(), ..find("tool.pre").unwrap().clone() };
+        let registry = Registry::loaded([], Catalog::with(vec![own]));
+        for (name, meant) in [
+            ("tool.pre", "tool.pre"),
+            ("PreToolUse", "tool.pre"),
+            ("Tool.Pre", "tool.pre"),
+            ("Deploy.Pre", "deploy.pre"),
+        ] {
+            registry.register(hook(name)).unwrap();
+            assert_eq!(registry.bound(meant).last().unwrap().event, meant, "{name}");
+        }
+        assert_eq!((registry.bound("tool.pre").len(), registry.hooks().len()), (3, 4));
+        for slip in ["tool.per", "PreToolUs", "", "deploy"] {
+            let refused = registry.register(hook(slip)).unwrap_err();
+            assert_eq!(refused.name, slip);
+            assert_eq!(Registry::new([hook(slip)]).unwrap_err().name, slip);
+        }
+        assert_eq!(Registry::new([hook("tool.per")]).unwrap_err().nearest.unwrap(), "tool.pre");
+        assert!(Registry::new([hook("deploy.pre")]).is_err(), "nobody declared it here");
+        assert_eq!(registry.hooks().len(), 4);
+    }
+}

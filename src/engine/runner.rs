@@ -1,0 +1,485 @@
+//! The front door: give it an event, get back what happened.
+
+mod once;
+mod stops;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::config::{self, Config, Environment, Problem, Severity};
+use crate::engine::chain::{self, Surroundings};
+use crate::engine::event::{Event, EventSpec, OnFailure, Schedule, catalog};
+use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
+use crate::engine::hook::Place;
+use crate::engine::outcome::{Notice, NoticeKind, Outcome};
+use crate::engine::plan::{Plan, Planned, Wish};
+use crate::engine::registry::Registry;
+use crate::engine::reminder::Reminders;
+use crate::engine::run::{Fate, HookRun, Run};
+use crate::engine::session::Session;
+use crate::engine::ui::{Desk, Ui};
+use crate::lab::audit::Journal;
+pub use once::{Claimed, Once};
+
+/// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
+///
+/// It may be used from several threads at once. Clones share their hooks, so that a program may
+/// also give one to each of its tasks.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    registry: Registry,
+    engine: Engine,
+    surroundings: Arc<Surroundings>,
+    broken: Option<String>,
+    /// What is wrong with the configuration, where that is known.
+    mistakes: Vec<Problem>,
+    reminders: Option<Reminders>,
+    is_rehearsal: bool,
+    journal: Option<Arc<Journal>>,
+}
+
+impl Runner {
+    /// A runner for `registry`.
+    pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
+        Runner {
+            registry,
+            engine: Engine::new(None, None),
+            surroundings: Arc::new(surroundings),
+            broken: None,
+            mistakes: Vec::new(),
+            reminders: None,
+            is_rehearsal: false,
+            journal: None,
+        }
+    }
+
+    /// A runner for what `config` says, in the surroundings that `env` tells of. Events that can
+    /// be refused are, while the configuration has errors.
+    pub fn from_config(config: Config, env: &Environment) -> Runner {
+        let broken = config.refusal();
+        let is_error = |problem: &Problem| problem.severity == Severity::Error;
+        let mistakes = config.problems.into_iter().filter(is_error).collect();
+        let surroundings = surroundings(env, config.project);
+        let registry = Registry::loaded(config.hooks, config.catalog);
+        let runner = Runner::new(registry, surroundings).broken(broken);
+        Runner { mistakes, ..runner }
+    }
+
+    /// A runner for hooks that a program registers by itself, in the surroundings that `env`
+    /// tells of; the project is its working directory. No configuration is read.
+    pub fn embedded(registry: Registry, env: &Environment) -> Runner {
+        Runner::new(registry, surroundings(env, env.cwd.clone()))
+    }
+
+    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort: it
+    /// may decide at the same time as this one. The mark of its environment
+    /// ([`Environment::run_id`]) is to be its own, and to begin with this one's and a dot; what its
+    /// hooks leave behind is then ended while those of other runners still run.
+    #[must_use]
+    pub fn elsewhere(&self, registry: Registry, env: &Environment, project: PathBuf) -> Runner {
+        let mut other = Runner { registry, ..self.clone() };
+        other.surroundings = Arc::new(surroundings(env, project));
+        other.engine.mark = Some(env.run_id.clone());
+        other
+    }
+
+    /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Runner {
+        self.engine.jobs = Some(jobs.max(1));
+        self
+    }
+
+    /// Collects the reminders of every run that it decides, for the model. Those of an outcome
+    /// that asks a person are left to whoever puts the question; see [`Reminders::collect`].
+    #[must_use]
+    pub fn reminders(mut self, reminders: Reminders) -> Runner {
+        self.reminders = Some(reminders);
+        self
+    }
+
+    /// Decides as if for the first time, and keeps nothing of it for the session: refusals of a
+    /// stop are neither counted nor limited. For a program that tries hooks out.
+    #[must_use]
+    pub fn rehearsal(mut self) -> Runner {
+        self.is_rehearsal = true;
+        self
+    }
+
+    /// Keeps what it decides in a decision log, which `hookrun why` explains. It is written after
+    /// the decision, in the thread that has decided, and nothing that goes wrong there changes the
+    /// decision.
+    ///
+    /// ```
+    /// use hookrun::audit::{Journal, Log, Redactor};
+    /// use hookrun::config::Environment;
+    /// use hookrun::event::Event;
+    /// use hookrun::hook::Hook;
+    /// use hookrun::outcome::Verdict;
+    /// use hookrun::registry::Registry;
+    /// use hookrun::runner::Runner;
+    /// use serde_json::json;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().join("log");
+    /// let log = Log::in_folder(&folder);
+    /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
+    /// let runner = Runner::embedded(Registry::new([no])?, &Environment::capture())
+    ///     .log(Journal::new(log.clone(), Redactor::default()));
+    /// runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// assert!(std::fs::read_to_string(&log.files()[0])?.contains("not today"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn log(mut self, journal: Journal) -> Runner {
+        self.journal = Some(Arc::new(journal));
+        self
+    }
+
+    /// Ends what is running when `abort` is raised, by whichever thread, once and for all: what
+    /// this runner is asked afterwards is refused, if it can be. No signal handler is installed.
+    ///
+    /// ```
+    /// use hookrun::config::Environment;
+    /// use hookrun::event::Event;
+    /// use hookrun::exec::Abort;
+    /// use hookrun::hook::Hook;
+    /// use hookrun::registry::Registry;
+    /// use hookrun::runner::Runner;
+    /// use serde_json::json;
+    ///
+    /// let (started, has_started) = std::sync::mpsc::channel();
+    /// let slow = Hook::function("slow", "tool.pre", move |_| {
+    ///     let _ = started.send(());
+    ///     std::thread::sleep(std::time::Duration::from_secs(2));
+    /// });
+    /// let abort = Abort::new()?;
+    /// let runner = Runner::embedded(Registry::new([slow])?, &Environment::capture())
+    ///     .abort(abort.clone());
+    /// let user = std::thread::spawn(move || {
+    ///     // The user has pressed Escape.
+    ///     has_started.recv().unwrap_or_default();
+    ///     abort.raise();
+    /// });
+    /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// assert!(run.permit().is_err_and(|refusal| refusal.reason.contains("stop")));
+    /// # user.join().ok();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn abort(mut self, abort: Abort) -> Runner {
+        self.engine.abort = Some(abort);
+        self
+    }
+
+    /// Also ends what leaves a hook's process group. Only for a program that exists to run
+    /// hooks; see [`Grounds::take`]. It is looked for whenever no hook runs, so a program that
+    /// decides several events at once finds it later.
+    #[must_use]
+    pub fn grounds(mut self, grounds: Option<Grounds>) -> Runner {
+        self.engine.grounds = grounds.map(Arc::new);
+        self
+    }
+
+    /// Runs its hooks as one with `other`: what one of them ends, sweeps and stops, it does with
+    /// an eye on the hooks of both. For programs with several sets of hooks; what was said to
+    /// `other` about that by [`Runner::abort`], [`Runner::grounds`] and the like holds here too.
+    #[must_use]
+    pub fn beside(mut self, other: &Runner) -> Runner {
+        self.engine = other.engine.clone();
+        self
+    }
+
+    /// Names hookrun's own program. With it, hooks are ended by a keeper if this process is
+    /// killed with SIGKILL; and without it, hooks with `limits.files` or a required sandbox, and
+    /// those in a control group or process namespace of their own, do not start.
+    #[must_use]
+    pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
+        self.engine.program = program;
+        self
+    }
+
+    /// Tells a watchdog that it is alive. Only for a program that decides one event at a time:
+    /// the promises of several would replace each other.
+    #[must_use]
+    pub fn pulse(mut self, pulse: Pulse) -> Runner {
+        self.engine.pulse = Some(pulse);
+        self
+    }
+
+    /// Shows the dialogs of hooks (`hookrun ui`); without it there is nobody for them to ask.
+    /// While one is open the hook's timeout stands still, for at most [`PATIENCE`] for each hook.
+    ///
+    /// [`PATIENCE`]: crate::engine::ui::PATIENCE
+    #[must_use]
+    pub fn ui(mut self, ui: Arc<dyn Ui>) -> Runner {
+        self.engine.desk = Some(self.desk().with_ui(ui));
+        self
+    }
+
+    /// Takes the messages of hooks (`hookrun send`); without it they wait in the session's
+    /// [`Outbox`](crate::engine::session::outbox::Outbox).
+    #[must_use]
+    pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
+        self.engine.desk = Some(self.desk().with_session(session));
+        self
+    }
+
+    fn desk(&self) -> Desk {
+        self.engine.desk.clone().unwrap_or_else(|| Desk::new(&self.surroundings.state))
+    }
+
+    /// Runs async functions in this runtime, where [`Runner::handle`] is called outside of one.
+    #[cfg(feature = "tokio")]
+    #[must_use]
+    pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
+        self.engine.runtime = Some(runtime);
+        self
+    }
+
+    /// Says that the configuration has errors: events that can be refused are, with `reason`,
+    /// because the hook that would refuse may be the one that could not be read.
+    #[must_use]
+    pub fn broken(mut self, reason: Option<String>) -> Runner {
+        self.broken = reason;
+        self
+    }
+
+    /// The hooks that it has. They may be changed at any time.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// What relative paths of this event are relative to.
+    pub fn place(&self, event: &Event) -> Place {
+        self.surroundings.place(event)
+    }
+
+    /// What would be run for `event`.
+    pub fn plan(&self, event: &Event) -> Plan {
+        let bound = self.registry.bound(&event.spec().name);
+        if bound.is_empty() {
+            return Plan::default();
+        }
+        Plan::build(&bound, event, &self.surroundings.place(event))
+    }
+
+    /// The run of an event to which no hook is bound, where nothing else refuses it either:
+    /// without an allocation and without a look at the clock.
+    fn idle(&self, event: &Event) -> Option<Run> {
+        let is_idle = !self.registry.has(&event.spec().name)
+            && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()));
+        is_idle.then(|| Run {
+            event: event.clone(),
+            hooks: Vec::new(),
+            outcome: Outcome::default(),
+            took: Duration::ZERO,
+            earlier: None,
+        })
+    }
+
+    /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
+    /// supervises them to their timeouts, as long as this process lives. An event to which no
+    /// hook is bound costs a look-up and no allocation.
+    pub fn handle(&self, event: &Event) -> Run {
+        self.collected(self.noted(event, self.decide(event)))
+    }
+
+    fn decide(&self, event: &Event) -> Run {
+        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
+            return self.detach(event);
+        }
+        self.decide_within(event, None)
+    }
+
+    /// A run that is in the log.
+    fn noted(&self, event: &Event, run: Run) -> Run {
+        if let Some(journal) = &self.journal {
+            journal.note(event, &run);
+        }
+        run
+    }
+
+    /// A run whose reminders the model will get.
+    fn collected(&self, run: Run) -> Run {
+        if let Some(reminders) = &self.reminders {
+            reminders.collect(&run.outcome);
+        }
+        run
+    }
+
+    /// Decides `event` without blocking the executor: a thread of hookrun's does what waits.
+    /// Async functions are tasks of the runtime in which this is first polled.
+    ///
+    /// Dropping the future gives the decision up: as with [`Abort::raise`], functions are no
+    /// longer waited for, and processes are ended in the background, SIGTERM first. Hooks of a
+    /// detached event are not affected.
+    #[cfg(feature = "tokio")]
+    pub async fn handle_async(&self, event: &Event) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
+        let mut own = self.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            own.engine.runtime = Some(runtime);
+        }
+        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
+            return own.detach(event);
+        }
+        let abort = match Abort::new() {
+            Ok(abort) => abort,
+            Err(error) => return own_failure(event, format!("cannot open a pipe: {error}")),
+        };
+        own.engine.cancel = Some(abort.clone());
+        let (answer, decided) = tokio::sync::oneshot::channel();
+        let asked = event.clone();
+        // Nobody listens any more if the future was dropped.
+        let decide = move || drop(answer.send(own.noted(&asked, own.decide_within(&asked, None))));
+        let mut given_up = RaiseOnDrop { abort: Some(abort) };
+        if let Err(error) = self.engine.beside(decide) {
+            return own_failure(event, format!("no thread to decide in: {error}"));
+        }
+        let run = decided.await;
+        given_up.abort = None;
+        let gone = |_| own_failure(event, "the thread that decides has ended".to_string());
+        self.collected(run.unwrap_or_else(gone))
+    }
+
+    /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
+    pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        self.collected(self.noted(event, self.decide_within(event, budget)))
+    }
+
+    fn decide_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
+        let mut run = match self.closed(event.spec()) {
+            Some(reason) => own_failure(event, reason),
+            None => {
+                let plan = self.plan(event);
+                chain::run(plan, event, &self.engine, &self.surroundings, budget)
+            }
+        };
+        self.keep_from_looping(&mut run);
+        run
+    }
+
+    /// Lets an agent stop that hooks have refused to let stop so often in a row that they would
+    /// for ever: the refusal of `run` is counted for its session, and at the event's
+    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) it becomes an allow with a notice.
+    /// An allowed stop begins a new row, and so does a host that says so (`stopHookActive`,
+    /// `loopCount`).
+    ///
+    /// Every run that this runner decides has been through it. It is for a program that settles
+    /// a question by itself, as a refusal or not, once it has.
+    pub fn keep_from_looping(&self, run: &mut Run) {
+        if !self.is_rehearsal {
+            stops::keep_from_looping(run, &self.surroundings);
+        }
+    }
+
+    /// Why an event is refused before any hook is asked: a mistake in the configuration, where
+    /// failures refuse it. Where the hooks that can be read are asked all the same, only one that
+    /// may be about a hook of this event counts.
+    fn closed(&self, spec: &EventSpec) -> Option<String> {
+        let reason = self.broken.as_ref().filter(|_| spec.blocks)?;
+        let is_open = |spec: &EventSpec| spec.on_failure == OnFailure::Allow;
+        // A system whose hooks fail open does not mean that a guard may be lost in a slip.
+        if is_open(spec) && (spec.conduct.reads_on || catalog::find(&spec.name).is_none_or(is_open))
+        {
+            return None;
+        }
+        if !spec.conduct.reads_on || self.mistakes.is_empty() {
+            return Some(reason.clone());
+        }
+        let own = self.mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
+        config::complaint(own).map(|complaint| config::refusal_for(&complaint))
+    }
+
+    /// The run of a detached event whose hooks somebody else supervises.
+    pub fn left_to_others(&self, event: &Event) -> Run {
+        let started = Instant::now();
+        let fate = |planned: &Planned| match &planned.wish {
+            Wish::Wanted => Fate::Detached,
+            Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+            Wish::Disabled => Fate::Disabled,
+            Wish::Idle(why) => Fate::Idle(why.clone()),
+        };
+        let plan = self.plan(event);
+        let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
+        Run {
+            event: event.clone(),
+            hooks: hooks.collect(),
+            outcome: Outcome::default(),
+            took: started.elapsed(),
+            earlier: None,
+        }
+    }
+
+    fn detach(&self, event: &Event) -> Run {
+        if let Some(run) = self.idle(event) {
+            return run;
+        }
+        let plan = self.plan(event);
+        if !plan.is_idle() {
+            let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
+            let engine = self.engine.detached();
+            let journal = self.journal.clone();
+            let supervise = move || {
+                let run = chain::run(plan, &own, &engine, &surroundings, None);
+                if let Some(journal) = journal {
+                    journal.note(&own, &run);
+                }
+            };
+            let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
+            if let Err(error) = thread.spawn(supervise) {
+                tracing::warn!(%error, "no thread for detached hooks; they are waited for");
+                return self.decide_within(event, None);
+            }
+        }
+        self.left_to_others(event)
+    }
+}
+
+/// What `env` tells of, around this project.
+fn surroundings(env: &Environment, project: PathBuf) -> Surroundings {
+    Surroundings {
+        cwd: env.cwd.clone(),
+        project,
+        search: env.search.clone(),
+        home: env.home.clone(),
+        state: env.state_root(),
+        inherited: env.inherited.clone(),
+        depth: env.depth,
+        variables: env.variables.clone(),
+        run_id: env.run_id.clone(),
+    }
+}
+
+/// A run in which hookrun itself could not decide: a refusal, where the event can be refused.
+fn own_failure(event: &Event, reason: String) -> Run {
+    let outcome = if event.spec().blocks {
+        Outcome::own_failure(reason)
+    } else {
+        let notice = Notice { hook: "hookrun".into(), kind: NoticeKind::Failure, text: reason };
+        Outcome { notices: vec![notice], ..Outcome::default() }
+    };
+    Run { event: event.clone(), hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
+}
+
+/// Ends a decision that nobody waits for any more.
+#[cfg(feature = "tokio")]
+struct RaiseOnDrop {
+    abort: Option<Abort>,
+}
+
+#[cfg(feature = "tokio")]
+impl Drop for RaiseOnDrop {
+    fn drop(&mut self) {
+        if let Some(abort) = &self.abort {
+            abort.raise();
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! A call that comes in the forms of two hosts is decided once.
+//!
+//! Each form starts a hookrun of its own, mostly at the same time. The first one claims the call,
+//! decides and leaves its outcome; the other one waits for it, and says the same in its own host's
+//! words. An outcome is taken over only where this could not let pass what would be refused.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::Runner;
+use crate::dialects::twice::{Call, digest};
+use crate::engine::event::action::{TOOLS, ToolClass};
+use crate::engine::event::{Event, OnFailure};
+use crate::engine::exec::Budget;
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::outcome::{Outcome, Settled};
+use crate::engine::plan::{Plan, Planned, Wish};
+use crate::engine::run::{Fate, HookRun, Run};
+use crate::engine::session::decided::Claim;
+use crate::engine::session::{self, StoreError};
+
+/// How long another run is waited for where there is no budget.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an allow counts for the other form of a call. The forms come at once, so one that comes
+/// later is somebody who has heard of the first, and the world may have changed meanwhile.
+const ALLOW_COUNTS_FOR: Duration = Duration::from_secs(10);
+
+/// The longest tool input that is compared. With a longer one each run decides by itself.
+const LONGEST_INPUT_BYTES: usize = 64 * 1024;
+
+/// What is to be done about a call.
+#[derive(Debug)]
+pub enum Once {
+    /// It is to be decided, and then told, if there is a claim.
+    Now(Option<Claimed>),
+    /// It was decided for another form of it.
+    Earlier(Box<Run>),
+}
+
+/// A call that this run decides. Another run that is asked about it waits until this is dropped.
+#[derive(Debug)]
+pub struct Claimed {
+    claim: Claim,
+    kept: Box<Kept>,
+}
+
+/// What a run leaves for another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    call: String,
+    form: String,
+    hooks: String,
+    told: Told,
+    outcome: Outcome,
+    /// When it was decided. By the clock that goes on while a machine sleeps.
+    at: SystemTime,
+}
+
+/// What hooks are told of a call, as far as forms may differ in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Told {
+    action: Option<String>,
+    tool: Option<String>,
+    input: Option<String>,
+    cwd: String,
+    /// Whether a hook that is asked was written for some host, and is told that host's words.
+    has_foreign_hooks: bool,
+    /// Whether what it decides can be a refusal.
+    is_gate: bool,
+}
+
+/// Whether an outcome may be taken over: hooks that are the same have decided the same call.
+///
+/// 1. The same form asks again: this is a new question.
+/// 2. Other hooks, or another action: it would be another decision.
+/// 3. What was refused is refused, and what nobody can refuse is done.
+/// 4. What was allowed is for [`ALLOW_COUNTS_FOR`]; and hooks have to be told the same: the input, the working directory, and the tool's
+///    name, which may be another one for the same sort of tool unless a hook is written for a host.
+fn may_take_over(kept: &Kept, own: &Kept, now: SystemTime) -> bool {
+    if kept.call != own.call || kept.form == own.form {
+        return false;
+    }
+    if kept.hooks != own.hooks || kept.told.action != own.told.action {
+        return false;
+    }
+    let is_same = kept.told.input == own.told.input && kept.told.cwd == own.told.cwd;
+    if !is_same && kept.outcome.rewrites.iter().any(|rewrite| rewrite.rejected.is_none()) {
+        return false;
+    }
+    if matches!(kept.outcome.settled, Settled::Refused(_)) || !own.told.is_gate {
+        return true;
+    }
+    let age = now.duration_since(kept.at);
+    let is_fresh = age.is_ok_and(|age| age < ALLOW_COUNTS_FOR);
+    let is_same_tool = kept.told.tool == own.told.tool
+        || (!own.told.has_foreign_hooks && are_one_sort(&kept.told, &own.told));
+    is_fresh && is_same && is_same_tool
+}
+
+/// Whether two names are known to be of the same sort of tool.
+fn are_one_sort(one: &Told, two: &Told) -> bool {
+    let is_of = |sort: &ToolClass, told: &Told| {
+        let name = told.tool.as_deref().unwrap_or_default();
+        std::iter::once(&sort.word).chain(sort.names).any(|known| known.eq_ignore_ascii_case(name))
+    };
+    TOOLS.iter().any(|sort| is_of(sort, one) && is_of(sort, two))
+}
+
+impl Runner {
+    /// Claims a call that may come in another form too, or takes over what was decided for that
+    /// one, which is waited for within the budget. Nothing is claimed, and no file is touched,
+    /// where no hook wants the event, and where a hook is a function of this program. Where
+    /// anything is in doubt, and where nothing can be kept, the call is to be decided.
+    ///
+    /// What was decided goes to [`Claimed::tell`].
+    pub fn once(&self, event: &Event, call: &Call, budget: Option<Budget>) -> Once {
+        if self.is_rehearsal || self.closed(event.spec()).is_some() {
+            return Once::Now(None);
+        }
+        let started = Instant::now();
+        let plan = self.plan(event);
+        let Some(own) = self.own(event, call, &plan) else { return Once::Now(None) };
+        let claim = match self.claim(call, budget) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => return Once::Now(None),
+            Err(error) => {
+                tracing::warn!(%error, "a call is decided without a look at other runs");
+                return Once::Now(None);
+            }
+        };
+        let kept = claim.read().ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        match kept.filter(|kept| may_take_over(kept, &own, SystemTime::now())) {
+            Some(kept) => {
+                // It was for one other form; who comes now asks anew.
+                if let Err(error) = claim.keep(b"") {
+                    tracing::warn!(%error, "an outcome stays");
+                }
+                let run = taken_over(event, &plan, kept, started);
+                Once::Earlier(Box::new(self.collected(run)))
+            }
+            None => Once::Now(Some(Claimed { claim, kept: Box::new(own) })),
+        }
+    }
+
+    fn claim(&self, call: &Call, budget: Option<Budget>) -> Result<Option<Claim>, StoreError> {
+        let root = &self.surroundings.state;
+        let folder = session::own_folder(&session::folder(root, Some(&call.session)));
+        session::make_private(root, &folder)
+            .map_err(|error| StoreError { file: folder.clone(), problem: error.to_string() })?;
+        let until = budget.map_or_else(|| Instant::now() + PATIENCE, |budget| budget.until);
+        let waits = || {
+            let left = until.saturating_duration_since(Instant::now());
+            if let Some(pulse) = &self.engine.pulse {
+                pulse.promise(left);
+            }
+            !left.is_zero() && !self.engine.is_aborted()
+        };
+        Claim::of(&folder, &call.id, waits)
+    }
+
+    /// What this run would keep, before it has decided; `None` where it cannot be compared.
+    fn own(&self, event: &Event, call: &Call, plan: &Plan) -> Option<Kept> {
+        let wanted = |planned: &&Planned| planned.wish == Wish::Wanted;
+        let context = event.context();
+        let input = context.raw("toolInput");
+        let is_long = input.is_some_and(|input| input.len() > LONGEST_INPUT_BYTES);
+        if plan.is_idle() || is_long {
+            return None;
+        }
+        let mut hooks = format!("{}\n", event.spec().blocks);
+        for planned in plan.hooks() {
+            describe(&mut hooks, planned, event)?;
+        }
+        let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
+        let action = event.action().map(|action| action.to_json().to_string());
+        // A command may hold a secret, and so may a hook's variables.
+        let kept = |text: Option<String>| text.as_deref().map(digest);
+        Some(Kept {
+            call: call.id.clone(),
+            form: call.form.clone(),
+            hooks: digest(&hooks),
+            told: Told {
+                action: kept(action),
+                tool: context.string("toolName"),
+                input: kept(input),
+                cwd: self.surroundings.place(event).cwd.to_string_lossy().into_owned(),
+                has_foreign_hooks: plan
+                    .hooks()
+                    .filter(wanted)
+                    .any(|planned| planned.hook.dialect.is_some()),
+                is_gate: event.spec().blocks,
+            },
+            outcome: Outcome::default(),
+            at: SystemTime::UNIX_EPOCH,
+        })
+    }
+}
+
+impl Claimed {
+    /// Leaves what was decided for another run that is asked about the same call.
+    pub fn tell(mut self, run: &Run) {
+        self.kept.outcome = run.outcome.clone();
+        self.kept.at = SystemTime::now();
+        let kept = serde_json::to_vec(&self.kept).unwrap_or_default();
+        if let Err(error) = self.claim.keep(&kept) {
+            tracing::warn!(%error, "what was decided is not kept");
+        }
+    }
+}
+
+/// The run of a call that another one has decided.
+fn taken_over(event: &Event, plan: &Plan, kept: Kept, started: Instant) -> Run {
+    let why = format!("it was asked about this call for `{}`", kept.form);
+    let fate = |planned: &Planned| match &planned.wish {
+        Wish::Wanted => Fate::Idle(why.clone()),
+        Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+        Wish::Disabled => Fate::Disabled,
+        Wish::Idle(why) => Fate::Idle(why.clone()),
+    };
+    let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
+    Run {
+        event: event.clone(),
+        hooks: hooks.collect(),
+        outcome: kept.outcome,
+        took: started.elapsed(),
+        earlier: Some(kept.form),
+    }
+}
+
+/// Adds to `text` all that makes a hook decide as it does; `None` for a function, which another
+/// process does not have.
+fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
+    // Every field is named, so that a new one is thought of here.
+    let Hook {
+        name,
+        event: _,
+        source,
+        handler,
+        matcher,
+        priority: _,
+        parallel,
+        on_failure: _,
+        limits,
+        sandbox,
+        containment,
+        background,
+        variables,
+        folder,
+        root,
+        rewrite,
+        dialect,
+        enabled: _,
+        idle: _,
+        reads_stdin: _,
+        description: _,
+    } = planned.hook.as_ref();
+    let spec = event.spec();
+    let is_wanted = planned.wish == Wish::Wanted;
+    let closes = planned.hook.on_failure(spec) == OnFailure::Block;
+    let dialect = dialect.map(|binding| (binding.dialect.name, binding.row.name));
+    let timeout = planned.hook.timeout(spec);
+    let _ = write!(text, "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} ");
+    let _ = write!(text, "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} ");
+    let _ = write!(text, "{background:?} {variables:?} {folder:?} {root:?} ");
+    if *rewrite {
+        let _ = write!(text, "{:?} ", spec.rewrites);
+    }
+    match handler {
+        Handler::Function(_) => return None,
+        Handler::File(file) => version(text, file),
+        Handler::Shell(line) => {
+            let _ = write!(text, "sh {line:?} ");
+        }
+        Handler::Words { words, base } => {
+            let _ = write!(text, "{words:?} {base:?} ");
+            // Its program may be a script, and so may what stands behind that.
+            for file in words.iter().map(|word| base.join(word)).filter(|file| file.is_file()) {
+                version(text, &file);
+            }
+        }
+        Handler::Elsewhere { problem, cure: _ } => {
+            let _ = write!(text, "{problem:?} ");
+        }
+    }
+    version(text, &source.file);
+    text.push('\n');
+    Some(())
+}
+
+/// Adds which file stands at a path, and since when it holds what it holds.
+fn version(text: &mut String, file: &Path) {
+    let _ = match file.metadata() {
+        Ok(meta) => write!(
+            text,
+            "{file:?} {} {} {} {} {} {} ",
+            meta.dev(),
+            meta.ino(),
+            meta.size(),
+            meta.mode(),
+            meta.ctime(),
+            meta.ctime_nsec()
+        ),
+        Err(_) => write!(text, "{file:?} "),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::outcome::{Cause, Refusal, Rewritten};
+    use serde_json::Value;
+
+    fn kept(form: &str, tool: &str) -> Kept {
+        Kept {
+            call: "tool.pre 1".into(),
+            form: form.into(),
+            hooks: "guard".into(),
+            told: Told {
+                action: Some("{\"kind\":\"shell\",\"command\":\"ls\"}".into()),
+                tool: Some(tool.into()),
+                input: Some("{\"command\":\"ls\"}".into()),
+                cwd: "/there".into(),
+                has_foreign_hooks: false,
+                is_gate: true,
+            },
+            outcome: Outcome::default(),
+            at: SystemTime::UNIX_EPOCH,
+        }
+    }
+
+    /// Whether the one is taken over for the other `seconds` later.
+    fn is_taken_after(seconds: u64, kept: &Kept, own: &Kept) -> bool {
+        may_take_over(kept, own, kept.at + Duration::from_secs(seconds))
+    }
+
+    fn is_taken(kept: &Kept, own: &Kept) -> bool {
+        is_taken_after(0, kept, own)
+    }
+
+    fn refused(mut kept: Kept) -> Kept {
+        let refusal = Refusal { hook: None, reason: "no".into(), cause: Cause::Policy };
+        kept.outcome.settled = Settled::Refused(refusal);
+        kept
+    }
+
+    #[test]
+    fn what_hooks_are_told_alike_is_decided_once() {
+        let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
+        assert!(is_taken(&first, &second));
+        assert!(is_taken(&refused(first), &second));
+    }
+
+    #[test]
+    fn an_allow_counts_for_seconds_and_a_refusal_for_good() {
+        let (mut first, second) = (kept("a", "Shell"), kept("b", "Bash"));
+        assert!(is_taken_after(9, &first, &second) && !is_taken_after(10, &first, &second));
+        // Its clock was ahead of ours.
+        first.at += Duration::from_secs(3600);
+        assert!(!may_take_over(&first, &second, SystemTime::UNIX_EPOCH));
+        assert!(is_taken_after(100_000, &refused(first), &second));
+    }
+
+    #[test]
+    fn the_same_form_another_call_other_hooks_and_another_action_are_decided_anew() {
+        let (first, second) = (refused(kept("a", "Shell")), kept("b", "Bash"));
+        let differs = |change: fn(&mut Kept)| {
+            let mut second = second.clone();
+            change(&mut second);
+            !is_taken(&first, &second)
+        };
+        assert!(differs(|own| own.form = "a".into()));
+        assert!(differs(|own| own.call = "tool.pre 2".into()));
+        assert!(differs(|own| own.hooks.push_str(" and another")));
+        assert!(differs(|own| own.told.action = None));
+    }
+
+    #[test]
+    fn an_allow_is_not_taken_over_where_hooks_are_told_something_else() {
+        let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
+        let differs = |change: fn(&mut Told)| {
+            let mut second = second.clone();
+            change(&mut second.told);
+            assert!(is_taken(&refused(first.clone()), &second), "{second:?}");
+            !is_taken(&first, &second)
+        };
+        assert!(differs(|told| told.input = Some("{}".into())));
+        assert!(differs(|told| told.cwd = "/elsewhere".into()));
+        assert!(differs(|told| told.tool = Some("Write".into())));
+        assert!(differs(|told| told.tool = Some("Unknown".into())));
+        assert!(differs(|told| told.has_foreign_hooks = true));
+    }
+
+    #[test]
+    fn what_cannot_be_refused_is_done_once_but_a_rewrite_needs_the_same_input() {
+        let (mut first, mut second) = (kept("a", "Shell"), kept("b", "Bash"));
+        second.told.is_gate = false;
+        second.told.input = None;
+        assert!(is_taken(&first, &second));
+        first.outcome.rewrites.push(Rewritten {
+            hook: "guard".into(),
+            field: "result".into(),
+            old: Value::Null,
+            new: Value::from("clean"),
+            rejected: None,
+        });
+        assert!(!is_taken(&first, &second));
+    }
+}

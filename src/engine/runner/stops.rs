@@ -1,0 +1,165 @@
+//! A stop that hooks refuse again and again: after some refusals in a row it goes on.
+
+use crate::engine::chain::Surroundings;
+use crate::engine::event::Context;
+use crate::engine::outcome::Settled;
+use crate::engine::run::Run;
+use crate::engine::session::refusals::{Counted, Refusals};
+use crate::engine::session::{self, StoreError};
+
+/// What the host itself tells of the refusals before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Facts {
+    /// `stopHookActive`: whether the agent is at work only because a hook refused.
+    is_kept_going: Option<bool>,
+    /// `loopCount`: how often that was so in a row.
+    loops: u32,
+}
+
+/// What becomes of a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// It stands, and is this one in the row.
+    Stands { number: u32 },
+    /// It does not: there were so many before it.
+    LetGo { after: u32 },
+}
+
+/// What becomes of a refusal after `kept` others in a row, as we have counted.
+///
+/// 1. Where the host says that no hook keeps the agent going, a new row begins.
+/// 2. Where the host knows of more refusals than we, it is right.
+/// 3. Under the cap the refusal stands.
+/// 4. At the cap it does not.
+fn decide(kept: u32, facts: Facts, cap: u32) -> Turn {
+    let ours = if facts.is_kept_going == Some(false) { 0 } else { kept };
+    let at_least = u32::from(facts.is_kept_going == Some(true));
+    let before = ours.max(at_least).max(facts.loops);
+    if before < cap {
+        return Turn::Stands { number: before + 1 };
+    }
+    Turn::LetGo { after: before }
+}
+
+impl Facts {
+    fn of(context: &Context) -> Facts {
+        let fact = |key: &str| context.value(key).ok().flatten();
+        let loops = fact("loopCount").and_then(|count| count.as_u64()).unwrap_or(0);
+        Facts {
+            is_kept_going: fact("stopHookActive").and_then(|flag| flag.as_bool()),
+            loops: u32::try_from(loops).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Counts a refusal of what may be refused only so often in a row, and lets the event go on when
+/// that is reached. What was allowed ends the row; a question leaves it as it is. No file is
+/// touched for any other event, nor for one that is allowed and was not refused before.
+pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
+    let Some(cap) = run.event.spec().conduct.most_refusals else { return };
+    let context = run.event.context();
+    let session = context.string("sessionId").filter(|id| !id.is_empty());
+    let counts = session.map(|id| {
+        let agent = context.string("agentId");
+        let counted = Counted::of(&run.event.spec().name, agent.as_deref());
+        (session::folder(&surroundings.state, Some(&id)), counted)
+    });
+    match &run.outcome.settled {
+        Settled::Asked { .. } => {}
+        Settled::Allowed => {
+            let Some((session, counted)) = counts else { return };
+            if let Err(error) = Refusals::in_folder(&session::own_folder(&session)).reset(&counted)
+            {
+                tracing::warn!(%error, "the count of refusals stays");
+            }
+        }
+        Settled::Refused(_) => {
+            let facts = Facts::of(context);
+            let counted = counts.map(|(session, counted)| {
+                let folder = session::own_folder(&session);
+                count(&folder, &surroundings.state, &counted, (facts, cap))
+            });
+            settle(run, counted, facts, cap);
+        }
+    }
+}
+
+/// Counts a refusal, and says what becomes of it.
+fn count(
+    folder: &std::path::Path,
+    root: &std::path::Path,
+    counted: &Counted,
+    (facts, cap): (Facts, u32),
+) -> Result<Turn, StoreError> {
+    session::make_private(root, folder)
+        .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;
+    let mut turn = Turn::Stands { number: 1 };
+    Refusals::in_folder(folder).change(counted, |kept| {
+        turn = decide(kept, facts, cap);
+        match turn {
+            Turn::Stands { number } => number,
+            Turn::LetGo { .. } => 0,
+        }
+    })?;
+    Ok(turn)
+}
+
+/// Without a session, and where nothing can be counted, what the host tells is all there is.
+fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts, cap: u32) {
+    let mut outcome = std::mem::take(&mut run.outcome);
+    let turn = match counted {
+        Some(Ok(turn)) => turn,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "a refusal was not counted");
+            outcome = outcome.with_notice(format!("this refusal was not counted: {error}"));
+            decide(0, facts, cap)
+        }
+        None => decide(0, facts, cap),
+    };
+    run.outcome = match (turn, outcome.refusal()) {
+        (Turn::LetGo { after }, Some(refusal)) => {
+            let why = format!(
+                "refused {after} times in a row: let it stop, so that the session does not loop; \
+                 the last reason: {}",
+                refusal.reason
+            );
+            outcome.let_go(why)
+        }
+        (Turn::Stands { .. } | Turn::LetGo { .. }, _) => outcome,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Facts = Facts { is_kept_going: None, loops: 0 };
+    const FIRST: Facts = Facts { is_kept_going: Some(false), loops: 0 };
+    const AGAIN: Facts = Facts { is_kept_going: Some(true), loops: 0 };
+
+    #[test]
+    fn refusals_stand_until_the_cap_is_reached() {
+        assert_eq!(decide(0, NOTHING, 8), Turn::Stands { number: 1 });
+        assert_eq!(decide(7, NOTHING, 8), Turn::Stands { number: 8 });
+        assert_eq!(decide(8, NOTHING, 8), Turn::LetGo { after: 8 });
+        assert_eq!(decide(7, AGAIN, 8), Turn::Stands { number: 8 });
+        assert_eq!(decide(9, AGAIN, 8), Turn::LetGo { after: 9 });
+        assert_eq!(decide(u32::MAX, AGAIN, 8), Turn::LetGo { after: u32::MAX });
+    }
+
+    #[test]
+    fn a_host_that_says_so_begins_a_new_row() {
+        assert_eq!(decide(8, FIRST, 8), Turn::Stands { number: 1 });
+        assert_eq!(decide(0, AGAIN, 8), Turn::Stands { number: 2 });
+        assert_eq!(decide(0, AGAIN, 1), Turn::LetGo { after: 1 });
+    }
+
+    #[test]
+    fn a_host_that_has_counted_more_is_right() {
+        let loops = |loops| Facts { loops, ..NOTHING };
+        assert_eq!(decide(1, loops(4), 5), Turn::Stands { number: 5 });
+        assert_eq!(decide(1, loops(5), 5), Turn::LetGo { after: 5 });
+        assert_eq!(decide(5, loops(0), 5), Turn::LetGo { after: 5 });
+        assert_eq!(decide(0, Facts { loops: 6, ..FIRST }, 5), Turn::LetGo { after: 6 });
+    }
+}

@@ -1,0 +1,260 @@
+//! The socket: a thread that waits for hooks, and one for each of their requests.
+
+use std::collections::HashMap;
+use std::fs::{DirEntry, File};
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::seat::{Guest, Seat};
+use crate::engine::session::{self, Message, Session};
+use crate::engine::ui::caller::{Call, MOST_BYTES};
+use crate::engine::ui::turns::Turns;
+use crate::engine::ui::{Answer, Asker, Request, Ui};
+
+/// How many requests may wait at once; a hook that makes more is cut off.
+const MOST_CALLS: usize = 64;
+
+/// How long a request may take to arrive: it is one line, and written at once.
+const ARRIVAL: Duration = Duration::from_secs(5);
+
+/// The longest path of a socket, with its final NUL, that every system takes.
+const LONGEST_PATH_BYTES: usize = 104;
+
+/// A socket that nobody listens at is removed when it is this old.
+const STALE: Duration = Duration::from_secs(60);
+
+/// The socket, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Server {
+    address: PathBuf,
+    shared: Arc<Shared>,
+    /// Closed to end the thread that waits.
+    _life: PipeWriter,
+}
+
+/// What all threads know.
+pub(super) struct Shared {
+    ui: Option<Arc<dyn Ui>>,
+    session: Option<Arc<dyn Session>>,
+    guests: Mutex<HashMap<String, Arc<Guest>>>,
+    turns: Turns,
+    calls: AtomicUsize,
+}
+
+impl Server {
+    pub(super) fn start(
+        root: &Path,
+        ui: Option<Arc<dyn Ui>>,
+        session: Option<Arc<dyn Session>>,
+    ) -> io::Result<Server> {
+        let (address, listener) = listen(root)?;
+        let (reader, life) = io::pipe()?;
+        let shared = Arc::new(Shared {
+            ui,
+            session,
+            guests: Mutex::default(),
+            turns: Turns::default(),
+            calls: AtomicUsize::new(0),
+        });
+        let server = Server { address, shared, _life: life };
+        listener.set_nonblocking(true)?;
+        let shared = Arc::clone(&server.shared);
+        let thread = thread::Builder::new().name("hookrun-desk".to_string());
+        thread.spawn(move || receive(&shared, &listener, reader.as_fd()))?;
+        Ok(server)
+    }
+
+    pub(super) fn seat(&self, hook: &str, session: &str, stays: bool) -> Seat {
+        let guest = Arc::new(Guest::new(hook, session, stays));
+        let token = new_token();
+        self.shared.guests().insert(token.clone(), Arc::clone(&guest));
+        let (shared, address) = (Arc::clone(&self.shared), self.address.clone());
+        Seat { shared, address, token, guest }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.address);
+        let guests: Vec<Arc<Guest>> =
+            self.shared.guests().drain().map(|(_, guest)| guest).collect();
+        guests.iter().for_each(|guest| guest.withdraw());
+    }
+}
+
+impl Shared {
+    pub(super) fn forget(&self, token: &str) {
+        self.guests().remove(token);
+    }
+
+    fn guests(&self) -> MutexGuard<'_, HashMap<String, Arc<Guest>>> {
+        self.guests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves one connection.
+    fn serve(&self, stream: &UnixStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(ARRIVAL))?;
+        stream.set_write_timeout(Some(ARRIVAL))?;
+        let mut line = Vec::new();
+        BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
+        let call: Call = serde_json::from_slice(&line)?;
+        let guest = self.guests().get(&call.token).cloned();
+        let answer =
+            guest.map_or(Answer::Nobody, |guest| self.answer(&guest, stream, call.request));
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        let mut stream = stream;
+        stream.write_all(&line)
+    }
+
+    fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> Answer {
+        if let Request::Send { text, attachments, time } = request {
+            let hook = Some(guest.hook.clone());
+            return self.send(&guest.session, &Message { text, attachments, hook, time });
+        }
+        let Some(ui) = &self.ui else { return Answer::Nobody };
+        let Some(_opened) = guest.open(stream) else { return Answer::Nobody };
+        let now = Instant::now();
+        let until = now + guest.clock.patience(now);
+        let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()]);
+        let Some(_turn) = self.turns.take(&asker) else { return Answer::Cancelled };
+        // A panic in the host's code is no answer.
+        let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));
+        let answer = shown.unwrap_or(Answer::Nobody);
+        // What came too late is no answer either.
+        if asker.is_over() && answer != Answer::Done { Answer::Cancelled } else { answer }
+    }
+
+    fn send(&self, id: &str, message: &Message) -> Answer {
+        let Some(session) = &self.session else { return Answer::Nobody };
+        let sent = catch_unwind(AssertUnwindSafe(|| session.send(id, message)));
+        match sent {
+            Ok(Ok(())) => Answer::Done,
+            Ok(Err(why)) => Answer::Refused(why),
+            Err(_) => Answer::Refused("the host failed to take it".to_string()),
+        }
+    }
+}
+
+/// Shows one request to the person. A message to the session is not theirs to take.
+pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> Answer {
+    let text = |text: Option<String>| text.map_or(Answer::Cancelled, Answer::Text);
+    match request {
+        Request::Select { title, options } => text(ui.select(asker, title, options)),
+        Request::Confirm { title, message } => Answer::Yes(ui.confirm(asker, title, message)),
+        Request::Input { title, placeholder } => text(ui.input(asker, title, placeholder)),
+        Request::Editor { title, text: before } => text(ui.editor(asker, title, before)),
+        Request::Notify { message, kind } => {
+            ui.notify(asker, message, *kind);
+            Answer::Done
+        }
+        Request::Status { key, text } => {
+            ui.status(asker, key, text.as_deref());
+            Answer::Done
+        }
+        Request::Send { .. } => Answer::Nobody,
+    }
+}
+
+/// Waits for connections until `life` ends.
+fn receive(shared: &Arc<Shared>, listener: &UnixListener, life: BorrowedFd<'_>) {
+    loop {
+        let mut fds =
+            [life, listener.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let polled = rustix::event::poll(&mut fds, None);
+        if polled.is_ok() && !fds[0].revents().is_empty() {
+            return;
+        }
+        match listener.accept() {
+            Ok((stream, _)) => receive_one(shared, stream),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // Out of descriptors: until some are closed.
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// Serves a connection in a thread of its own; the dialogs still come one after the other.
+fn receive_one(shared: &Arc<Shared>, stream: UnixStream) {
+    if shared.calls.fetch_add(1, Ordering::SeqCst) >= MOST_CALLS {
+        shared.calls.fetch_sub(1, Ordering::SeqCst);
+        return;
+    }
+    let own = Arc::clone(shared);
+    let serve = move || {
+        let served = stream.set_nonblocking(false).and_then(|()| own.serve(&stream));
+        if let Err(error) = served {
+            tracing::debug!(%error, "a request of a hook");
+        }
+        own.calls.fetch_sub(1, Ordering::SeqCst);
+    };
+    let thread = thread::Builder::new().name("hookrun-dialog".to_string());
+    if thread.spawn(serve).is_err() {
+        shared.calls.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Makes the socket: below `root`, or in the system's temporary folder where its path is too long.
+fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
+    let own = rustix::process::getuid().as_raw();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let name = format!("{}-{}", std::process::id(), now.as_nanos() % 1_000_000_000_000);
+    let temporary = PathBuf::from(format!("/tmp/hookrun-{own}"));
+    let mut problem = io::Error::new(io::ErrorKind::InvalidInput, "its path would be too long");
+    for root in [root, &temporary] {
+        let folder = root.join("desks");
+        let address = folder.join(&name);
+        if address.as_os_str().len() >= LONGEST_PATH_BYTES {
+            continue;
+        }
+        let made = session::make_private(root, &folder);
+        match made.and_then(|()| UnixListener::bind(&address)) {
+            Ok(listener) => {
+                remove_stale(&folder);
+                return Ok((address, listener));
+            }
+            Err(error) => problem = error,
+        }
+    }
+    Err(problem)
+}
+
+/// Removes sockets whose hookrun was killed.
+fn remove_stale(folder: &Path) {
+    let is_old = |entry: &DirEntry| {
+        let made = entry.metadata().and_then(|meta| meta.modified());
+        made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STALE))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(is_old) {
+        let tried = UnixStream::connect(entry.path());
+        if tried.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// What a hook is known by.
+fn new_token() -> String {
+    let mut bytes = [0; 16];
+    // Who can reach the socket at all is the same user; the token tells hooks apart.
+    let _ = File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes));
+    let own = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let number = u128::from_ne_bytes(bytes) ^ own.as_nanos();
+    format!("{number:032x}")
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("calls", &self.calls).finish_non_exhaustive()
+    }
+}

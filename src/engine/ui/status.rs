@@ -1,0 +1,128 @@
+//! The status line: a text for each key, and what all of them are on one line.
+//!
+//! oh-my-pi's rule: sorted by key, made plain (line breaks and tabs are spaces, runs of spaces are
+//! one), joined, and cut to the width.
+
+use std::collections::BTreeMap;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::engine::harmless::is_hidden;
+
+/// What stands at the end of a line that was cut.
+const CUT: &str = "…";
+
+/// Texts by key.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StatusLine {
+    texts: BTreeMap<String, String>,
+}
+
+impl StatusLine {
+    /// Puts `text` under `key`; `None` takes the key away.
+    pub fn set(&mut self, key: &str, text: Option<&str>) {
+        match text {
+            Some(text) => self.texts.insert(key.to_string(), squeezed(text)),
+            None => self.texts.remove(key),
+        };
+    }
+
+    /// The line, no wider than `columns` of a terminal.
+    pub fn line(&self, columns: usize) -> String {
+        let texts = self.texts.values().map(String::as_str).filter(|text| !text.is_empty());
+        cut(&texts.collect::<Vec<_>>().join(" "), columns)
+    }
+}
+
+/// A text on one line that cannot move the cursor, change colours, or be read in another order
+/// than it is written: such characters are gone, and every run of spaces is one.
+fn squeezed(text: &str) -> String {
+    let mut squeezed = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        // The colours and movements that terminals understand, as a whole.
+        if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
+            while characters.next_if(|c| !('@'..='~').contains(c)).is_some() {}
+            characters.next();
+            continue;
+        }
+        let is_space = c.is_whitespace();
+        if is_space && !squeezed.ends_with(' ') {
+            squeezed.push(' ');
+        } else if !is_space && !is_hidden(c) {
+            squeezed.push(c);
+        }
+    }
+    squeezed.trim().to_string()
+}
+
+/// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
+pub fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_string();
+    }
+    let room = columns.saturating_sub(CUT.width());
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            break;
+        }
+        kept.push(c);
+    }
+    if columns > 0 {
+        kept.push_str(CUT);
+    }
+    kept
+}
+
+/// How many columns of a terminal a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(texts: &[(&str, Option<&str>)], columns: usize) -> String {
+        let mut status = StatusLine::default();
+        for (key, text) in texts {
+            status.set(key, *text);
+        }
+        status.line(columns)
+    }
+
+    #[test]
+    fn texts_are_sorted_by_key_made_plain_and_joined() {
+        let texts = [
+            ("b", Some("two\r\n\tlines")),
+            ("a", Some("  \u{1b}[31mred\u{1b}[0m   and \u{7}more ")),
+            ("c", Some("\n")),
+            ("d", Some("gone")),
+            ("d", None),
+        ];
+        assert_eq!(line(&texts, 80), "red and more two lines");
+        assert_eq!(line(&[], 80), "");
+        assert_eq!(
+            line(&[("a", Some("x\u{1b}")), ("b", Some("\u{1b}[")), ("c", Some("z"))], 80),
+            "x z"
+        );
+    }
+
+    #[test]
+    fn a_line_is_cut_by_columns_and_not_by_bytes() {
+        let texts = [("a", Some("naïve 日本語"))];
+        assert_eq!(line(&texts, 12), "naïve 日本語");
+        assert_eq!(line(&texts, 11), "naïve 日本…");
+        assert_eq!(line(&texts, 10), "naïve 日…");
+        assert_eq!(line(&texts, 1), "…");
+        assert_eq!(line(&texts, 0), "");
+    }
+
+    #[test]
+    fn no_text_turns_the_line_around() {
+        assert_eq!(squeezed("rm \u{202e}txt.hs\u{2066} a\u{feff}b"), "rm txt.hs ab");
+    }
+}

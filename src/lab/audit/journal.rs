@@ -1,0 +1,52 @@
+//! The log of a program that embeds hookrun: what its runner decides, line by line.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Entry, Keeps, Log, Redactor};
+use crate::dialects::native;
+use crate::engine::event::Event;
+use crate::engine::run::{Fate, Run};
+use crate::lab::report::{Paths, json};
+
+/// Writes what is decided into a [`Log`], without secrets. What goes wrong is told to `tracing`
+/// and nobody else.
+#[derive(Debug)]
+pub struct Journal {
+    log: Log,
+    redactor: Redactor,
+    cwd: Option<PathBuf>,
+}
+
+impl Journal {
+    /// Writes into `log` what `redactor` leaves.
+    pub fn new(log: Log, redactor: Redactor) -> Journal {
+        Journal { log, redactor, cwd: None }
+    }
+
+    /// Notes this folder as the one in which events are decided.
+    #[must_use]
+    pub fn cwd(self, cwd: impl Into<PathBuf>) -> Journal {
+        Journal { cwd: Some(cwd.into()), ..self }
+    }
+
+    /// Keeps a decision about `event`, as it was before any rewrite. One of which no hook wants
+    /// to know is not kept, nor one whose hooks somebody else runs, who keeps it then.
+    pub fn note(&self, event: &Event, run: &Run) {
+        let is_idle = run.hooks.is_empty() && run.outcome.is_allowed();
+        if is_idle || run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached)) {
+            return;
+        }
+        let reply = native::encode(&run.outcome);
+        let report = json::run_report(run, &reply, &Paths::from(Path::new("")));
+        let entry = Entry {
+            time: SystemTime::now(),
+            cwd: self.cwd.as_deref(),
+            context: Some(event.context()),
+            run: &report,
+        };
+        if let Err(error) = self.log.append(&entry.line(&self.redactor, Keeps::Explanation)) {
+            tracing::warn!(%error, "the decision is not in the log");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Where lines are written: the decision log, one folder a user, and recordings, a file each.
+//!
+//! A line is one write to a file that is opened for appending, so that writers at the same time
+//! do not mix. A line that somebody could not finish is ended by the next one.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, access};
+use rustix::process::{Resource, getrlimit};
+
+use crate::engine::session::{careful, make_private};
+
+/// The file that is written now.
+const NAME: &str = "decisions.jsonl";
+
+/// From this size on a new file is begun.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How many full files are kept.
+const KEPT: usize = 4;
+
+/// How long the lock of a recording is waited for: whoever holds it writes one line.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why a line could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write `{file}`: {problem}", file = file.display())]
+pub struct KeepError {
+    /// The file or folder.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl KeepError {
+    fn new(file: &Path, problem: &dyn ToString) -> KeepError {
+        KeepError { file: file.to_path_buf(), problem: problem.to_string() }
+    }
+}
+
+/// The decision log of a user: a private folder of bounded size.
+#[derive(Debug, Clone)]
+pub struct Log {
+    folder: PathBuf,
+    most_bytes: u64,
+}
+
+/// How much is written to see whether there is room: a short line of the log.
+const ATTEMPT_BYTES: usize = 4096;
+
+impl Log {
+    /// The log in `folder`, which is made when something is written.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Log {
+        Log { folder: folder.into(), most_bytes: MOST_BYTES }
+    }
+
+    /// Begins a new file from this size on.
+    #[must_use]
+    pub fn file_size(self, most_bytes: u64) -> Log {
+        Log { most_bytes, ..self }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The files that are there, the newest first.
+    pub fn files(&self) -> Vec<PathBuf> {
+        (0..=KEPT).map(|number| self.file(number)).filter(|file| file.exists()).collect()
+    }
+
+    /// Whether a line could be written now. Nothing stays of the attempt.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self) -> Result<(), KeepError> {
+        let there = self.folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+        let there = there.unwrap_or(Path::new("/"));
+        let fails = |error: &dyn ToString| KeepError::new(there, error);
+        if there != self.folder {
+            let wanted = Access::WRITE_OK | Access::EXEC_OK;
+            return access(there, wanted).map_err(|error| fails(&io::Error::from(error)));
+        }
+        make_private(there, there).map_err(|error| fails(&error))?;
+        if self.file(0).exists() {
+            self.open()?;
+        }
+        // Only writing tells of a full disk.
+        let attempt = self.folder.join("attempt");
+        let (mut file, size) = open(&attempt).map_err(|error| fails(&error))?;
+        let written = write(&mut file, size, &"\n".repeat(ATTEMPT_BYTES));
+        let _ = fs::remove_file(&attempt);
+        written.map_err(|error| fails(&error))
+    }
+
+    /// Appends a line.
+    ///
+    /// # Errors
+    /// When the folder is not private or cannot be made, or the disk is full.
+    pub fn append(&self, line: &str) -> Result<(), KeepError> {
+        let (file, mut size) = self.open()?;
+        let mut file = file;
+        if size > 0 && size.saturating_add(line.len() as u64) > self.most_bytes {
+            // Whoever cannot have the lock writes on: another one rotates just now.
+            self.rotate();
+            (file, size) = self.open()?;
+        }
+        write(&mut file, size, line).map_err(|error| self.fails(&error))
+    }
+
+    fn open(&self) -> Result<(File, u64), KeepError> {
+        let private = make_private(&self.folder, &self.folder);
+        private.map_err(|error| KeepError::new(&self.folder, &error))?;
+        open(&self.file(0)).map_err(|error| self.fails(&error))
+    }
+
+    fn file(&self, number: usize) -> PathBuf {
+        match number {
+            0 => self.folder.join(NAME),
+            number => self.folder.join(format!("decisions.{number}.jsonl")),
+        }
+    }
+
+    /// Makes room for a new file, if nobody else has done so or does.
+    fn rotate(&self) {
+        let mut options = OpenOptions::new();
+        let lock = careful(options.write(true).create(true)).open(self.folder.join("lock"));
+        let Some(lock) = lock.ok().filter(|lock| lock.try_lock().is_ok()) else { return };
+        let is_full = self.file(0).metadata().is_ok_and(|meta| {
+            // Half of it: the line that does not fit may be a large one.
+            meta.len() > self.most_bytes / 2
+        });
+        if is_full {
+            for number in (0..KEPT).rev() {
+                let _ = fs::rename(self.file(number), self.file(number + 1));
+            }
+        }
+        drop(lock);
+    }
+
+    fn fails(&self, problem: &dyn ToString) -> KeepError {
+        KeepError::new(&self.file(0), problem)
+    }
+}
+
+/// A file to which events are recorded. It grows without bound, and what is in it can be decided
+/// again.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    file: PathBuf,
+}
+
+impl Recording {
+    /// The recording in `file`, which is made when something is written.
+    pub fn in_file(file: impl Into<PathBuf>) -> Recording {
+        Recording { file: file.into() }
+    }
+
+    /// Appends a line, behind a lock: lines of any length do not mix.
+    ///
+    /// # Errors
+    /// When there is no such folder, the file is none, or the disk is full.
+    pub fn append(&self, line: &str) -> Result<(), KeepError> {
+        let fails = |problem: &dyn ToString| KeepError::new(&self.file, problem);
+        let (mut file, _) = open(&self.file).map_err(|error| fails(&error))?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(fails(&"another process keeps it locked"));
+                }
+                // A file system without locks still appends whole lines, mostly.
+                Err(TryLockError::Error(_)) => break,
+            }
+        }
+        let size = file.metadata().map_err(|error| fails(&error))?.len();
+        write(&mut file, size, line).map_err(|error| fails(&error))
+    }
+}
+
+/// Opens a file for appending, and says how long it is.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    let file = careful(options.read(true).append(true).create(true)).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    Ok((file, meta.len()))
+}
+
+/// How long a line that is cut off is looked at again before it counts as left so.
+const LOOKS_MS: [u64; 6] = [0, 1, 2, 4, 8, 16];
+
+/// Whether a file of this size ends in a line break. A line that somebody else is just writing
+/// looks cut off for a moment, as files grow page by page.
+fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
+    let mut size = size;
+    for pause in LOOKS_MS {
+        if pause > 0 {
+            std::thread::sleep(std::time::Duration::from_millis(pause));
+        }
+        let mut last = [b'\n'];
+        if size > 0 {
+            file.read_exact_at(&mut last, size - 1)?;
+        }
+        if last == *b"\n" {
+            return Ok(true);
+        }
+        size = file.metadata()?.len();
+    }
+    Ok(false)
+}
+
+/// Writes a line at the end of a file of this size.
+fn write(file: &mut File, size: u64, line: &str) -> io::Result<()> {
+    // What somebody was writing when he was killed, or when the disk was full.
+    let mended = (!is_at_line_end(file, size)?).then(|| format!("\n{line}"));
+    let line = mended.as_deref().unwrap_or(line);
+    // Beyond this limit the system does not fail, it kills.
+    let limit = getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX);
+    if size.saturating_add(line.len() as u64) > limit {
+        return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+    }
+    file.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    #[test]
+    fn the_log_is_private_and_its_files_are_rotated_by_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::in_folder(folder.path().join("state/log")).file_size(100);
+        for number in 0..60 {
+            log.append(&format!("a line of twenty {number:02}\n")).unwrap();
+        }
+        let files = log.files();
+        assert_eq!(files.len(), KEPT + 1);
+        let text: Vec<String> =
+            files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        assert!(text[0].ends_with("59\n") && text[4].contains("35"), "{text:?}");
+        for file in &files {
+            let meta = file.metadata().unwrap();
+            assert!(meta.len() <= 100 && meta.mode() & 0o777 == 0o600);
+        }
+        assert_eq!(log.folder().metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_line_that_was_not_finished_does_not_swallow_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("events.jsonl");
+        fs::write(&file, "{\"hookrun\":1,\"ti").unwrap();
+        Recording::in_file(&file).append("whole\n").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"hookrun\":1,\"ti\nwhole\n");
+    }
+
+    #[test]
+    fn links_and_what_is_no_file_are_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "").unwrap();
+        let link = folder.path().join("link");
+        symlink(&victim, &link).unwrap();
+        for file in [link.as_path(), Path::new("/dev/full"), folder.path()] {
+            assert!(Recording::in_file(file).append("x\n").is_err(), "{}", file.display());
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"");
+    }
+}

@@ -1,0 +1,351 @@
+//! One decided event as a line of JSON: what was asked, and what became of it.
+//!
+//! ```text
+//! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"context":{…},"run":{…},"truncated":[…]}
+//! ```
+//!
+//! `run` is the report of `--format json`. Keys may be added under the same version; what a reader
+//! does not know it ignores.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::cut::Cutter;
+use super::redact::Redactor;
+use crate::engine::event::Context;
+use crate::lab::report::json::RunReport;
+
+/// The version of the form of a line: what `hookrun` says in it.
+pub const VERSION: u64 = 1;
+
+/// How much of a context the decision log keeps.
+pub const LOGGED_BYTES: usize = 64 * 1024;
+
+/// A decided event, to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// When it was decided.
+    pub time: SystemTime,
+    /// The folder that hookrun was started in.
+    pub cwd: Option<&'a Path>,
+    /// The event's facts as they were told, before any rewrite; `None` where it was refused
+    /// before they were read.
+    pub context: Option<&'a Context>,
+    /// What was decided.
+    pub run: &'a RunReport,
+}
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// Everything, to be decided again.
+    All,
+    /// Everything but the larger part of large values, to be explained.
+    Explanation,
+}
+
+impl Entry<'_> {
+    /// The line, its end included, without the secrets that `redactor` knows.
+    pub fn line(&self, redactor: &Redactor, keeps: Keeps) -> String {
+        let mut line = String::with_capacity(4096);
+        let text = |text: &str| Value::from(text).to_string();
+        let time = humantime::format_rfc3339_millis(self.time);
+        line.push_str(&format!("{{\"hookrun\":{VERSION},\"time\":\"{time}\""));
+        line.push_str(&format!(",\"event\":{}", text(&self.run.event)));
+        line.push_str(&format!(",\"host\":{}", text(&self.run.host)));
+        let session = self.context.and_then(|context| context.string("sessionId"));
+        if let Some(session) = session.filter(|session| session.len() <= 1024) {
+            line.push_str(&format!(",\"session\":{}", text(&session)));
+        }
+        if let Some(cwd) = self.cwd {
+            line.push_str(&format!(",\"cwd\":{}", text(&cwd.to_string_lossy())));
+        }
+        let run = serde_json::to_string(self.run).unwrap_or_else(|_| "null".to_string());
+        let mut truncated = Vec::new();
+        if let Some(context) = self.context {
+            line.push_str(",\"context\":");
+            match keeps {
+                Keeps::Explanation if length_of(context) > LOGGED_BYTES => {
+                    truncated.append(&mut cut_context(context, redactor, &mut line));
+                }
+                Keeps::Explanation | Keeps::All => {
+                    line.push_str(&String::from_utf8_lossy(&context.to_json()));
+                }
+            }
+        }
+        line.push_str(",\"run\":");
+        if keeps == Keeps::Explanation && run.len() > LOGGED_BYTES {
+            let mut cutter = Cutter::new(redactor, usize::MAX);
+            cutter.value("run", &run, &mut line);
+            truncated.append(&mut cutter.into_truncated());
+        } else {
+            line.push_str(&run);
+        }
+        if !truncated.is_empty() {
+            line.push_str(&format!(",\"truncated\":{}", Value::from(truncated)));
+        }
+        line.push('}');
+        let mut clean = String::with_capacity(line.len() + 1);
+        redactor.json(&line, &mut clean);
+        clean.push('\n');
+        clean
+    }
+}
+
+fn length_of(context: &Context) -> usize {
+    context.keys().filter_map(|key| context.raw(key)).map(str::len).sum()
+}
+
+/// Appends a context with its large values cut; the names of these.
+fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec<String> {
+    let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
+    let mut separator = '{';
+    for key in context.keys() {
+        // A key of kilobytes is nobody's, and there is no room for it.
+        if !cutter.has_room() || key.len() > 1024 {
+            cutter.leave_out(&format!("context.{}", key.chars().take(40).collect::<String>()));
+            continue;
+        }
+        line.push(separator);
+        separator = ',';
+        line.push_str(&format!("{}:", Value::from(key)));
+        cutter.value(&format!("context.{key}"), context.raw(key).unwrap_or("null"), line);
+    }
+    if separator == '{' {
+        line.push('{');
+    }
+    line.push('}');
+    cutter.into_truncated()
+}
+
+/// A line that was read again. Its larger parts stay text until they are asked for.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Record<'l> {
+    hookrun: u64,
+    /// When it was decided (RFC 3339).
+    pub time: String,
+    /// The event's canonical name.
+    pub event: String,
+    /// Who asked: `native`, or the name of a dialect.
+    pub host: String,
+    /// The session, if the event named one.
+    pub session: Option<String>,
+    /// The folder that hookrun was started in.
+    pub cwd: Option<String>,
+    #[serde(borrow, default)]
+    context: Option<&'l RawValue>,
+    #[serde(borrow)]
+    run: &'l RawValue,
+    /// What was cut, as dotted paths; such a record cannot be decided again.
+    #[serde(default)]
+    pub truncated: Vec<String>,
+}
+
+/// The part of a report that tells what was decided, and by whom.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Brief {
+    /// `allow`, `ask` or `block`.
+    pub decision: String,
+    /// Why it was refused.
+    pub reason: Option<String>,
+    /// The hook that refused.
+    pub decided_by: Option<String>,
+    /// `policy`, `failure` or `person`, of a refusal.
+    pub cause: Option<String>,
+    /// Every hook that is bound to the event.
+    pub hooks: Vec<BriefHook>,
+    /// How long deciding took.
+    pub took_ms: f64,
+}
+
+/// A hook in a [`Brief`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BriefHook {
+    /// Its name.
+    pub name: String,
+    /// `disabled`, `idle`, `unwanted`, `unreached`, `detached` or `ran`.
+    pub fate: String,
+    /// How long it ran, if it did.
+    pub took_ms: Option<f64>,
+    /// What went wrong, if it failed.
+    pub failure: Option<String>,
+    /// What it said, if it answered.
+    pub verdict: Option<BriefVerdict>,
+}
+
+/// What a hook said, in a [`Brief`].
+#[derive(Debug, Clone, Deserialize)]
+pub struct BriefVerdict {
+    /// `allow`, `ask` or `block`.
+    pub decision: String,
+}
+
+/// Why a line is no record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// A later version of the form.
+    #[error(
+        "it was written by a newer hookrun, in version {version} of the form, and this one reads \
+         {VERSION}; update hookrun"
+    )]
+    Newer { version: u64 },
+    /// The line ends in the middle.
+    #[error("the line is cut off: whoever wrote it was interrupted; remove the line")]
+    CutOff,
+    /// It is longer than any record that is read.
+    #[error("the line is longer than {} MiB; remove it", super::read::LONGEST_LINE_BYTES >> 20)]
+    TooLong,
+    /// Something else stands there.
+    #[error("it is no record of hookrun: {problem}; remove the line")]
+    Other { problem: String },
+}
+
+impl<'l> Record<'l> {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub fn parse(line: &'l [u8]) -> Result<Record<'l>, RecordError> {
+        match serde_json::from_slice::<Record<'l>>(line) {
+            Ok(record) if record.hookrun == VERSION => Ok(record),
+            Ok(record) if record.hookrun == 0 => Err(no_record(&"`hookrun` is 0")),
+            Ok(record) => Err(RecordError::Newer { version: record.hookrun }),
+            Err(error) => Err(version_of(line)
+                .filter(|version| *version > VERSION)
+                .map_or_else(|| unreadable(&error), |version| RecordError::Newer { version })),
+        }
+    }
+
+    /// The JSON text of the event's facts; `None` where it was refused before they were read.
+    pub fn context(&self) -> Option<&'l str> {
+        self.context.map(RawValue::get)
+    }
+
+    /// The JSON text of the report.
+    pub fn run(&self) -> &'l str {
+        self.run.get()
+    }
+
+    /// What was decided, and by whom.
+    ///
+    /// # Errors
+    /// When `run` is no report.
+    pub fn brief(&self) -> Result<Brief, RecordError> {
+        serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))
+    }
+
+    /// The whole report.
+    ///
+    /// # Errors
+    /// When `run` is no report.
+    pub fn report(&self) -> Result<RunReport, RecordError> {
+        let report: RunReport =
+            serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;
+        match report.hooks.iter().find(|hook| hook.fate == "ran" && hook.trace.is_none()) {
+            Some(hook) => Err(no_record(&format!("how `{}` ran cannot be read", hook.name))),
+            None => Ok(report),
+        }
+    }
+}
+
+fn no_record(problem: &dyn ToString) -> RecordError {
+    RecordError::Other { problem: problem.to_string() }
+}
+
+fn unreadable(error: &serde_json::Error) -> RecordError {
+    if error.is_eof() { RecordError::CutOff } else { no_record(error) }
+}
+
+/// The version at the head of a line, whatever else may stand there.
+fn version_of(line: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Head {
+        hookrun: u64,
+    }
+    serde_json::from_slice::<Head>(line).ok().map(|head| head.hookrun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialects::Reply;
+    use crate::lab::report::json::refusal_report;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    fn line(context: &str, reason: &str, keeps: Keeps) -> String {
+        let reply = Reply { stdout: String::new(), stderr: format!("{reason}\n"), status: 2 };
+        let run = refusal_report("tool.pre", "native", reason, &reply);
+        let context = Context::parse(context).unwrap();
+        let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
+        let cwd = Some(Path::new("/there"));
+        Entry { time, cwd, context: Some(&context), run: &run }.line(&Redactor::default(), keeps)
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let context = r#"{"event":"tool.pre","sessionId":"s-1","big":1e400,"half":"\ud800"}"#;
+        let line = line(context, "no", Keeps::All);
+        assert!(line.starts_with("{\"hookrun\":1,\"time\":\"2023-11-14T22:13:20.123Z\""), "{line}");
+        let record = Record::parse(line.trim_end().as_bytes()).unwrap();
+        assert_eq!((record.event.as_str(), record.host.as_str()), ("tool.pre", "native"));
+        assert_eq!(
+            (record.session.as_deref(), record.cwd.as_deref()),
+            (Some("s-1"), Some("/there"))
+        );
+        assert_eq!(record.context(), Some(context));
+        assert_eq!(record.brief().unwrap().reason.as_deref(), Some("no"));
+        assert_eq!(record.report().unwrap().reply.status, 2);
+        assert!(record.truncated.is_empty());
+    }
+
+    #[test]
+    fn a_secret_is_in_no_part_of_a_line() {
+        let secret = format!("ghp_{}", "a1".repeat(18));
+        let context = format!(r#"{{"event":"tool.pre","a":["{secret}"],"sessionId":"{secret}"}}"#);
+        let line = line(&context, &format!("{secret} is no name"), Keeps::All);
+        assert!(!line.contains(&secret), "{line}");
+        assert!(Record::parse(line.trim_end().as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn the_log_keeps_the_head_of_large_values_and_says_so() {
+        let context = format!(
+            r#"{{"event":"tool.pre","toolInput":{{"content":"{}","path":"a"}}}}"#,
+            "x".repeat(200_000)
+        );
+        let whole = line(&context, "no", Keeps::All);
+        assert!(Record::parse(whole.trim_end().as_bytes()).unwrap().truncated.is_empty());
+        let line = line(&context, &"y".repeat(100_000), Keeps::Explanation);
+        assert!(line.len() < 20_000, "{}", line.len());
+        let record = Record::parse(line.trim_end().as_bytes()).unwrap();
+        assert_eq!(
+            record.truncated,
+            ["context.toolInput.content", "run.reason", "run.reply.stderr"]
+        );
+        assert!(record.context().unwrap().contains(r#""path":"a""#));
+        assert!(record.report().is_ok());
+    }
+
+    #[test]
+    fn other_versions_and_broken_lines_are_told_apart() {
+        let problem = |line: &str| Record::parse(line.as_bytes()).unwrap_err();
+        assert_eq!(problem(r#"{"hookrun":2,"decided":{}}"#), RecordError::Newer { version: 2 });
+        assert_eq!(problem(r#"{"hookrun":1,"time":"2023"#), RecordError::CutOff);
+        assert!(matches!(problem(r#"{"time":"x"}"#), RecordError::Other { .. }));
+        assert!(matches!(problem("hello"), RecordError::Other { .. }));
+        assert!(matches!(problem("{}"), RecordError::Other { .. }));
+    }
+
+    #[test]
+    fn what_a_reader_does_not_know_does_not_disturb_it() {
+        let line =
+            line("{}", "no", Keeps::All).replacen("\"time\"", "\"new\":{\"a\":[1]},\"time\"", 1);
+        assert!(Record::parse(line.trim_end().as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,243 @@
+//! Secrets are replaced before anything is kept.
+//!
+//! Most texts have none, and then no regular expression is even built: a look at every byte finds
+//! out which [`RULES`] could match at all. A document is changed string by string, and is
+//! otherwise kept byte for byte.
+
+mod hints;
+mod rules;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use regex::{Captures, Regex};
+use regex_syntax::hir::literal::{ExtractKind, Extractor};
+
+use crate::engine::event::context;
+use hints::Maybe;
+pub use rules::{RULES, Rule, Scope};
+
+/// The kind of what a user's own rule matches.
+pub const OWN_KIND: &str = "own";
+
+/// What is put in the place of a secret begins with this.
+const MARK: &str = "[redacted:";
+
+/// Replaces secrets: those of [`RULES`], and those of a user's own expressions.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    own: Vec<Own>,
+    /// The expressions of [`RULES`] that were needed so far.
+    built: Mutex<HashMap<usize, Arc<Regex>>>,
+}
+
+/// A rule of the user's.
+#[derive(Debug)]
+struct Own {
+    pattern: String,
+    /// One of these is in every match; none if that is not known.
+    literals: Vec<String>,
+}
+
+impl Redactor {
+    /// Replaces what `own` match as well: the whole match, or what follows its group `keep`.
+    ///
+    /// # Errors
+    /// When one of them is no regular expression.
+    pub fn new<'p>(own: impl IntoIterator<Item = &'p str>) -> Result<Redactor, String> {
+        let own: Result<Vec<Own>, String> = own.into_iter().map(Own::read).collect();
+        Ok(Redactor { own: own?, built: Mutex::default() })
+    }
+
+    /// `text` without secrets.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.by(hints::of_text(text), text)
+    }
+
+    /// Appends a JSON document, or the beginning of one, without the secrets in its strings.
+    pub fn json(&self, raw: &str, out: &mut String) {
+        let maybe = hints::of_json(raw);
+        if maybe.is_nothing() && !self.own.iter().any(|own| own.may_match(raw)) {
+            out.push_str(raw);
+            return;
+        }
+        let mut key = String::new();
+        let mut rest = raw;
+        while let Some(start) = rest.find('"') {
+            let (before, from) = rest.split_at(start);
+            without_number(&key, before, out);
+            if before.contains([',', '{', '[']) {
+                key.clear();
+            }
+            let end = string_end(from);
+            let (token, after) = from.split_at(end);
+            let is_key = after.trim_start().starts_with(':');
+            let read = context::string_text(token);
+            // A string without its end is the last of a beginning.
+            let read = read.unwrap_or_else(|| token.trim_start_matches('"').to_string());
+            let clean = if is_secret_of(&key, &read) {
+                Cow::Owned(mark("secret"))
+            } else {
+                self.text(&read)
+            };
+            if clean == read {
+                out.push_str(token);
+            } else {
+                out.push_str(&serde_json::Value::from(clean.as_ref()).to_string());
+            }
+            if is_key {
+                key = read;
+            }
+            rest = after;
+        }
+        without_number(&key, rest, out);
+    }
+
+    fn by<'t>(&self, maybe: Maybe, text: &'t str) -> Cow<'t, str> {
+        let mut clean = Cow::Borrowed(text);
+        for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| maybe.has(*at)) {
+            replace(&self.built(at, || rule.expression()), rule.kind, rule.has_digit, &mut clean);
+        }
+        for (at, own) in self.own.iter().enumerate() {
+            if own.may_match(&clean) {
+                let regex = self.built(RULES.len() + at, || own.pattern.clone());
+                replace(&regex, OWN_KIND, false, &mut clean);
+            }
+        }
+        clean
+    }
+
+    fn built(&self, at: usize, pattern: impl FnOnce() -> String) -> Arc<Regex> {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let regex = built.entry(at).or_insert_with(|| {
+            Arc::new(Regex::new(&pattern()).expect("every rule was checked when it was read"))
+        });
+        Arc::clone(regex)
+    }
+}
+
+impl Own {
+    fn read(pattern: &str) -> Result<Own, String> {
+        let hir = regex_syntax::parse(pattern).map_err(|error| error.to_string())?;
+        // The size is checked only when it is built.
+        let last_line =
+            |error: regex::Error| error.to_string().lines().last().unwrap_or_default().to_string();
+        if hir.properties().maximum_len().is_none_or(|most| most > 10_000) {
+            Regex::new(pattern).map_err(last_line)?;
+        }
+        let literals = [ExtractKind::Prefix, ExtractKind::Suffix].into_iter().find_map(|kind| {
+            let found = Extractor::new().kind(kind).extract(&hir);
+            let literals = found.literals()?.iter();
+            let texts: Option<Vec<String>> =
+                literals.map(|one| String::from_utf8(one.as_bytes().to_vec()).ok()).collect();
+            texts.filter(|texts| !texts.is_empty() && texts.iter().all(|text| is_telling(text)))
+        });
+        Ok(Own { pattern: pattern.to_string(), literals: literals.unwrap_or_default() })
+    }
+
+    fn may_match(&self, text: &str) -> bool {
+        self.literals.is_empty() || self.literals.iter().any(|one| text.contains(one.as_str()))
+    }
+}
+
+/// Whether a literal is long enough to look for, and stands in JSON as it stands in a text.
+fn is_telling(literal: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
+    literal.len() >= 2 && literal.bytes().all(is_plain)
+}
+
+fn replace(regex: &Regex, kind: &str, has_digit: bool, text: &mut Cow<'_, str>) {
+    let put = |found: &Captures<'_>| {
+        let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+        let (whole, keep, end) = (&found[0], part("keep"), part("end"));
+        let secret = &whole[keep.len()..whole.len() - end.len()];
+        let is_word = has_digit && !secret.bytes().any(|byte| byte.is_ascii_digit());
+        if is_word || secret.starts_with(MARK) {
+            return whole.to_string();
+        }
+        format!("{keep}{}{end}", mark(kind))
+    };
+    if let Cow::Owned(replaced) = regex.replace_all(text, put) {
+        *text = Cow::Owned(replaced);
+    }
+}
+
+/// Whether a secret was replaced in `text`.
+pub fn is_marked(text: &str) -> bool {
+    text.contains(MARK)
+}
+
+fn mark(kind: &str) -> String {
+    format!("{MARK}{kind}]")
+}
+
+/// A number with fewer digits is no secret: `"token": 1`.
+const FEWEST_DIGITS: usize = 4;
+
+/// Names whose whole value is a secret, as JSON spells them: without `_` and `-`.
+pub const SECRET_KEYS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "secretkey",
+    "clientsecret",
+    "accesstoken",
+    "authtoken",
+    "refreshtoken",
+    "idtoken",
+    "apitoken",
+    "privatetoken",
+    "sessiontoken",
+    "privatekey",
+    "secretaccesskey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "sharedaccesskey",
+    "authorization",
+    "cookie",
+];
+
+/// Whether `value` is a secret because of the key that it stands under.
+fn is_secret_of(key: &str, value: &str) -> bool {
+    if key.is_empty() || value.is_empty() || value.starts_with(MARK) || value.starts_with('$') {
+        return false;
+    }
+    let plain: String =
+        key.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect();
+    SECRET_KEYS.iter().any(|name| plain.ends_with(name))
+}
+
+/// Appends what stands between two strings of JSON: of a secret that is a number only the mark.
+fn without_number(key: &str, between: &str, out: &mut String) {
+    let value = between.strip_prefix(':').map(str::trim_start).unwrap_or_default();
+    let length = value.bytes().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = &value[..length];
+    if length < FEWEST_DIGITS || !is_secret_of(key, number) {
+        return out.push_str(between);
+    }
+    let start = between.len() - value.len();
+    out.push_str(&between[..start]);
+    out.push_str(&serde_json::Value::from(mark("secret")).to_string());
+    out.push_str(&value[length..]);
+}
+
+/// Where the JSON string at the beginning of `text` ends; the end of the text if it does not.
+pub(super) fn string_end(text: &str) -> usize {
+    let mut bytes = text.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests;

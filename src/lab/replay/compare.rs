@@ -1,0 +1,391 @@
+//! Pure: what hooks said of an event then and now, and what of it differs.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::outcome::{Cause, Settled, joined};
+use crate::engine::run::Run;
+use crate::lab::audit::Redactor;
+use crate::lab::audit::record::RecordError;
+use crate::lab::report::json::decision_word;
+
+/// The longest text that is kept of what was said; the rest is compared and not told.
+const LONGEST_TOLD: usize = 2 * 1024;
+
+/// What is compared of two outcomes: a name, and whether it always counts as a change. The others
+/// count where that is asked for (`--strict`).
+pub const ASPECTS: &[(&str, bool)] = &[
+    ("decision", true),
+    // A hook that crashes refuses, and that is not what it did.
+    ("cause", true),
+    ("hook", false),
+    ("reason", false),
+    ("rewrites", false),
+    ("output", false),
+    ("context", false),
+];
+
+/// What can be decided.
+const DECISIONS: &[&str] = &["allow", "ask", "block"];
+
+/// What hooks said of an event, all together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    /// `allow`, `ask` or `block`.
+    pub decision: Cow<'static, str>,
+    /// `policy` or `failure`, of a refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cow<'static, str>>,
+    /// The hook that refused or asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// The reason, or the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrites: Vec<NewValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub additional_context: Option<String>,
+}
+
+/// A field that a hook has rewritten.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NewValue {
+    pub hook: String,
+    pub field: String,
+    pub new: Value,
+}
+
+/// What a record says of its run, as far as it is compared.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Kept<'l> {
+    #[serde(borrow)]
+    decision: Cow<'l, str>,
+    reason: Option<String>,
+    decided_by: Option<String>,
+    #[serde(borrow)]
+    cause: Option<Cow<'l, str>>,
+    output: Option<String>,
+    additional_context: Option<String>,
+    #[serde(default)]
+    questions: Vec<KeptQuestion>,
+    #[serde(default)]
+    rewrites: Vec<KeptRewrite>,
+    #[serde(default, borrow)]
+    notices: Vec<KeptNotice<'l>>,
+    #[serde(borrow)]
+    hooks: Vec<KeptHook<'l>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptQuestion {
+    hook: String,
+    question: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptRewrite {
+    hook: String,
+    field: String,
+    new: Value,
+    rejected: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptNotice<'l> {
+    #[serde(borrow)]
+    kind: Cow<'l, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct KeptHook<'l> {
+    #[serde(borrow)]
+    name: Cow<'l, str>,
+    #[serde(borrow, default)]
+    on_failure: Cow<'l, str>,
+    verdict: Option<KeptVerdict>,
+    failure: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptVerdict {
+    decision: String,
+    reason: Option<String>,
+}
+
+/// What hooks said by the report `run` of a record. `has_limit` tells that the event may be
+/// refused only so often in a row.
+///
+/// 1. Where a person decided, or nobody could be asked, it is the question.
+/// 2. Where a refusal was let go because there had been so many, it is the refusal.
+/// 3. Else it is the outcome.
+///
+/// # Errors
+/// When it is no report.
+pub fn recorded(run: &str, has_limit: bool) -> Result<Said, RecordError> {
+    let kept: Kept<'_> = serde_json::from_str(run)
+        .map_err(|error| RecordError::Other { problem: error.to_string() })?;
+    if !DECISIONS.contains(&kept.decision.as_ref()) {
+        let problem =
+            format!("its decision is `{}`, which is none that this hookrun knows", kept.decision);
+        return Err(RecordError::Other { problem });
+    }
+    Ok(kept.said(has_limit))
+}
+
+impl Kept<'_> {
+    fn said(self, has_limit: bool) -> Said {
+        let (decision, cause, hook, reason) = self.settled(has_limit);
+        let applied = self.rewrites.into_iter().filter(|rewrite| rewrite.rejected.is_none());
+        let rewrites =
+            applied.map(|KeptRewrite { hook, field, new, .. }| NewValue { hook, field, new });
+        Said {
+            decision,
+            cause,
+            hook,
+            reason,
+            rewrites: rewrites.collect(),
+            output: self.output,
+            additional_context: self.additional_context,
+        }
+    }
+
+    fn settled(&self, has_limit: bool) -> Settlement {
+        let noticed = |kind: &str| self.notices.iter().any(|notice| notice.kind == kind);
+        let is_allowed = self.decision == "allow";
+        let is_of_person = self.cause.as_deref() == Some("person");
+        if is_of_person || (is_allowed && !noticed("question")) {
+            let asks = self.hooks.iter().filter_map(|hook| hook.said("ask"));
+            let (hooks, questions): (Vec<String>, Vec<String>) = asks.unzip();
+            if let Some(first) = hooks.into_iter().next() {
+                return ("ask".into(), None, Some(first), Some(questions.join("\n")));
+            }
+        }
+        if has_limit && is_allowed && noticed("own") {
+            for hook in &self.hooks {
+                if let Some((name, reason)) = hook.said("block") {
+                    return ("block".into(), Some("policy".into()), Some(name), Some(reason));
+                }
+                if let Some(failure) = hook.failure.as_ref().filter(|_| hook.on_failure == "block")
+                {
+                    let (name, words) = (hook.name.to_string(), failure.clone());
+                    return ("block".into(), Some("failure".into()), Some(name), Some(words));
+                }
+            }
+        }
+        if let Some(first) = self.questions.first().filter(|_| self.decision == "ask") {
+            let texts: Vec<&str> = self.questions.iter().map(|one| one.question.as_str()).collect();
+            return ("ask".into(), None, Some(first.hook.clone()), Some(texts.join("\n")));
+        }
+        let cause = self.cause.as_deref().map(word);
+        (word(&self.decision), cause, self.decided_by.clone(), self.reason.clone())
+    }
+}
+
+/// Decision, cause, hook and reason.
+type Settlement = (Cow<'static, str>, Option<Cow<'static, str>>, Option<String>, Option<String>);
+
+impl KeptHook<'_> {
+    /// Its name and its reason, if it said `decision`.
+    fn said(&self, decision: &str) -> Option<(String, String)> {
+        let verdict = self.verdict.as_ref().filter(|verdict| verdict.decision == decision)?;
+        Some((self.name.to_string(), verdict.reason.clone().unwrap_or_default()))
+    }
+}
+
+/// The words that every record has cost no memory.
+fn word(text: &str) -> Cow<'static, str> {
+    match text {
+        "allow" => "allow".into(),
+        "ask" => "ask".into(),
+        "block" => "block".into(),
+        "policy" => "policy".into(),
+        "failure" => "failure".into(),
+        other => other.to_string().into(),
+    }
+}
+
+/// What hooks said in `run`.
+pub fn decided(run: &Run) -> Said {
+    let outcome = &run.outcome;
+    let (cause, hook, reason) = match &outcome.settled {
+        Settled::Allowed => (None, None, None),
+        Settled::Asked { questions } => {
+            (None, questions.first().map(|one| one.hook.clone()), Some(joined(questions)))
+        }
+        Settled::Refused(refusal) => {
+            let cause = match refusal.cause {
+                Cause::Policy => "policy",
+                Cause::Failure => "failure",
+                Cause::Person => "person",
+            };
+            (Some(cause.into()), refusal.hook.clone(), Some(refusal.reason.clone()))
+        }
+    };
+    let applied = outcome.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none());
+    let new = |rewrite: &crate::engine::outcome::Rewritten| NewValue {
+        hook: rewrite.hook.clone(),
+        field: rewrite.field.clone(),
+        new: rewrite.new.clone(),
+    };
+    Said {
+        decision: decision_word(&outcome.settled).into(),
+        cause,
+        hook,
+        reason,
+        rewrites: applied.map(new).collect(),
+        output: outcome.output(),
+        additional_context: outcome.additional_context(),
+    }
+}
+
+impl Said {
+    /// Without secrets, as what was recorded.
+    pub fn clean(&mut self, redactor: &Redactor) {
+        let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
+        for text in texts.into_iter().flatten() {
+            if let Cow::Owned(clean) = redactor.text(text) {
+                *text = clean;
+            }
+        }
+        for rewrite in &mut self.rewrites {
+            let (raw, mut clean) = (rewrite.new.to_string(), String::new());
+            redactor.json(&raw, &mut clean);
+            if clean != raw {
+                rewrite.new = serde_json::from_str(&clean).unwrap_or(Value::Null);
+            }
+        }
+    }
+
+    /// With its long texts cut, to be told.
+    #[must_use]
+    pub fn shortened(mut self) -> Said {
+        let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
+        for text in texts.into_iter().flatten() {
+            shorten(text);
+        }
+        for rewrite in &mut self.rewrites {
+            let mut text = rewrite.new.to_string();
+            if text.len() > LONGEST_TOLD {
+                shorten(&mut text);
+                rewrite.new = text.into();
+            }
+        }
+        self
+    }
+
+    /// About how much memory it holds.
+    pub(super) fn size(&self) -> usize {
+        let texts = [&self.reason, &self.output, &self.additional_context];
+        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+        texts + self.rewrites.len() * LONGEST_TOLD
+    }
+}
+
+fn shorten(text: &mut String) {
+    if text.len() > LONGEST_TOLD {
+        let mut end = LONGEST_TOLD;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let left_out = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("[… {left_out} bytes left out …]"));
+    }
+}
+
+/// What is different between the two, of [`ASPECTS`].
+pub fn differences(was: &Said, is: &Said) -> Vec<&'static str> {
+    let same = [
+        was.decision == is.decision,
+        was.decision != is.decision || was.cause == is.cause,
+        was.hook == is.hook,
+        was.reason == is.reason,
+        was.rewrites == is.rewrites,
+        was.output == is.output,
+        was.additional_context == is.additional_context,
+    ];
+    let aspects = ASPECTS.iter().zip(same).filter(|(_, same)| !same);
+    aspects.map(|((name, _), _)| *name).collect()
+}
+
+/// Whether these differences are a change.
+pub fn is_change(differs: &[&str], is_strict: bool) -> bool {
+    let counts = |name: &&str| ASPECTS.iter().any(|(aspect, always)| aspect == name && *always);
+    if is_strict { !differs.is_empty() } else { differs.iter().any(counts) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(run: &Value, has_limit: bool) -> Said {
+        recorded(&run.to_string(), has_limit).unwrap()
+    }
+
+    fn hook(name: &str, decision: &str, reason: &str) -> Value {
+        json!({"name": name, "fate": "ran", "onFailure": "block",
+               "verdict": {"decision": decision, "rule": "x", "reason": reason}})
+    }
+
+    #[test]
+    fn what_a_person_answered_is_not_what_hooks_said() {
+        let asks = [hook("a", "allow", ""), hook("b", "ask", "sure?"), hook("c", "ask", "really?")];
+        let question = ("ask", Some("b"), Some("sure?\nreally?"));
+        for run in [
+            json!({"decision": "block", "cause": "person", "reason": "no", "hooks": asks}),
+            json!({"decision": "allow", "hooks": asks}),
+        ] {
+            let said = of(&run, false);
+            let found = (said.decision.as_ref(), said.hook.as_deref(), said.reason.as_deref());
+            assert_eq!(found, question);
+            assert_eq!(said.cause, None);
+        }
+        // An event that cannot be refused was not asked about.
+        let notices = [json!({"hook": "b", "kind": "question", "text": "sure?"})];
+        let said = of(&json!({"decision": "allow", "hooks": asks, "notices": notices}), false);
+        assert_eq!((said.decision.as_ref(), said.hook), ("allow", None));
+    }
+
+    #[test]
+    fn a_refusal_that_was_let_go_is_a_refusal() {
+        let notices = [json!({"hook": "hookrun", "kind": "own", "text": "refused 8 times"})];
+        let run = json!({"decision": "allow", "hooks": [hook("a", "block", "not yet")],
+                         "notices": notices});
+        let said = of(&run, true);
+        assert_eq!((said.decision.as_ref(), said.reason.as_deref()), ("block", Some("not yet")));
+        assert_eq!(of(&run, false).decision, "allow");
+    }
+
+    #[test]
+    fn decisions_always_count_and_words_where_they_are_asked_for() {
+        let said = |decision: &'static str, reason: &str| Said {
+            decision: decision.into(),
+            reason: Some(reason.to_string()),
+            ..Said::default()
+        };
+        let differs = differences(&said("block", "a"), &said("block", "b"));
+        assert_eq!(differs, ["reason"]);
+        assert!(!is_change(&differs, false) && is_change(&differs, true));
+        let differs = differences(&said("allow", "a"), &said("block", "a"));
+        assert!(is_change(&differs, false));
+        assert!(!is_change(&differences(&said("ask", "a"), &said("ask", "a")), true));
+        let failed = Said { cause: Some("failure".into()), ..said("block", "a") };
+        assert!(is_change(&differences(&said("block", "a"), &failed), false));
+    }
+
+    #[test]
+    fn long_texts_are_told_by_their_beginning() {
+        let long = Said { reason: Some("é".repeat(LONGEST_TOLD)), ..Said::default() };
+        let short = long.shortened().reason.unwrap();
+        assert!(short.len() < LONGEST_TOLD + 50 && short.ends_with("bytes left out …]"));
+    }
+}

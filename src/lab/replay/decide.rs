@@ -1,0 +1,302 @@
+//! One line decided again: from the record to a finding, or to nothing worth telling.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::ReplayError;
+use super::compare::{self, Said};
+use super::finding::{Change, Finding, Place, Undecided, Unreadable};
+use super::hooks::{self, Again, Hooks, Ready};
+use super::partition::Partition;
+use super::totals::{Totals, count_hooks};
+use crate::dialects::native;
+use crate::engine::event::{Context, Event};
+use crate::lab::audit::record::RecordError;
+use crate::lab::audit::redact::is_marked;
+use crate::lab::audit::stats::HookStats;
+use crate::lab::audit::{Entry, Keeps, Record, Redactor};
+use crate::lab::report::{Paths, json};
+
+/// The longest few words about an event.
+const LONGEST_ABOUT: usize = 120;
+
+/// What is decided and compared, and how.
+#[derive(Debug)]
+pub struct Decider {
+    /// Today's hooks.
+    pub hooks: Hooks,
+    /// Another set to compare with, instead of what was recorded.
+    pub against: Option<Hooks>,
+    /// Other words are changes too.
+    pub is_strict: bool,
+    /// The part that is decided.
+    pub partition: Partition,
+    /// The hooks whose decisions may change.
+    pub may_change: Vec<String>,
+    /// Finds secrets in what hooks say.
+    pub redactor: Redactor,
+    /// Whether a new recording is made of what is decided.
+    pub writes: bool,
+}
+
+/// What became of some lines.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// What is to be told, in the order of the lines.
+    pub findings: Vec<Finding>,
+    /// The lines of the new recording.
+    pub written: Vec<u8>,
+}
+
+/// An event that was decided.
+struct Decided {
+    /// What hooks said, without secrets.
+    said: Said,
+    /// `None` where it was refused before there was an event, and no hook was asked.
+    event: Option<Event>,
+    /// For the new recording.
+    report: Option<json::RunReport>,
+}
+
+impl Decider {
+    /// Decides one line that stands at `place`.
+    pub(super) fn line(
+        &self,
+        line: &[u8],
+        place: &dyn Fn() -> Place,
+        (totals, done): (&mut Totals, &mut Done),
+    ) -> Result<(), ReplayError> {
+        let record = match Record::parse(line) {
+            Ok(record) => record,
+            Err(problem) => {
+                if self.partition.takes(line) {
+                    self.tell(unreadable(place(), &problem), (totals, done));
+                    self.copy(line, done);
+                }
+                return Ok(());
+            }
+        };
+        if !self.partition.takes(record.context().map_or(line, str::as_bytes)) {
+            return Ok(());
+        }
+        match self.record(&record, place, totals, done) {
+            Ok(None) => {}
+            Ok(Some(finding)) => {
+                if !matches!(finding, Finding::Changed(_)) {
+                    self.copy(line, done);
+                }
+                self.tell(finding, (totals, done));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// A file or line that could not be read.
+    pub(super) fn unreadable(
+        &self,
+        unreadable: Unreadable,
+        (totals, done): (&mut Totals, &mut Done),
+    ) {
+        // What is wrong with a whole file is wrong in every part.
+        if unreadable.place.line.is_none() || self.partition.takes_nameless() {
+            self.tell(Finding::Unreadable(unreadable), (totals, done));
+        }
+    }
+
+    fn tell(&self, finding: Finding, (totals, done): (&mut Totals, &mut Done)) {
+        totals.count(&finding);
+        done.findings.push(finding);
+    }
+
+    /// What cannot be decided goes into the new recording as it is, so that nothing is lost.
+    fn copy(&self, line: &[u8], done: &mut Done) {
+        if self.writes {
+            done.written.extend_from_slice(line);
+            done.written.push(b'\n');
+        }
+    }
+
+    fn record(
+        &self,
+        record: &Record<'_>,
+        place: &dyn Fn() -> Place,
+        totals: &mut Totals,
+        done: &mut Done,
+    ) -> Result<Option<Finding>, ReplayError> {
+        let event = || record.event.clone();
+        let undecided = |why: String| {
+            Ok(Some(Finding::Undecided(Undecided { place: place(), event: event(), why })))
+        };
+        let Some(context) = record.context() else {
+            return undecided("its context was not kept: it was refused before it was read".into());
+        };
+        if !hooks::is_known(&record.host) {
+            let host = &record.host;
+            return undecided(format!(
+                "no host `{host}` is known, and how it tells and hears is not; update hookrun"
+            ));
+        }
+        let today = self.hooks.of(record)?;
+        let other = self.against.as_ref().map(|hooks| hooks.of(record)).transpose()?;
+        if let Some(why) = self.incomplete(record, context, (&today, other.as_deref())) {
+            return undecided(why);
+        }
+        let now = self.decide(&today, (record, context), &mut totals.hooks);
+        let (was, is) = match other {
+            Some(other) => {
+                let then = self.decide(&other, (record, context), &mut totals.against);
+                (now.said.clone(), then.said)
+            }
+            None => {
+                let conduct = now.event.as_ref().map(|event| event.spec().conduct);
+                let has_limit = conduct.is_some_and(|conduct| conduct.most_refusals.is_some());
+                match compare::recorded(record.run(), has_limit) {
+                    Ok(was) => (was, now.said.clone()),
+                    Err(problem) => return Ok(Some(unreadable(place(), &problem))),
+                }
+            }
+        };
+        if self.writes {
+            self.write((record, context), &now, done);
+        }
+        let mut differs = compare::differences(&was, &is);
+        if self.against.is_none() && is_cut(record, "run") {
+            // What was said was not kept whole, and can differ from itself.
+            differs.retain(|name| compare::is_change(&[*name], false));
+        }
+        if !compare::is_change(&differs, self.is_strict) {
+            totals.count_same(!differs.is_empty());
+            return Ok(None);
+        }
+        let mut change = Change {
+            place: place(),
+            event: event(),
+            host: record.host.clone(),
+            time: record.time.clone(),
+            session: record.session.clone(),
+            about: now.event.as_ref().and_then(about),
+            was: was.shortened(),
+            is: is.shortened(),
+            differs: differs.into_iter().map(str::to_string).collect(),
+            expected: false,
+        };
+        change.expected =
+            change.hook().is_some_and(|hook| self.may_change.iter().any(|one| one == hook));
+        Ok(Some(Finding::Changed(Box::new(change))))
+    }
+
+    /// Why the event cannot be decided again as it was: it is not whole, and somebody would look.
+    fn incomplete(
+        &self,
+        record: &Record<'_>,
+        context: &str,
+        (today, other): (&Ready, Option<&Ready>),
+    ) -> Option<String> {
+        let is_looked_at = today.has_hooks_for(&record.event)
+            || other.is_some_and(|other| other.has_hooks_for(&record.event));
+        let cut = record.truncated.iter().find(|name| is_of(name, "context"));
+        if let Some(cut) = cut.filter(|_| is_looked_at || self.writes) {
+            return Some(format!("`{cut}` was cut for the decision log"));
+        }
+        let said = record.truncated.iter().find(|name| is_of(name, "run"));
+        let compares_words = self.is_strict && self.against.is_none();
+        if let Some(cut) = said.filter(|_| compares_words || self.writes) {
+            return Some(format!("`{cut}` was cut for the decision log"));
+        }
+        let is_cut_unnamed = record.truncated.iter().any(|name| name.starts_with("and "));
+        if is_cut_unnamed && is_looked_at {
+            return Some("it was cut for the decision log".to_string());
+        }
+        if is_looked_at && is_marked(context) {
+            return Some("a secret in it was replaced when it was recorded".to_string());
+        }
+        None
+    }
+
+    /// Decides an event by these hooks. What they say is compared with what was kept without
+    /// secrets, and told, so it has none either.
+    fn decide(
+        &self,
+        hooks: &Ready,
+        (record, context): (&Record<'_>, &str),
+        counts: &mut BTreeMap<String, HookStats>,
+    ) -> Decided {
+        let (event, binding) = match hooks.event(record, context) {
+            Again::Event(event, binding) => (event, binding),
+            Again::Refused(why) => return self.refused(record, why),
+        };
+        let run = hooks.decide(&event);
+        count_hooks(&run, counts);
+        let mut said = compare::decided(&run);
+        said.clean(&self.redactor);
+        let report = self.writes.then(|| {
+            let reply = hooks::reply(binding, &run.outcome);
+            json::run_report(&run, &reply, &Paths::from(Path::new("")))
+        });
+        Decided { said, event: Some(event), report }
+    }
+
+    /// As `run` refuses what it cannot ask hooks about.
+    fn refused(&self, record: &Record<'_>, why: String) -> Decided {
+        let report = self.writes.then(|| {
+            let (event, host) = (&record.event, &record.host);
+            json::refusal_report(event, host, &why, &native::refuse(&why))
+        });
+        let said = Said {
+            decision: "block".into(),
+            cause: Some("failure".into()),
+            reason: Some(why),
+            ..Said::default()
+        };
+        Decided { said, event: None, report }
+    }
+
+    fn write(&self, (record, context): (&Record<'_>, &str), now: &Decided, done: &mut Done) {
+        let Some(report) = &now.report else { return };
+        let told = match &now.event {
+            Some(event) => Some(event.context().clone()),
+            None => Context::parse(context).ok(),
+        };
+        let time = humantime::parse_rfc3339_weak(&record.time).unwrap_or(SystemTime::UNIX_EPOCH);
+        let entry = Entry {
+            time,
+            cwd: record.cwd.as_deref().map(Path::new),
+            context: told.as_ref(),
+            run: report,
+        };
+        done.written.extend_from_slice(entry.line(&self.redactor, Keeps::All).as_bytes());
+    }
+}
+
+fn unreadable(place: Place, problem: &RecordError) -> Finding {
+    Finding::Unreadable(Unreadable { place, problem: problem.to_string() })
+}
+
+fn is_cut(record: &Record<'_>, part: &str) -> bool {
+    record.truncated.iter().any(|name| is_of(name, part) || name.starts_with("and "))
+}
+
+fn is_of(name: &str, part: &str) -> bool {
+    name.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// A few words about what was to happen, on one line.
+fn about(event: &Event) -> Option<String> {
+    let context = event.context();
+    let action = event.action();
+    let what = action
+        .and_then(|action| action.command.clone().or_else(|| action.paths.first().cloned()))
+        .or_else(|| context.string("prompt"));
+    let words = match (context.string("toolName"), what) {
+        (Some(tool), Some(what)) => format!("{tool}: {what}"),
+        (tool, what) => tool.or(what)?,
+    };
+    let line = words.lines().next().unwrap_or_default();
+    let mut short: String = line.chars().take(LONGEST_ABOUT).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    Some(short)
+}

@@ -1,0 +1,225 @@
+//! A set of hooks as every host has it, made ready when its first event comes.
+//!
+//! The hooks really run, in surroundings of their own: state is kept in a folder that the caller
+//! names, nothing is logged, and what depends on earlier events (a stop that is refused again and
+//! again) does not act.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ReplayError;
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::dialects::folders::{self, HostFolders};
+use crate::dialects::{self, Binding, Dialect, Reply, native};
+use crate::engine::event::{Context, Event, EventSpec, catalog};
+use crate::engine::outcome::Outcome;
+use crate::engine::run::Run;
+use crate::engine::runner::Runner;
+use crate::lab::audit::Record;
+
+/// What a hook finds in its environment while events are decided again, beside the usual: a hook
+/// with effects elsewhere can leave them, and a hookrun that it starts keeps no decisions.
+pub const VARIABLES: &[(&str, &str)] =
+    &[("HOOKRUN_REPLAY", "1"), ("HOOKRUN_DECISIONS", "off"), ("HOOKRUN_RECORD", "")];
+
+/// How many combinations of host and folders are kept ready.
+const MOST_SETS: usize = 64;
+
+/// A set of hooks.
+#[derive(Debug)]
+pub struct Hooks {
+    choice: Choice,
+    env: Environment,
+    /// Its engine is that of all.
+    first: Runner,
+    ready: Mutex<Vec<(Key, Arc<Ready>)>>,
+}
+
+/// Who asks, and the folders that it tells of.
+type Key = (String, HostFolders);
+
+/// The hooks as one host has them.
+#[derive(Debug)]
+pub(super) struct Ready {
+    runner: Runner,
+    catalog: catalog::Catalog,
+    dialect: Option<&'static Dialect>,
+    /// The rules of events that came before.
+    specs: Mutex<HashMap<String, Arc<EventSpec>>>,
+}
+
+/// An event to be decided again.
+#[derive(Debug)]
+pub(super) enum Again {
+    /// Here it is, and in which of the host's words it is answered.
+    Event(Event, Option<Binding>),
+    /// Today it is refused before any hook is asked.
+    Refused(String),
+}
+
+impl Hooks {
+    /// The hooks that `choice` finds in the surroundings `env`; state is kept where `env` says.
+    /// They are run by the engine of `first`, which all sets of one replay share.
+    pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
+        Hooks { choice, env, first, ready: Mutex::default() }
+    }
+
+    /// Whether the hooks are in order as far as that can be told before the first event, and how
+    /// secrets are recognised.
+    ///
+    /// # Errors
+    /// When they are not in order.
+    pub fn check(&self) -> Result<Vec<String>, ReplayError> {
+        let config = self.load(None, &HostFolders::default())?;
+        Ok(config.log.redact)
+    }
+
+    /// The hooks as they are for the host of this record.
+    pub(super) fn of(&self, record: &Record<'_>) -> Result<Arc<Ready>, ReplayError> {
+        let told =
+            if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
+        let mut ready = locked(&self.ready);
+        let is_meant = |(host, folders): &Key| *host == record.host && *folders == told;
+        if let Some((_, found)) = ready.iter().find(|(key, _)| is_meant(key)) {
+            return Ok(Arc::clone(found));
+        }
+        let dialect = dialects::find(&record.host);
+        let config = self.load(dialect, &told)?;
+        let catalog = config.catalog.clone();
+        let runner = Runner::from_config(config, &self.env).beside(&self.first).rehearsal();
+        let made = Arc::new(Ready { runner, catalog, dialect, specs: Mutex::default() });
+        if ready.len() >= MOST_SETS {
+            ready.remove(0);
+        }
+        ready.push(((record.host.clone(), told), Arc::clone(&made)));
+        Ok(made)
+    }
+
+    fn load(
+        &self,
+        dialect: Option<&'static Dialect>,
+        told: &HostFolders,
+    ) -> Result<Config, ReplayError> {
+        let host = dialect.and_then(|dialect| folders::of(dialect.name));
+        let choice = Choice { host, told: told.clone(), ..self.choice.clone() };
+        let mut config = Config::load(&choice, &self.env, Scope::All).for_host(dialect);
+        if let Some(complaint) = config.complaint() {
+            return Err(ReplayError::Broken(complaint));
+        }
+        for hook in &mut config.hooks {
+            for (name, value) in VARIABLES {
+                hook.variables.retain(|(known, _)| known != name);
+                hook.variables.push(((*name).to_string(), (*value).to_string()));
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// Whether the words of this host are known.
+pub(super) fn is_known(host: &str) -> bool {
+    host == native::NAME || dialects::find(host).is_some()
+}
+
+/// The folders that the host told of when the event was recorded.
+fn told(record: &Record<'_>) -> HostFolders {
+    let context = record.context().and_then(|context| Context::parse(context).ok());
+    let came = context.as_ref().and_then(|context| context.raw("raw"));
+    let came = came.and_then(|raw| Context::parse(raw).ok());
+    came.or(context).map(|context| folders::told(&record.host, &context)).unwrap_or_default()
+}
+
+impl Ready {
+    /// Whether a hook may be asked about it.
+    pub(super) fn has_hooks_for(&self, event: &str) -> bool {
+        self.runner.registry().has(event)
+    }
+
+    /// The event of a record, as its host told it.
+    pub(super) fn event(&self, record: &Record<'_>, context: &str) -> Again {
+        let context = match Context::parse(context) {
+            Ok(context) => context,
+            Err(error) => return Again::Refused(error.to_string()),
+        };
+        let binding = self.binding(&record.event, &context);
+        let spec = match self.spec(&record.event, binding) {
+            Ok(spec) => spec,
+            Err(why) => return Again::Refused(why),
+        };
+        match Event::new(spec, record.host.clone(), context) {
+            Ok(event) => Again::Event(event, binding),
+            Err(error) => Again::Refused(error.to_string()),
+        }
+    }
+
+    /// The row of the host's table that the event came by. Of several for one canonical event it is
+    /// told by the name and the key in what the host sent, else it is the first.
+    fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
+        let dialect = self.dialect?;
+        let rows: Vec<_> = dialect.events.iter().filter(|row| row.event == event).collect();
+        let row = match rows.as_slice() {
+            [] => return None,
+            [only] => *only,
+            several => {
+                let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
+                let came = came.as_ref().unwrap_or(context);
+                let name = came.string(dialect.names_event_by);
+                several
+                    .iter()
+                    .copied()
+                    .find(|row| {
+                        let is_called = name.as_ref().is_none_or(|name| row.is_called(name));
+                        let is_told = row
+                            .when
+                            .is_none_or(|(key, value)| came.string(key).as_deref() == Some(value));
+                        is_called && is_told
+                    })
+                    .unwrap_or(several[0])
+            }
+        };
+        Some(Binding { dialect, row })
+    }
+
+    /// The rules of an event. Looking them up copies a row of the catalog, so that is done once.
+    fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {
+        let find = || match binding {
+            Some(binding) => Ok(Arc::new(binding.spec())),
+            None => self
+                .catalog
+                .find(event)
+                .map_err(|_| format!("unknown event `{event}`: nobody declares it any more")),
+        };
+        if binding.is_some_and(|binding| is_one_of_several(binding, event)) {
+            return find();
+        }
+        let mut specs = locked(&self.specs);
+        if let Some(spec) = specs.get(event) {
+            return Ok(Arc::clone(spec));
+        }
+        let spec = find()?;
+        specs.insert(event.to_string(), Arc::clone(&spec));
+        Ok(spec)
+    }
+
+    /// Decides it. Hooks that would not be waited for are.
+    pub(super) fn decide(&self, event: &Event) -> Run {
+        self.runner.handle_within(event, None)
+    }
+}
+
+fn is_one_of_several(binding: Binding, event: &str) -> bool {
+    binding.dialect.events.iter().filter(|row| row.event == event).count() > 1
+}
+
+/// The reply that the host would get.
+pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {
+    match binding {
+        Some(binding) => binding.reply(outcome),
+        None => native::encode(outcome),
+    }
+}
+
+/// What `mutex` guards: every change under it is a single step, so a panic leaves it whole.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,199 @@
+//! A replay for a person: what has changed, how much, and what hooks cost.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Ended, Finding, Header, Report, Shown, Totals, line, summary, turn};
+use crate::lab::audit::stats::HookStats;
+use crate::lab::replay::finding::Change;
+use crate::lab::report::plain;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+
+/// How many lines of a reason are shown.
+const REASON_LINES: usize = 5;
+
+/// Columns of a hook's name.
+const NAME: usize = 30;
+
+pub(super) struct Human {
+    shown: Shown,
+    against: Option<String>,
+}
+
+impl Human {
+    pub(super) fn showing(most: u64) -> Human {
+        Human { shown: Shown::at_most(most), against: None }
+    }
+}
+
+impl Report for Human {
+    fn begin(&mut self, header: &Header, _: &mut dyn Write) -> io::Result<()> {
+        self.against = header.against.clone();
+        Ok(())
+    }
+
+    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        if !self.shown.one_more() {
+            return Ok(());
+        }
+        let place = plain(&finding.place().text());
+        match finding {
+            Finding::Changed(one) => change(one, &place, out),
+            Finding::Undecided(_) => {
+                writeln!(out, "{DOUBT}not decided{DOUBT:#}  {place}  {}\n", line(finding))
+            }
+            Finding::Unreadable(_) => {
+                writeln!(out, "{BAD}not readable{BAD:#}  {place}  {}\n", line(finding))
+            }
+        }
+    }
+
+    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(rest) = self.shown.rest() {
+            writeln!(out, "{rest}\n")?;
+        }
+        let (style, word) = match ended {
+            Ended::Same if totals.expected > 0 => (GOOD, "as expected"),
+            Ended::Same => (GOOD, "as recorded"),
+            Ended::Changed => (BAD, "changed"),
+            Ended::Incomplete => (BAD, "incomplete"),
+        };
+        let word = match (&self.against, ended) {
+            (Some(_), Ended::Same) if totals.expected == 0 => "the same",
+            _ => word,
+        };
+        let summary = summary(totals);
+        let summary = match self.against {
+            Some(_) => summary.replace(" as recorded", " the same"),
+            None => summary,
+        };
+        writeln!(out, "{style}{word}{style:#}: {summary}")?;
+        for (turn, count) in &totals.turns {
+            writeln!(out, "  {turn}: {count}")?;
+        }
+        if totals.reworded > 0 {
+            let words = "decided the same in other words; --strict tells which";
+            writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
+        }
+        table(&totals.hooks, "hook", out)?;
+        if let Some(against) = &self.against {
+            table(&totals.against, &format!("hook in {}", plain(against)), out)?;
+        }
+        Ok(())
+    }
+}
+
+fn change(change: &Change, place: &str, out: &mut dyn Write) -> io::Result<()> {
+    let style = if change.expected { DIM } else { BAD };
+    let expected = if change.expected { " (expected)" } else { "" };
+    writeln!(out, "{style}{}{style:#}{expected}", turn(change))?;
+    let host = match change.host.as_str() {
+        "native" => String::new(),
+        host => format!(" of {}", plain(host)),
+    };
+    writeln!(
+        out,
+        "  {BOLD}{place}{BOLD:#}  {}{host}  {DIM}{}{DIM:#}",
+        plain(&change.event),
+        plain(&change.time)
+    )?;
+    if let Some(about) = &change.about {
+        writeln!(out, "  {}", plain(about))?;
+    }
+    let is_same = change.was.reason == change.is.reason;
+    text("was", change.was.reason.as_deref().filter(|_| !is_same), out)?;
+    text("is", change.is.reason.as_deref(), out)?;
+    for (name, was, is) in [
+        ("output", &change.was.output, &change.is.output),
+        ("context", &change.was.additional_context, &change.is.additional_context),
+    ] {
+        if was != is {
+            text(&format!("{name} was"), Some(was.as_deref().unwrap_or("nothing")), out)?;
+            text(&format!("{name} is"), Some(is.as_deref().unwrap_or("nothing")), out)?;
+        }
+    }
+    if change.was.rewrites != change.is.rewrites {
+        for (when, said) in [("was", &change.was), ("is", &change.is)] {
+            for rewrite in &said.rewrites {
+                let label = format!("{} {when}", rewrite.field);
+                text(&label, Some(&rewrite.new.to_string()), out)?;
+            }
+        }
+    }
+    writeln!(out)
+}
+
+fn text(label: &str, text: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
+    for (number, line) in text.lines().take(REASON_LINES).enumerate() {
+        let label = if number == 0 { format!("{}:", plain(label)) } else { " ".to_string() };
+        writeln!(out, "  {DIM}{label}{DIM:#} {}", plain(line))?;
+    }
+    if text.lines().count() > REASON_LINES {
+        writeln!(out, "  …")?;
+    }
+    Ok(())
+}
+
+/// Every hook that ran, the most expensive first.
+fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) -> io::Result<()> {
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    let mut rows: Vec<(&String, &HookStats)> = hooks.iter().collect();
+    rows.sort_by(|(_, one), (_, other)| {
+        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
+    });
+    writeln!(
+        out,
+        "\n{BOLD}{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}{BOLD:#}",
+        shortened(title),
+        "calls",
+        "refused",
+        "asked",
+        "failed",
+        "p50",
+        "p90",
+        "p99"
+    )?;
+    for (name, stats) in rows {
+        let time = |share: f64| time(stats.latencies.percentile_ms(share));
+        writeln!(
+            out,
+            "{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}",
+            shortened(name),
+            stats.calls,
+            stats.refusals,
+            stats.questions,
+            stats.failures,
+            time(0.5),
+            time(0.9),
+            time(0.99)
+        )?;
+    }
+    Ok(())
+}
+
+/// A name in its columns.
+fn shortened(name: &str) -> String {
+    let name = plain(name);
+    if name.chars().count() < NAME {
+        return name;
+    }
+    name.chars().take(NAME - 2).chain(['…']).collect()
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms < 9.95 => format!("{ms:.1}ms"),
+        ms if ms < 9_999.5 => format!("{ms:.0}ms"),
+        ms => format!("{:.0}s", ms / 1e3),
+    }
+}

@@ -1,0 +1,213 @@
+//! Recordings, read one after another in batches: memory for one batch, whatever their size.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::finding::{Place, Unreadable};
+use crate::lab::audit::read::{Lines, ReadError};
+
+/// From so many bytes on a batch is full.
+const MOST_BYTES: usize = 128 * 1024;
+
+/// How much is read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// A line's buffer that has grown beyond this is not kept.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+/// A recording.
+pub enum Input {
+    /// A file, and what it is called. It is read as far as it is written when it is opened: a hook
+    /// may append to it.
+    File(PathBuf, String),
+    /// What somebody sends, under this name.
+    Stream(String, Box<dyn Read + Send>),
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Input").field(&self.name()).finish()
+    }
+}
+
+impl Input {
+    /// What it is called in reports.
+    pub fn name(&self) -> String {
+        match self {
+            Input::File(_, name) | Input::Stream(name, _) => name.clone(),
+        }
+    }
+
+    fn open(self) -> Result<Lines, ReadError> {
+        match self {
+            Input::Stream(name, stream) => {
+                Ok(Lines::of(Path::new(&name), BufReader::with_capacity(BLOCK, stream)))
+            }
+            Input::File(file, name) => {
+                let name = Path::new(&name);
+                let fails = |error: std::io::Error| ReadError {
+                    file: name.to_path_buf(),
+                    line: None,
+                    problem: error.to_string(),
+                };
+                let opened = File::open(&file).map_err(fails)?;
+                let length = opened.metadata().ok().filter(std::fs::Metadata::is_file);
+                let length = length.map_or(u64::MAX, |meta| meta.len());
+                Ok(Lines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
+            }
+        }
+    }
+}
+
+/// Some lines, or what is in their place.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Its place in the order of batches.
+    pub(super) number: u64,
+    /// How far the recordings are read behind it, in bytes.
+    pub(super) read_bytes: u64,
+    items: Vec<Item>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Item {
+    Line { input: usize, line: u64, range: Range<usize> },
+    Unreadable(Unreadable),
+}
+
+/// What stands in a batch.
+#[derive(Debug)]
+pub(super) enum Line<'b> {
+    /// A line.
+    Text { input: usize, line: u64, text: &'b [u8] },
+    /// What cannot be read.
+    Unreadable(&'b Unreadable),
+}
+
+impl Batch {
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.items.iter().map(|item| match item {
+            Item::Line { input, line, range } => {
+                Line::Text { input: *input, line: *line, text: &self.bytes[range.clone()] }
+            }
+            Item::Unreadable(unreadable) => Line::Unreadable(unreadable),
+        })
+    }
+}
+
+/// All recordings.
+#[derive(Debug)]
+pub(super) struct Source {
+    waiting: std::vec::IntoIter<(usize, Input)>,
+    open: Option<(usize, Lines)>,
+    buffer: Vec<u8>,
+    batches: u64,
+    read_bytes: u64,
+}
+
+impl Source {
+    pub(super) fn new(inputs: Vec<Input>) -> Source {
+        let waiting: Vec<(usize, Input)> = inputs.into_iter().enumerate().collect();
+        Source {
+            waiting: waiting.into_iter(),
+            open: None,
+            buffer: Vec::new(),
+            batches: 0,
+            read_bytes: 0,
+        }
+    }
+
+    /// The next lines, at most so many; `None` at the end of all.
+    pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {
+        let mut batch = Batch::default();
+        while batch.items.len() < most_lines && batch.bytes.len() < MOST_BYTES {
+            let Some(item) = self.item(&mut batch.bytes) else { break };
+            batch.items.push(item);
+        }
+        if batch.items.is_empty() {
+            return None;
+        }
+        batch.number = self.batches;
+        batch.read_bytes = self.read_bytes;
+        self.batches += 1;
+        Some(batch)
+    }
+
+    fn item(&mut self, bytes: &mut Vec<u8>) -> Option<Item> {
+        loop {
+            let Some((input, lines)) = &mut self.open else {
+                let (input, waiting) = self.waiting.next()?;
+                match waiting.open() {
+                    Ok(lines) => self.open = Some((input, lines)),
+                    Err(error) => return Some(unreadable(input, &error)),
+                }
+                continue;
+            };
+            match lines.next_line(&mut self.buffer) {
+                Ok(Some(line)) => {
+                    let (input, start) = (*input, bytes.len());
+                    bytes.extend_from_slice(&self.buffer);
+                    self.read_bytes += self.buffer.len() as u64 + 1;
+                    if self.buffer.capacity() > KEPT_BYTES {
+                        self.buffer = Vec::new();
+                    }
+                    return Some(Item::Line { input, line, range: start..bytes.len() });
+                }
+                Ok(None) => self.open = None,
+                Err(error) => {
+                    let item = unreadable(*input, &error);
+                    // Behind a line that is too long others can be read, of a broken file nothing.
+                    if error.line.is_none() {
+                        self.open = None;
+                    }
+                    return Some(item);
+                }
+            }
+        }
+    }
+}
+
+fn unreadable(input: usize, error: &ReadError) -> Item {
+    let place = Place { input, line: error.line, file: error.file.display().to_string() };
+    Item::Unreadable(Unreadable { place, problem: error.problem.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(name: &str, text: &str) -> Input {
+        Input::Stream(name.to_string(), Box::new(std::io::Cursor::new(text.as_bytes().to_vec())))
+    }
+
+    #[test]
+    fn lines_of_all_recordings_come_in_order_with_their_places() {
+        let missing = Input::File("/nonexistent/x".into(), "x".to_string());
+        let mut source = Source::new(vec![stream("a", "1\n\n3\n"), missing, stream("b", "1")]);
+        let mut found = Vec::new();
+        while let Some(batch) = source.next(2) {
+            assert_eq!(batch.number as usize, found.len() / 2);
+            for line in batch.lines() {
+                found.push(match line {
+                    Line::Text { input, line, text } => {
+                        format!("{input}:{line}:{}", String::from_utf8_lossy(text))
+                    }
+                    Line::Unreadable(one) => format!("{}:{}", one.place.input, one.place.text()),
+                });
+            }
+        }
+        assert_eq!(found, ["0:1:1", "0:3:3", "1:x", "2:1:1"]);
+    }
+
+    #[test]
+    fn a_batch_is_full_by_its_bytes_too() {
+        let long = format!("{}\n", "x".repeat(MOST_BYTES)).repeat(3);
+        let mut source = Source::new(vec![stream("a", &long)]);
+        let sizes: Vec<usize> =
+            std::iter::from_fn(|| source.next(100)).map(|batch| batch.lines().count()).collect();
+        assert_eq!(sizes, [1, 1, 1]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a
+//! file and a line are named, else on the job.
+//!
+//! The runner looks for commands on stdout and on stderr alike. Whatever a hook may have written
+//! is either escaped data of a command of ours, or made harmless.
+
+mod summary;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::json::RunReport;
+use super::plain;
+use crate::dialects::native;
+use crate::engine::harmless::{visible, without_commands};
+use crate::engine::outcome::finding;
+pub use summary::summary;
+
+/// The decision of a report that lets a job go on.
+const ALLOW: &str = "allow";
+
+/// A run: what its hooks found, why it was refused, and in the last line what was decided.
+///
+/// # Errors
+/// When the writer fails.
+pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    for found in &report.findings {
+        let finding = &found.finding;
+        let mut properties = vec![("file", finding.path.clone())];
+        if let Some(line) = finding.line {
+            properties.push(("line", line.to_string()));
+        }
+        properties.push(("title", found.hook.clone()));
+        annotation(finding.level.word(), &properties, &finding.message, out)?;
+    }
+    for hook in &report.hooks {
+        let notes = hook.trace.iter().flat_map(|trace| &trace.notes);
+        for note in notes.filter(|note| finding::is_about(note)) {
+            annotation("warning", &[("title", hook.name.clone())], note, out)?;
+        }
+    }
+    for notice in &report.notices {
+        annotation("warning", &[("title", notice.hook.clone())], &notice.text, out)?;
+    }
+    for question in &report.questions {
+        let title = format!("{} asks about {}", question.hook, report.event);
+        annotation("error", &[("title", title)], &question.question, out)?;
+    }
+    if let Some(reason) = &report.reason {
+        let by = report.decided_by.as_deref().unwrap_or("hookrun");
+        let title = format!("{by} refused {}", report.event);
+        annotation("error", &[("title", title)], reason, out)?;
+    }
+    if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
+        let title = format!("nobody decided about {}", report.event);
+        let text = report.reply.stderr.trim_end();
+        let text = if text.is_empty() { "no hook is bound to it" } else { text };
+        annotation("warning", &[("title", title)], text, out)?;
+    }
+    writeln!(out, "{}", decided(report))
+}
+
+/// Whether the job that asked may go on. Nobody can be asked there.
+pub fn goes_on(report: &RunReport) -> bool {
+    report.decision == ALLOW && report.reply.status == native::ALLOWED
+}
+
+/// What was decided, in one line.
+pub(super) fn decided(report: &RunReport) -> String {
+    let what = if goes_on(report) { "allowed" } else { "refused" };
+    without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()
+}
+
+/// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
+/// them from the project or from the event's folder.
+pub fn place(report: &mut RunReport, workspace: &Path, (project, cwd): (&Path, &Path)) {
+    if report.findings.is_empty() {
+        return;
+    }
+    let Ok(workspace) = workspace.canonicalize() else { return };
+    let bases = bases(&workspace, project, cwd);
+    for found in &mut report.findings {
+        if let Some(path) = below(&workspace, &bases, &found.finding.path) {
+            found.finding.path = path;
+        }
+    }
+}
+
+/// What a relative path may be relative to, the likeliest first: the project, the event's folder,
+/// and what is around that (git names paths from the root of its repository).
+fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let mut bases: Vec<PathBuf> = project.canonicalize().into_iter().collect();
+    if let Ok(cwd) = cwd.canonicalize() {
+        let around = cwd.ancestors().take_while(|folder| folder.starts_with(workspace));
+        bases.extend(around.map(Path::to_path_buf));
+    }
+    bases
+}
+
+/// The path from the workspace, if something is there that lies below it.
+fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
+    let there = |base: &PathBuf| {
+        let file = base.join(path).canonicalize().ok()?;
+        file.strip_prefix(workspace).ok()?.to_str().map(str::to_string)
+    };
+    bases.iter().find_map(there).filter(|path| !path.is_empty())
+}
+
+/// One annotation.
+pub(crate) fn annotation(
+    level: &str,
+    properties: &[(&str, String)],
+    message: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let properties = properties.iter().map(|(name, value)| format!("{name}={}", property(value)));
+    let properties = properties.collect::<Vec<_>>().join(",");
+    writeln!(out, "::{level} {properties}::{}", data(&visible(message)))
+}
+
+/// Escapes the data of a workflow command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a workflow command.
+fn property(text: &str) -> String {
+    data(&plain(text)).replace(':', "%3A").replace(',', "%2C")
+}

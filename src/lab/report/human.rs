@@ -1,0 +1,465 @@
+//! A run for a person at a terminal, just decided or kept: every hook, what it got, said and
+//! took, which rule decided, and what the host gets. Colours are always written; the caller's stream drops them
+//! where they are not wanted.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+
+use super::json::{HookReport, RewriteReport, RunReport, StreamReport, TraceReport, VerdictReport};
+use super::{Paths, plain};
+use crate::engine::event::Context;
+use crate::engine::outcome::RULES;
+use crate::engine::run::{LEVELS, signal_name};
+
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const ADDED: Style = AnsiColor::Green.on_default();
+pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
+
+/// How many lines of a stream are shown.
+const STREAM_LINES: usize = 20;
+
+/// How many characters of a line are shown.
+const LINE_CHARACTERS: usize = 400;
+
+/// What 80 columns leave beside the labels.
+const PROSE_COLUMNS: usize = 63;
+
+/// What the first lines say of an event.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// Completes "asked when …".
+    pub summary: &'a str,
+    /// Its facts, as far as they are known.
+    pub context: Option<&'a Context>,
+    /// Where it came from.
+    pub origin: Origin<'a>,
+}
+
+/// Where the event came from, for the first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin<'a> {
+    /// So many bytes on stdin.
+    Stdin { bytes: usize },
+    /// Nothing was on stdin: the event's sample.
+    Sample,
+    /// It was decided earlier, and this is what was kept of it.
+    Kept {
+        /// When (RFC 3339).
+        time: &'a str,
+        /// Its session, if it named one.
+        session: Option<&'a str>,
+        /// The folder that hookrun was started in.
+        cwd: Option<&'a str>,
+    },
+}
+
+/// Writes everything about a run.
+///
+/// # Errors
+/// When the writer fails.
+pub fn run(
+    run: &RunReport,
+    about: About<'_>,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    head(run, about, paths, out)?;
+    if run.hooks.is_empty() && run.decision == "allow" {
+        writeln!(out, "No hook is bound to this event.\n")?;
+    }
+    for hook in &run.hooks {
+        hook_run(hook, run, paths, out)?;
+    }
+    rewrites(&run.rewrites, out)?;
+    conclusion(run, paths, out)?;
+    reply_to_host(run, out)
+}
+
+/// A decision on a screen.
+pub fn decision_style(decision: &str) -> (Style, &'static str) {
+    match decision {
+        "allow" => (GOOD, "allow"),
+        "ask" => (DOUBT, "ASK"),
+        _ => (BAD, "BLOCK"),
+    }
+}
+
+fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#}  {}", plain(&run.event), about.summary)?;
+    match about.origin {
+        Origin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
+        Origin::Sample => {
+            label(out, "event", "nothing on stdin, so this is the event's sample")?;
+        }
+        Origin::Kept { time, session, cwd } => {
+            label(out, "at", &plain(time))?;
+            if run.host != "native" {
+                label(out, "host", &plain(&run.host))?;
+            }
+            for (name, value) in [("session", session), ("in", cwd)] {
+                if let Some(value) = value {
+                    text(out, name, &paths.show(Path::new(value)))?;
+                }
+            }
+        }
+    }
+    if let Some(context) = about.context {
+        action(context, out)?;
+    }
+    writeln!(out)
+}
+
+/// What a tool was about to do.
+fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(tool) = context.string("toolName") {
+        let kind = context.text("action.kind").unwrap_or_default();
+        label(out, "tool", &format!("{} ({})", plain(&tool), plain(&kind)))?;
+    }
+    if let Some(command) = context.text("action.command") {
+        text(out, "command", &command)?;
+    }
+    let paths: Option<Vec<String>> =
+        context.lookup("action.paths").and_then(|raw| serde_json::from_str(raw).ok());
+    match paths {
+        Some(paths) if !paths.is_empty() => text(out, "paths", &paths.join("\n")),
+        _ => Ok(()),
+    }
+}
+
+fn hook_run(
+    hook: &HookReport,
+    run: &RunReport,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (style, word) = hook_word(hook);
+    writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}", plain(&hook.name))?;
+    if hook.function {
+        label(out, "runs", "a function of the program around it")?;
+    } else {
+        label(out, "file", &format!("{} ({} layer)", place(hook, paths), hook.layer))?;
+    }
+    let why = hook.why.as_deref().unwrap_or_default();
+    match (hook.fate.as_ref(), &hook.trace) {
+        ("ran", Some(trace)) => {
+            text(out, "matched", &hook.wants)?;
+            ran(trace, hook, out)?;
+        }
+        ("disabled", _) => label(out, "why", "its spec says enabled = false")?,
+        ("idle", _) => label(out, "why", &plain(why))?,
+        ("detached", _) => label(out, "why", "started; nobody waits for it")?,
+        ("unreached", _) => {
+            let by = run.decided_by.as_ref();
+            let by = by.map_or_else(
+                || "the event was settled".to_string(),
+                |by| format!("`{by}` settled the event"),
+            );
+            prose(out, "why", &format!("{by} before its turn came"))?;
+        }
+        _ => prose(out, "why", why)?,
+    }
+    writeln!(out)
+}
+
+/// A hook's file and line.
+fn place(hook: &HookReport, paths: &Paths) -> String {
+    let line = hook.line.map(|line| format!(":{line}")).unwrap_or_default();
+    plain(&format!("{}{line}", paths.show(Path::new(&hook.file))))
+}
+
+pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {
+    let Some(trace) = &hook.trace else {
+        return (DIM, if hook.fate == "detached" { "away" } else { "skip" });
+    };
+    match &trace.verdict {
+        Some(verdict) => decision_style(&verdict.decision),
+        None if trace.failure.is_none() => (DIM, "void"),
+        None => (BAD, "FAILED"),
+    }
+}
+
+fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Result<()> {
+    let took = short(trace.took_ms);
+    match (trace.status, trace.signal) {
+        (Some(status), _) => label(out, "exit", &format!("status {status} after {took}"))?,
+        (None, Some(signal)) => {
+            label(out, "exit", &format!("killed by {} after {took}", signal_name(signal)))?;
+        }
+        (None, None) if hook.function => label(out, "took", &took)?,
+        (None, None) => label(out, "exit", "none")?,
+    }
+    stream(out, "stdout", &trace.stdout)?;
+    stream(out, "stderr", &trace.stderr)?;
+    match (&trace.verdict, &trace.failure) {
+        (Some(given), _) => verdict(given, out)?,
+        (None, None) => label(out, "verdict", "void: an earlier hook settled the event")?,
+        (None, Some(failure)) => {
+            prose(out, "failed", failure)?;
+            let meaning = if hook.on_failure == "block" {
+                "a failure refuses what can be refused (on_failure = block)"
+            } else {
+                "a failure lets the event go on (on_failure = allow)"
+            };
+            label(out, "rule", meaning)?;
+        }
+    }
+    let level = LEVELS.iter().find(|level| Some(level.name()) == trace.containment.as_deref());
+    // The usual one goes without saying.
+    if let Some(level) = level.filter(|level| level.name() != "sweep") {
+        label(out, "ended by", level.about())?;
+    }
+    for note in &trace.notes {
+        prose(out, "note", note)?;
+    }
+    Ok(())
+}
+
+fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
+    let reason = given.reason.as_deref().unwrap_or_default();
+    match given.decision.as_ref() {
+        "allow" => label(out, "verdict", "allow")?,
+        decision => text(out, "verdict", &format!("{decision}: {reason}"))?,
+    }
+    if let Some(output) = &given.output {
+        text(out, "output", output)?;
+    }
+    if let Some(context) = &given.additional_context {
+        text(out, "context", context)?;
+    }
+    for finding in &given.findings {
+        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let (path, level) = (&finding.path, finding.level.word());
+        text(out, "found", &format!("{path}{line}: {level}: {}", finding.message))?;
+    }
+    match RULES.iter().find(|row| row.name == given.rule) {
+        Some(row) => {
+            label(out, "rule", &format!("a hook that {}", row.answer))?;
+            prose(out, "", &format!("means: {}", row.verdict))
+        }
+        None => label(out, "rule", &plain(&given.rule)),
+    }
+}
+
+fn rewrites(rewrites: &[RewriteReport], out: &mut dyn Write) -> io::Result<()> {
+    for rewrite in rewrites {
+        let state = match &rewrite.rejected {
+            None => String::new(),
+            Some(why) => format!(" (not applied: {})", plain(why)),
+        };
+        let (hook, field) = (plain(&rewrite.hook), plain(&rewrite.field));
+        writeln!(out, "{BOLD}rewrite{BOLD:#} of {field} by {hook}{state}")?;
+        difference(&rewrite.field, &rewrite.old, &rewrite.new, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes where two values differ, path by path.
+fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::Result<()> {
+    if old == new {
+        return Ok(());
+    }
+    if let (Value::Object(before), Value::Object(after)) = (old, new) {
+        for key in before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))) {
+            let below = format!("{path}.{key}");
+            difference(
+                &below,
+                old.get(key).unwrap_or(&Value::Null),
+                new.get(key).unwrap_or(&Value::Null),
+                out,
+            )?;
+        }
+        return Ok(());
+    }
+    if let (Value::Array(before), Value::Array(after)) = (old, new) {
+        for at in 0..before.len().max(after.len()) {
+            let below = format!("{path}.{at}");
+            difference(
+                &below,
+                before.get(at).unwrap_or(&Value::Null),
+                after.get(at).unwrap_or(&Value::Null),
+                out,
+            )?;
+        }
+        return Ok(());
+    }
+    let line = |value: &Value| cut(&plain(&format!("{path}: {value}")));
+    if !old.is_null() {
+        writeln!(out, "  {REMOVED}- {}{REMOVED:#}", line(old))?;
+    }
+    if !new.is_null() {
+        writeln!(out, "  {ADDED}+ {}{ADDED:#}", line(new))?;
+    }
+    Ok(())
+}
+
+/// The last word, for somebody who has never seen hookrun.
+fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let event = plain(&run.event);
+    match run.decision.as_ref() {
+        "allow" => {
+            let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
+            let why = if nobody { " No hook was asked." } else { "" };
+            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} goes on.{why}")?;
+        }
+        "ask" => {
+            writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is refused.")?;
+            for question in &run.questions {
+                text(out, "asks", &format!("{}: {}", question.hook, question.question))?;
+            }
+        }
+        _ => {
+            let who = plain(run.decided_by.as_deref().unwrap_or("hookrun itself"));
+            writeln!(out, "{BAD}REFUSED{BAD:#}  {who} refused {event}: it does not happen.")?;
+            prose(out, "reason", run.reason.as_deref().unwrap_or_default())?;
+            let cause = match run.cause.as_deref() {
+                Some("policy") => "a hook decided",
+                Some("person") => "a person was to be asked and did not say yes",
+                _ => "something failed, and failures refuse here",
+            };
+            label(out, "cause", cause)?;
+            if let Some(hook) =
+                run.hooks.iter().find(|hook| Some(&hook.name) == run.decided_by.as_ref())
+            {
+                text(out, "see", &place(hook, paths))?;
+            }
+        }
+    }
+    for notice in &run.notices {
+        prose(out, "notice", &format!("{}: {}", notice.hook, notice.text))?;
+    }
+    label(out, "took", &short(run.took_ms))?;
+    writeln!(out)
+}
+
+fn reply_to_host(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let reply = &run.reply;
+    writeln!(out, "{BOLD}The host gets{BOLD:#}")?;
+    label(out, "exit", &format!("status {}", reply.status))?;
+    if !reply.stdout.is_empty() {
+        text(out, "stdout", &reply.stdout)?;
+    }
+    if !reply.stderr.is_empty() {
+        text(out, "stderr", &reply.stderr)?;
+    }
+    Ok(())
+}
+
+/// A stream with as many lines as fit on a screen.
+fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<()> {
+    if stream.bytes == 0 {
+        return Ok(());
+    }
+    let lines: Vec<&str> = stream.text.lines().collect();
+    let shown = &lines[..lines.len().min(STREAM_LINES)];
+    text(out, name, &shown.join("\n"))?;
+    if lines.len() > shown.len() || stream.cut {
+        let hidden = lines.len() - shown.len();
+        label(
+            out,
+            "",
+            &format!(
+                "… {hidden} more lines, {} bytes in all; --format json has them",
+                stream.bytes
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+/// A text under a label, line by line.
+pub(super) fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    let mut name = name;
+    for line in text.trim_end().lines() {
+        label(out, name, &cut(&plain(line)))?;
+        name = "";
+    }
+    Ok(())
+}
+
+/// Sentences under a label, broken between words where the screen ends.
+fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
+    let mut lines: Vec<String> = Vec::new();
+    for sentence in sentences.trim_end().lines() {
+        let mut line = String::new();
+        for word in cut(&plain(sentence)).split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > PROSE_COLUMNS {
+                lines.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    let mut name = name;
+    for line in lines {
+        label(out, name, &line)?;
+        name = "";
+    }
+    Ok(())
+}
+
+pub(super) fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
+}
+
+pub(super) fn cut(line: &str) -> String {
+    if line.chars().count() <= LINE_CHARACTERS {
+        return line.to_string();
+    }
+    let kept: String = line.chars().take(LINE_CHARACTERS).collect();
+    format!("{kept}… ({} characters)", line.chars().count())
+}
+
+pub(super) fn short(ms: f64) -> String {
+    if ms < 100.0 {
+        format!("{ms:.1} ms")
+    } else if ms < 10_000.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{:.1} s", ms / 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_differs_is_shown() {
+        let mut out = Vec::new();
+        let old = json!({"command": "rm -rf x", "cwd": "/", "list": [1, 2]});
+        let new = json!({"command": "rm -ri x", "cwd": "/", "list": [1]});
+        difference("toolInput", &old, &new, &mut out).unwrap();
+        let text = anstyle_free(&String::from_utf8(out).unwrap());
+        assert_eq!(
+            text,
+            "  - toolInput.command: \"rm -rf x\"\n  + toolInput.command: \"rm -ri x\"\n  - toolInput.list.1: 2\n"
+        );
+    }
+
+    /// Drops the colours.
+    fn anstyle_free(text: &str) -> String {
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            plain.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, rest)| rest);
+        }
+        plain + rest
+    }
+
+    #[test]
+    fn a_hook_cannot_write_to_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\tc"), "a\\u{1b}[31mb\tc");
+    }
+}

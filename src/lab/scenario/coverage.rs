@@ -1,0 +1,465 @@
+//! Policy coverage: what cases have shown of hooks, and what they have not.
+//!
+//! Pure: hooks and what became of them go in, points come out. A point is something that a case
+//! can show and that is certain from what hookrun has seen; what is left out says why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::config::{Config, Position};
+use crate::engine::event::EventSpec;
+use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook};
+use crate::engine::outcome::Decision;
+use crate::engine::run::{Fate, HookRun, Run, Trace};
+
+/// A row of [`POINTS`].
+#[derive(Debug)]
+pub struct PointRow {
+    /// Its name.
+    pub name: &'static str,
+    /// What has it.
+    pub of: &'static str,
+    /// When it is covered.
+    pub when: &'static str,
+    /// Why it is counted as it is.
+    pub why: &'static str,
+    /// What a case lacks that would cover it; `{}` is the hook or the event.
+    lacks: &'static str,
+    /// A hook may never do that, and a file of cases may say so.
+    may_be_never: bool,
+    has: Has,
+}
+
+#[derive(Debug)]
+enum Has {
+    /// Every event with hooks.
+    Event,
+    /// Hooks of which this is true.
+    Hook(fn(&Subject<'_>) -> bool),
+    /// Every key of a hook's matcher.
+    Matcher,
+}
+
+/// A hook, and what is around it.
+#[derive(Debug)]
+struct Subject<'s> {
+    hook: &'s Hook,
+    spec: &'s EventSpec,
+    /// The other hooks of its event.
+    fellows: Vec<&'s Hook>,
+}
+
+/// Everything that is counted.
+#[rustfmt::skip]
+pub const POINTS: &[PointRow] = &[
+    PointRow {
+        name: "event", of: "an event with hooks", when: "a case decides it",
+        why: "a whole event without cases is more than its hooks",
+        lacks: "a case of {}", may_be_never: false, has: Has::Event,
+    },
+    PointRow {
+        name: "asked", of: "every hook", when: "it ran",
+        why: "nothing is known of a hook that no case asks",
+        lacks: "a case that asks {}", may_be_never: false, has: Has::Hook(|_| true),
+    },
+    PointRow {
+        name: "allowed", of: "a hook of an event that can be refused", when: "it answered, and had no objection",
+        why: "a guard that refuses everything refuses the right things too",
+        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
+    },
+    PointRow {
+        name: "refused", of: "a hook of an event that can be refused", when: "it answered with a refusal or a question",
+        why: "this is what it is for; that it failed proves nothing of its policy",
+        lacks: "a case in which {} refuses", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
+    },
+    PointRow {
+        name: "seen", of: "a hook of an event that cannot be refused", when: "it said something, or the case looks at `files`",
+        why: "it decides nothing, so what it says or leaves behind is all that a case can hold it to",
+        lacks: "a case in which {} says something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks),
+    },
+    PointRow {
+        name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running",
+        why: "that it let it run is `asked`",
+        lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher,
+    },
+    PointRow {
+        name: "rewrite", of: "`rewrite`, where the event lists fields for it", when: "the hook rewrote a field",
+        why: "a permission that no case uses may not be needed",
+        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty()),
+    },
+    PointRow {
+        name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way",
+        why: "only then it says anything",
+        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some()),
+    },
+    PointRow {
+        name: "priority", of: "`priority`, where another hook of the event has another one", when: "both stood in the order of one decision",
+        why: "an order shows only where there are two",
+        lacks: "a case that asks {} together with a hook of another priority", may_be_never: false,
+        has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority)),
+    },
+    PointRow {
+        name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision",
+        why: "it says something only then",
+        lacks: "a case that asks {} together with another parallel hook", may_be_never: false,
+        has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel)),
+    },
+];
+
+/// The settings of a hook that are not counted, and why.
+pub const NOT_COUNTED: &[(&str, &str)] = &[
+    ("timeout", "reaching it would have to be waited for; `--mutate` tries what it means"),
+    ("limits", "a hook in order never reaches them, as its timeout"),
+    ("sandbox", "what a hook did not try to touch is not told"),
+    ("containment", "it shows only when a hook must be ended"),
+    ("background", "what a hook leaves running is not seen with certainty"),
+    ("dialect", "every answer is read by it: `asked`"),
+    ("reads", "it shows only where a value is too large for the environment"),
+    ("enabled", "a hook that is disabled, or cannot run here, has no points"),
+    ("name", "it is no behaviour"),
+    ("description", "it is no behaviour"),
+    ("event", "it is a point of its own"),
+    ("command", "running it is `asked`"),
+    ("shell", "running it is `asked`"),
+];
+
+/// Which points a file of cases may say a hook never has.
+pub(super) fn excusable() -> Vec<&'static str> {
+    POINTS.iter().filter(|row| row.may_be_never).map(|row| row.name).collect()
+}
+
+/// What a hook never does, as a file of cases says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Never {
+    /// The hook.
+    pub hook: String,
+    /// The events; none for all of the hook.
+    pub events: Vec<String>,
+    /// The point.
+    pub point: String,
+    /// The reason.
+    pub why: String,
+    /// Where it is said.
+    pub at: Position,
+}
+
+/// One decision of a case.
+#[derive(Debug, Clone, Copy)]
+pub struct Witness<'w> {
+    /// What happened.
+    pub run: &'w Run,
+    /// The case looks at files that lie there afterwards.
+    pub looks_at_files: bool,
+}
+
+/// What makes a hook the same in several places: its event, its name, its file and its line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Who {
+    /// The canonical name of its event.
+    pub event: String,
+    /// Its name.
+    pub hook: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The line of its table.
+    pub line: Option<usize>,
+}
+
+impl Who {
+    /// Who `hook` is.
+    pub fn of(hook: &Hook) -> Who {
+        let (event, name) = (hook.event.clone(), hook.name.clone());
+        Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
+    }
+
+    /// Who was asked, or would have been, about the event of `run`.
+    pub fn in_run(run: &Run, hook: &HookRun) -> Who {
+        let (event, name) = (run.event.spec().name.to_string(), hook.hook.clone());
+        Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
+    }
+}
+
+/// Whether cases have shown something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// One has.
+    Covered,
+    /// None has.
+    Missing,
+    /// None can, for this reason.
+    Never(String),
+}
+
+/// Something that a case can show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// A name of [`POINTS`]; `match.KEY` for a matcher.
+    pub name: String,
+    /// What would cover it.
+    pub lacks: String,
+    /// Whether it is covered.
+    pub state: State,
+}
+
+/// The points of an event, or of one of its hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The hook; of an event, its first one.
+    pub who: Who,
+    /// These are the points of the event.
+    pub is_event: bool,
+    /// The points, in the order of [`POINTS`].
+    pub points: Vec<Point>,
+}
+
+/// What cases have shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Event by event; each before its hooks, which are in plan order.
+    pub parts: Vec<Part>,
+    /// What is said in vain to be never done: the place in this list, and what is wrong.
+    pub untrue: Vec<(usize, String)>,
+}
+
+/// What the decisions of cases have shown of the hooks in `configs`, of which `never` says what
+/// they never do.
+pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never]) -> Coverage {
+    let subjects = subjects(configs);
+    let hooks: BTreeMap<Who, &Hook> =
+        subjects.iter().map(|one| (Who::of(one.hook), one.hook)).collect();
+    let mut shown = Shown::default();
+    for witness in witnesses {
+        shown.take(*witness, &hooks);
+    }
+    let mut coverage = Coverage::default();
+    let mut used = BTreeSet::new();
+    for subject in &subjects {
+        let who = Who::of(subject.hook);
+        if coverage.parts.last().is_none_or(|part| part.who.event != who.event) {
+            coverage.parts.push(shown.event(&who));
+        }
+        let mut part = shown.hook(subject, &who);
+        for point in &mut part.points {
+            let said = (0..).zip(never).filter(|(_, never)| {
+                let is_of = never.events.is_empty() || never.events.contains(&who.event);
+                never.hook == who.hook && never.point == point.name && is_of
+            });
+            for (place, never) in said {
+                used.insert(place);
+                if point.state == State::Covered {
+                    let what = format!("a case shows `{}` of {}", point.name, who.hook);
+                    coverage.untrue.push((place, format!("{what} ({})", who.event)));
+                } else {
+                    point.state = State::Never(never.why.clone());
+                }
+            }
+        }
+        coverage.parts.push(part);
+    }
+    for (place, never) in (0..).zip(never).filter(|(place, _)| !used.contains(place)) {
+        let what = format!("no hook `{}` has a point `{}` there", never.hook, never.point);
+        coverage.untrue.push((place, what));
+    }
+    coverage
+}
+
+/// The hooks that can run, each once, by their events and in plan order.
+fn subjects<'s>(configs: &[&'s Config]) -> Vec<Subject<'s>> {
+    let mut subjects: Vec<Subject<'s>> = Vec::new();
+    let mut known = BTreeSet::new();
+    for config in configs {
+        for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
+            let Some(spec) = config.catalog.iter().find(|spec| spec.name == hook.event) else {
+                continue;
+            };
+            let is_fellow = |other: &&Hook| {
+                other.event == hook.event && can_run(other) && Who::of(other) != Who::of(hook)
+            };
+            let fellows = config.hooks.iter().filter(is_fellow).collect();
+            if known.insert(Who::of(hook)) {
+                subjects.push(Subject { hook, spec, fellows });
+            }
+        }
+    }
+    let place =
+        |one: &Subject<'_>| (one.hook.event.clone(), one.hook.priority, one.hook.source.layer);
+    subjects.sort_by_key(place);
+    subjects
+}
+
+/// Whether a case can make it run at all.
+pub fn can_run(hook: &Hook) -> bool {
+    hook.enabled && hook.idle.is_none() && !matches!(hook.handler, Handler::Elsewhere { .. })
+}
+
+/// What was shown: names of points.
+#[derive(Debug, Default)]
+struct Shown {
+    of_hooks: BTreeMap<Who, BTreeSet<String>>,
+    events: BTreeSet<String>,
+}
+
+impl Shown {
+    fn take(&mut self, witness: Witness<'_>, hooks: &BTreeMap<Who, &Hook>) {
+        let run = witness.run;
+        self.events.insert(run.event.spec().name.to_string());
+        for one in &run.hooks {
+            let who = Who::in_run(run, one);
+            let mut names = names(&one.fate, witness.looks_at_files);
+            let Some(hook) = hooks.get(&who) else { continue };
+            for other in run.hooks.iter().filter(|other| !std::ptr::eq(*other, one)) {
+                let Some(fellow) = hooks.get(&Who::in_run(run, other)) else { continue };
+                let is_ordered = is_in_order(&one.fate) && is_in_order(&other.fate);
+                if is_ordered && fellow.priority != hook.priority {
+                    names.push("priority".to_string());
+                }
+                if has_run(&one.fate) && has_run(&other.fate) && hook.parallel && fellow.parallel {
+                    names.push("parallel".to_string());
+                }
+            }
+            self.of_hooks.entry(who).or_default().extend(names);
+        }
+    }
+
+    fn event(&self, first: &Who) -> Part {
+        let rows = POINTS.iter().filter(|row| matches!(row.has, Has::Event));
+        let is_shown = self.events.contains(&first.event);
+        let point = |row: &PointRow| point(row, None, &first.event, is_shown);
+        Part { who: first.clone(), is_event: true, points: rows.map(point).collect() }
+    }
+
+    fn hook(&self, subject: &Subject<'_>, who: &Who) -> Part {
+        let shown = self.of_hooks.get(who);
+        let is_shown = |name: &str| shown.is_some_and(|shown| shown.contains(name));
+        let mut points = Vec::new();
+        for row in POINTS {
+            match row.has {
+                Has::Event => {}
+                Has::Hook(has) if has(subject) => {
+                    points.push(point(row, None, &who.hook, is_shown(row.name)));
+                }
+                Has::Hook(_) => {}
+                Has::Matcher => points.extend(subject.hook.matcher.keys().iter().map(|key| {
+                    point(row, Some(key), &who.hook, is_shown(&format!("match.{key}")))
+                })),
+            }
+        }
+        Part { who: who.clone(), is_event: false, points }
+    }
+}
+
+fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Point {
+    let name = key.map_or(row.name.to_string(), |key| format!("{}.{key}", row.name));
+    let mut lacks = row.lacks.replace("{key}", key.map_or("", String::as_str)).replace("{}", of);
+    if row.may_be_never {
+        lacks.push_str(", or `[[never]]` where it never does");
+    }
+    let state = if is_shown { State::Covered } else { State::Missing };
+    Point { name, lacks, state }
+}
+
+/// What the fate of a hook shows of it alone.
+fn names(fate: &Fate, looks_at_files: bool) -> Vec<String> {
+    match fate {
+        Fate::Unwanted(mismatch) => vec![format!("match.{}", mismatch.key())],
+        Fate::Ran(trace) => of_trace(trace, looks_at_files).map(str::to_string).collect(),
+        Fate::Disabled | Fate::Idle(_) | Fate::Unreached | Fate::Detached => Vec::new(),
+    }
+}
+
+fn of_trace(trace: &Trace, looks_at_files: bool) -> impl Iterator<Item = &'static str> {
+    let verdict = trace.ending.verdict();
+    let is_allowed = verdict.is_some_and(|verdict| verdict.decision == Decision::Allow);
+    let is_refused = verdict.is_some() && !is_allowed;
+    let has_rewritten = verdict.is_some_and(|verdict| !verdict.update.is_empty());
+    let is_loud = verdict.is_some_and(|verdict| {
+        let has_text = verdict.output.is_some() || verdict.additional_context.is_some();
+        has_text || !verdict.findings.is_empty()
+    });
+    let all = [
+        ("asked", true),
+        ("allowed", is_allowed),
+        ("refused", is_refused),
+        ("seen", looks_at_files || is_refused || has_rewritten || is_loud),
+        ("rewrite", has_rewritten),
+        ("on_failure", trace.ending.failure().is_some()),
+    ];
+    all.into_iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| name)
+}
+
+fn has_run(fate: &Fate) -> bool {
+    matches!(fate, Fate::Ran(_))
+}
+
+/// Whether it ran, or would have after what came before it.
+fn is_in_order(fate: &Fate) -> bool {
+    matches!(fate, Fate::Ran(_) | Fate::Unreached)
+}
+
+impl Coverage {
+    /// How many points are covered, of how many that can be.
+    pub fn counts(&self) -> (usize, usize) {
+        let states = || self.points().map(|(_, point)| &point.state);
+        let covered = states().filter(|state| **state == State::Covered).count();
+        (covered, covered + states().filter(|state| **state == State::Missing).count())
+    }
+
+    /// Whether at least so many of a hundred points are covered.
+    pub fn reaches(&self, percent: u8) -> bool {
+        let (covered, all) = self.counts();
+        covered * 100 >= all * usize::from(percent)
+    }
+
+    /// Tenths of a percent, rounded down: only what is whole is 100 %.
+    pub fn permille(&self) -> usize {
+        let (covered, all) = self.counts();
+        (covered * 1000).checked_div(all).unwrap_or(1000)
+    }
+
+    /// Every point, with the part that it belongs to.
+    pub fn points(&self) -> impl Iterator<Item = (&Part, &Point)> {
+        self.parts.iter().flat_map(|part| part.points.iter().map(move |point| (part, point)))
+    }
+
+    /// The points that no case has shown.
+    pub fn missing(&self) -> impl Iterator<Item = (&Part, &Point)> {
+        self.points().filter(|(_, point)| point.state == State::Missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::keys::HOOK_KEYS;
+
+    #[test]
+    fn every_setting_of_a_hook_is_counted_or_says_why_not() {
+        for row in HOOK_KEYS {
+            let is_counted = POINTS.iter().any(|point| point.name == row.name);
+            let is_not = NOT_COUNTED.iter().any(|(name, _)| *name == row.name);
+            assert_eq!(
+                (is_counted || is_not, is_counted && row.name != "event" && is_not),
+                (true, false),
+                "{}",
+                row.name
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_is_whole_is_a_hundred_percent() {
+        let part = |states: Vec<State>| {
+            let point = |state| Point { name: String::new(), lacks: String::new(), state };
+            let who =
+                Who { event: String::new(), hook: String::new(), file: PathBuf::new(), line: None };
+            Part { who, is_event: false, points: states.into_iter().map(point).collect() }
+        };
+        let mut states = vec![State::Covered; 2999];
+        states.extend([State::Missing, State::Never("it is so".into())]);
+        let coverage = Coverage { parts: vec![part(states)], untrue: Vec::new() };
+        assert_eq!((coverage.counts(), coverage.permille()), ((2999, 3000), 999));
+        assert_eq!((coverage.reaches(99), coverage.reaches(100)), (true, false));
+        let nothing = Coverage::default();
+        assert_eq!((nothing.permille(), nothing.reaches(100)), (1000, true));
+    }
+}

@@ -1,0 +1,141 @@
+//! Mutation: hooks that are wrong on purpose, and whether a case notices.
+//!
+//! A mutant stands in a hook's place, with its order, its matcher and what a failure of it means.
+//! It is a function and decides at once, so that one that times out costs no time.
+
+use super::coverage::Who;
+use crate::engine::event::{Event, EventSpec};
+use crate::engine::hook::{Containment, Function, Handler, Hook, Limits, duration_text};
+use crate::engine::outcome::{Decision, Verdict};
+use crate::engine::run::Trace;
+
+/// A row of [`MUTANTS`].
+#[derive(Debug)]
+pub struct MutantRow {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does instead: completes "10-guard.sh …".
+    pub does: &'static str,
+    /// Which hooks have it.
+    pub of: &'static str,
+    /// Why it is one.
+    pub why: &'static str,
+    /// What would notice it; `{}` is the hook.
+    kill: &'static str,
+    has: fn(&EventSpec) -> bool,
+    answer: fn(&Hook, &EventSpec) -> Result<Verdict, String>,
+    /// Whether a case in which the hook itself ended so may well notice.
+    is_telling: fn(&Trace) -> bool,
+}
+
+/// What hooks are replaced by. A refusal of an event that cannot be refused decides nothing, so
+/// hooks of such an event have no mutant for it.
+#[rustfmt::skip]
+pub const MUTANTS: &[MutantRow] = &[
+    MutantRow {
+        name: "allows", does: "always allows and says nothing",
+        of: "hooks of events that can be refused",
+        why: "a guard that lets everything through looks as one that has nothing to object to",
+        kill: "a case in which {} refuses or says something",
+        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
+    },
+    MutantRow {
+        name: "refuses", does: "always refuses",
+        of: "hooks of events that can be refused",
+        why: "a guard that refuses everything stops work",
+        kill: "a case in which {} allows",
+        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant refuses everything")), is_telling: has_allowed,
+    },
+    MutantRow {
+        name: "silent", does: "says nothing and does nothing",
+        of: "hooks of events that cannot be refused",
+        why: "what it says or leaves behind is all that it is for",
+        kill: "a case in which {} says something, or that expects `files` that it leaves",
+        has: |spec| !spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
+    },
+    MutantRow {
+        name: "times-out", does: "fails as if it had timed out",
+        of: "every hook",
+        why: "a hook that never answers must not pass for one that does; it is decided at once, not waited for",
+        kill: "a case in which {} answers",
+        has: |_| true, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some(),
+    },
+];
+
+impl MutantRow {
+    /// What would notice that it stands in the place of `hook`.
+    pub fn kill(&self, hook: &str) -> String {
+        self.kill.replace("{}", hook)
+    }
+
+    /// Whether a case in which the hook ended so may well notice.
+    pub fn is_telling(&self, trace: &Trace) -> bool {
+        (self.is_telling)(trace)
+    }
+
+    /// The mutant in the place of `hook`.
+    pub fn in_place_of(&'static self, hook: &Hook) -> Hook {
+        let own = hook.clone();
+        let answer = self.answer;
+        let call = move |event: &Event| answer(&own, event.spec());
+        // What bounds a process means nothing to a function.
+        Hook {
+            handler: Handler::Function(Function::new(call)),
+            limits: Limits { timeout: hook.limits.timeout, ..Limits::default() },
+            sandbox: None,
+            containment: Containment::Auto,
+            variables: Vec::new(),
+            folder: None,
+            ..hook.clone()
+        }
+    }
+}
+
+/// The mutants of a hook of this event.
+pub fn mutants(spec: &EventSpec) -> impl Iterator<Item = &'static MutantRow> {
+    MUTANTS.iter().filter(|row| (row.has)(spec))
+}
+
+fn has_allowed(trace: &Trace) -> bool {
+    trace.ending.verdict().is_some_and(|verdict| verdict.decision == Decision::Allow)
+}
+
+fn is_silent(trace: &Trace) -> bool {
+    trace.ending.verdict().is_some_and(|verdict| {
+        let has_text = verdict.output.is_some() || verdict.additional_context.is_some();
+        has_allowed(trace) && !has_text && verdict.update.is_empty()
+    })
+}
+
+/// What became of one mutant.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// The hook in whose place it stood.
+    pub who: Who,
+    /// What it is.
+    pub row: &'static MutantRow,
+    /// How many cases ask the hook.
+    pub cases: usize,
+    /// The case that noticed; `None` if all came out as ever.
+    pub noticed: Option<String>,
+}
+
+impl Tried {
+    /// What no case has noticed, and what would; `None` if one has.
+    pub fn survived(&self) -> Option<(String, String)> {
+        if self.noticed.is_some() {
+            return None;
+        }
+        let hook = &self.who.hook;
+        let asked = match self.cases {
+            0 => "no case asks it".to_string(),
+            1 => "the one case that asks it does not notice".to_string(),
+            cases => format!("none of the {cases} cases that ask it notices"),
+        };
+        let cure = match self.cases {
+            0 => format!("a case that asks {hook}"),
+            _ => self.row.kill(hook),
+        };
+        Some((format!("{hook} {} ({}): {asked}", self.row.does, self.who.event), cure))
+    }
+}

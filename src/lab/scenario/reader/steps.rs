@@ -1,0 +1,153 @@
+//! Reads what is asked, and with what: the keys that cases, steps and defaults share.
+
+use std::path::PathBuf;
+
+use super::values::{in_order, json};
+use super::{Reader, Value};
+use crate::config::keys::KeyRow;
+use crate::config::problem::Fault;
+use crate::lab::scenario::keys::STEP_KEYS;
+use crate::lab::scenario::{Expect, Input, Laid, Placed, Step};
+
+/// What a case or a step has from the tables around it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Given {
+    pub(super) event: Option<Placed<String>>,
+    pub(super) host: Option<Placed<String>>,
+    pub(super) hooks: Vec<Placed<String>>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) files: Vec<Laid>,
+    pub(super) setup: Vec<Placed<String>>,
+}
+
+/// The keys that a step alone has.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    /// What comes on stdin, with the key that says it.
+    pub(super) inputs: Vec<(&'static str, Input, usize)>,
+    pub(super) expect: Option<Expect>,
+    pub(super) has_expect: bool,
+}
+
+impl Reader<'_> {
+    pub(super) fn steps(&mut self, tables: &[&Value<'_>], given: &Given) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (number, value) in (1..).zip(tables) {
+            let Some(table) = value.get_ref().as_table() else { continue };
+            let (mut given, mut own) = (given.clone(), Own::default());
+            for (key, value) in in_order(table) {
+                if let Some(row) = self.row(STEP_KEYS, key) {
+                    self.own(&mut given, &mut own, row, value);
+                }
+            }
+            steps.extend(self.step(given, own, (Some(number), value.span().start)));
+        }
+        steps
+    }
+
+    /// A step of what its tables say.
+    pub(super) fn step(
+        &mut self,
+        given: Given,
+        own: Own,
+        (number, start): (Option<usize>, usize),
+    ) -> Option<Step> {
+        let what = if number.is_some() { "step" } else { "case" };
+        if given.event.is_none() {
+            let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
+            self.fault(Fault::new(format!("the {what} has no `event`"), cure), start);
+        }
+        if !own.has_expect {
+            let cure = "add `expect = { decision = \"block\" }`";
+            self.fault(Fault::new(format!("the {what} expects nothing"), cure), start);
+        }
+        if let [(first, ..), (second, _, offset), ..] = own.inputs.as_slice() {
+            let cause = format!("`{first}` and `{second}` both say what is sent");
+            self.fault(Fault::new(cause, "keep one of them"), *offset);
+        }
+        let native = Placed { value: "native".to_string(), at: self.at(start) };
+        Some(Step {
+            number,
+            event: given.event?,
+            host: given.host.unwrap_or(native),
+            hooks: given.hooks,
+            input: own.inputs.into_iter().next().map_or(Input::Nothing, |(_, input, _)| input),
+            files: given.files,
+            setup: given.setup,
+            expect: own.expect?,
+        })
+    }
+
+    /// Takes a key that steps and cases have.
+    pub(super) fn own(
+        &mut self,
+        given: &mut Given,
+        own: &mut Own,
+        row: &KeyRow,
+        value: &Value<'_>,
+    ) {
+        let offset = value.span().start;
+        let input = match row.name {
+            "expect" => {
+                own.has_expect = true;
+                own.expect = self.table(row, value).and_then(|table| self.expect(table, offset));
+                return;
+            }
+            "context" => self.context(row, value).map(|input| ("context", input)),
+            "context_file" => {
+                let path = self.text(row, value);
+                path.map(|text| Placed { value: PathBuf::from(text.value), at: text.at })
+                    .map(|path| ("context_file", Input::File(path)))
+            }
+            "stdin" => self.text(row, value).map(|text| ("stdin", Input::Text(text.value))),
+            _ => return self.given(given, row, value),
+        };
+        own.inputs.extend(input.map(|(name, input)| (name, input, offset)));
+    }
+
+    /// A context: a table, or the JSON document itself, whose every byte is kept.
+    fn context(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Input> {
+        let at = self.at(value.span().start);
+        match value.get_ref().as_str() {
+            None if value.get_ref().is_table() => {
+                Some(Input::Context(Placed { value: json(value), at }))
+            }
+            None => self.wrong(row, value),
+            Some(text) => {
+                match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
+                    Ok(_) => return Some(Input::Json(Placed { value: text.to_string(), at })),
+                    Err(error) => {
+                        let cause = format!("`context` is not a JSON object: {error}");
+                        let cure = "correct it; what is to be sent as it is goes into `stdin`";
+                        self.fault(Fault::new(cause, cure), value.span().start);
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes a key that defaults, cases and steps have.
+    pub(super) fn given(&mut self, given: &mut Given, row: &KeyRow, value: &Value<'_>) {
+        match row.name {
+            "event" => given.event = self.text(row, value),
+            "host" => given.host = self.one_of(row, value),
+            "hook" => given.hooks = self.listed(row, value),
+            "env" => {
+                let Some(table) = self.table(row, value) else { return };
+                for (key, value) in in_order(table) {
+                    let Some(variable) = self.variable(key, value) else { continue };
+                    given.env.retain(|(name, _)| *name != variable.0);
+                    given.env.push(variable);
+                }
+            }
+            "files" => {
+                let Some(table) = self.table(row, value) else { return };
+                for (key, value) in in_order(table) {
+                    given.files.extend(self.laid(key, value));
+                }
+            }
+            _ => given.setup.extend(self.text(row, value)),
+        }
+    }
+}
