@@ -8,6 +8,7 @@ pub mod commands;
 mod directive;
 pub mod discover;
 mod draft;
+mod embed;
 pub mod env;
 pub mod keys;
 mod loader;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::config::{Choice, Config, Environment, Scope};
-use crate::dialects::twice::Call;
 use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
 use crate::engine::event::{Context, Event, OnFailure};
 use crate::engine::outcome::Outcome;
+use crate::engine::runner::FormOfCall;
 
 use crate::cli::exit::{Failure, Result};
 use crate::cli::run::find_event;
@@ -249,7 +249,7 @@ impl Host {
 
     /// The call of an event that another host's form may tell of too. A hook of ours that runs
     /// hookrun asks by itself: what it waited for would wait for it.
-    pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<Call> {
+    pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<FormOfCall> {
         if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
             return None;
         }

@@ -1,13 +1,13 @@
 //! Calls that reach hookrun twice: some hosts run the hooks of other hosts' settings as well, each in
 //! that host's form. Whose events that may be, and how two of them are known to be of one call.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
 use super::Binding;
 use crate::engine::event::{Context, Event};
+use crate::engine::runner::{FormOfCall, digest};
 
 /// A dialect in which a call may come that comes in another one too.
 #[derive(Debug)]
@@ -28,17 +28,6 @@ pub const SHARED: &[Shared] = &[
     Shared { dialect: "copilot", told_by: None },
 ];
 
-/// One call, as one host's form tells of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// The session.
-    pub session: String,
-    /// The same for every form of this call, and for no other call of the session.
-    pub id: String,
-    /// The form: the dialect, and how the event is called in it.
-    pub form: String,
-}
-
 /// The longest input that tells calls of one millisecond apart.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
 
@@ -47,7 +36,7 @@ impl Binding {
     /// by the session, the canonical event and what the host calls the call, or else the
     /// millisecond of it and the tool's input. `sessions` are the variables of [`SHARED`] that
     /// are set.
-    pub fn call(self, event: &Event, sessions: &[(&'static str, String)]) -> Option<Call> {
+    pub fn call(self, event: &Event, sessions: &[(&'static str, String)]) -> Option<FormOfCall> {
         let shared = SHARED.iter().find(|shared| shared.dialect == self.dialect.name)?;
         let context = event.context();
         let text = |key: &str| context.string(key).filter(|text| !text.is_empty());
@@ -70,7 +59,7 @@ impl Binding {
             }
         };
         let form = format!("{} {}", self.dialect.name, self.row.name);
-        Some(Call { session, id, form })
+        Some(FormOfCall { session, id, form })
     }
 
     /// Whether a context that comes from the host is in the other one of its two spellings, where
@@ -78,16 +67,6 @@ impl Binding {
     pub fn is_other_spelling(self, context: &Context) -> bool {
         self.row.also.iter().any(|(theirs, _)| context.raw(theirs).is_some())
     }
-}
-
-/// What stands for a text where the text itself is not to be kept: it may hold secrets.
-pub(crate) fn digest(text: &str) -> String {
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, text).hash(&mut hasher);
-        hasher.finish()
-    };
-    format!("{:016x}{:016x}", half(0), half(1))
 }
 
 /// The millisecond that a host gives: a number of them, or RFC 3339 with three digits at least.

@@ -3,11 +3,10 @@
 mod once;
 mod stops;
 
-use std::path::PathBuf;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::config::{self, Config, Environment, Problem, Severity};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule, catalog};
 use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
@@ -19,8 +18,8 @@ use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, HookRun, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Desk, Ui};
-use crate::lab::audit::Journal;
-pub use once::{Claimed, Once};
+pub(crate) use once::digest;
+pub use once::{Claimed, FormOfCall, Once};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
 ///
@@ -31,12 +30,37 @@ pub struct Runner {
     registry: Registry,
     engine: Engine,
     surroundings: Arc<Surroundings>,
-    broken: Option<String>,
-    /// What is wrong with the configuration, where that is known.
-    mistakes: Vec<Problem>,
+    broken: Option<Broken>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
-    journal: Option<Arc<Journal>>,
+    observer: Option<Observer>,
+}
+
+/// What is called with every run.
+#[derive(Clone)]
+struct Observer(Arc<dyn Fn(&Event, &Run) + Send + Sync>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+/// Why gates are closed before any hook runs.
+#[derive(Clone)]
+struct Broken {
+    reason: String,
+    /// The reason for one event, where only mistakes that may be about it close it.
+    for_event: Option<Arc<ReasonFor>>,
+}
+
+/// Why an event is blocked by mistakes in the configuration; `None` where none of them is about it.
+pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
+
+impl fmt::Debug for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Broken").field(&self.reason).finish()
+    }
 }
 
 impl Runner {
@@ -47,40 +71,17 @@ impl Runner {
             engine: Engine::new(None, None),
             surroundings: Arc::new(surroundings),
             broken: None,
-            mistakes: Vec::new(),
             reminders: None,
             is_rehearsal: false,
-            journal: None,
+            observer: None,
         }
     }
 
-    /// A runner for what `config` says, in the surroundings that `env` tells of. Events that can
-    /// be refused are, while the configuration has errors.
-    pub fn from_config(config: Config, env: &Environment) -> Runner {
-        let broken = config.refusal();
-        let is_error = |problem: &Problem| problem.severity == Severity::Error;
-        let mistakes = config.problems.into_iter().filter(is_error).collect();
-        let surroundings = surroundings(env, config.project);
-        let registry = Registry::loaded(config.hooks, config.catalog);
-        let runner = Runner::new(registry, surroundings).broken(broken);
-        Runner { mistakes, ..runner }
-    }
-
-    /// A runner for hooks that a program registers by itself, in the surroundings that `env`
-    /// tells of; the project is its working directory. No configuration is read.
-    pub fn embedded(registry: Registry, env: &Environment) -> Runner {
-        Runner::new(registry, surroundings(env, env.cwd.clone()))
-    }
-
-    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort: it
-    /// may decide at the same time as this one. The mark of its environment
-    /// ([`Environment::run_id`]) is to be its own, and to begin with this one's and a dot; what its
-    /// hooks leave behind is then ended while those of other runners still run.
-    #[must_use]
-    pub fn elsewhere(&self, registry: Registry, env: &Environment, project: PathBuf) -> Runner {
+    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort.
+    pub(crate) fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
         let mut other = Runner { registry, ..self.clone() };
-        other.surroundings = Arc::new(surroundings(env, project));
-        other.engine.mark = Some(env.run_id.clone());
+        other.engine.mark = Some(surroundings.run_id.clone());
+        other.surroundings = Arc::new(surroundings);
         other
     }
 
@@ -107,33 +108,11 @@ impl Runner {
         self
     }
 
-    /// Keeps what it decides in a decision log, which `hookrun why` explains. It is written after
-    /// the decision, in the thread that has decided, and nothing that goes wrong there changes the
-    /// decision.
-    ///
-    /// ```
-    /// use hookrun::audit::{Journal, Log, Redactor};
-    /// use hookrun::config::Environment;
-    /// use hookrun::event::Event;
-    /// use hookrun::hook::Hook;
-    /// use hookrun::outcome::Verdict;
-    /// use hookrun::registry::Registry;
-    /// use hookrun::runner::Runner;
-    /// use serde_json::json;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path().join("log");
-    /// let log = Log::in_folder(&folder);
-    /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
-    /// let runner = Runner::embedded(Registry::new([no])?, &Environment::capture())
-    ///     .log(Journal::new(log.clone(), Redactor::default()));
-    /// runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
-    /// assert!(std::fs::read_to_string(&log.files()[0])?.contains("not today"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Calls `observer` with every event that is decided and its run: after the decision, in the
+    /// thread that has decided. Nothing that goes wrong there changes the decision.
     #[must_use]
-    pub fn log(mut self, journal: Journal) -> Runner {
-        self.journal = Some(Arc::new(journal));
+    pub fn observe(mut self, observer: impl Fn(&Event, &Run) + Send + Sync + 'static) -> Runner {
+        self.observer = Some(Observer(Arc::new(observer)));
         self
     }
 
@@ -242,7 +221,14 @@ impl Runner {
     /// because the hook that would refuse may be the one that could not be read.
     #[must_use]
     pub fn broken(mut self, reason: Option<String>) -> Runner {
-        self.broken = reason;
+        self.broken = reason.map(|reason| Broken { reason, for_event: None });
+        self
+    }
+
+    /// The same; where the hooks that could be read run all the same, `for_event` says which events
+    /// are blocked.
+    pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
+        self.broken = Some(Broken { reason, for_event: Some(for_event) });
         self
     }
 
@@ -295,8 +281,8 @@ impl Runner {
 
     /// A run that is in the log.
     fn noted(&self, event: &Event, run: Run) -> Run {
-        if let Some(journal) = &self.journal {
-            journal.note(event, &run);
+        if let Some(Observer(observe)) = &self.observer {
+            observe(event, &run);
         }
         run
     }
@@ -384,18 +370,17 @@ impl Runner {
     /// failures refuse it. Where the hooks that can be read are asked all the same, only one that
     /// may be about a hook of this event counts.
     fn closed(&self, spec: &EventSpec) -> Option<String> {
-        let reason = self.broken.as_ref().filter(|_| spec.blocks)?;
+        let broken = self.broken.as_ref().filter(|_| spec.blocks)?;
         let is_open = |spec: &EventSpec| spec.on_failure == OnFailure::Allow;
         // A system whose hooks fail open does not mean that a guard may be lost in a slip.
         if is_open(spec) && (spec.conduct.reads_on || catalog::find(&spec.name).is_none_or(is_open))
         {
             return None;
         }
-        if !spec.conduct.reads_on || self.mistakes.is_empty() {
-            return Some(reason.clone());
+        match &broken.for_event {
+            Some(for_event) if spec.conduct.reads_on => for_event(spec),
+            Some(_) | None => Some(broken.reason.clone()),
         }
-        let own = self.mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
-        config::complaint(own).map(|complaint| config::refusal_for(&complaint))
     }
 
     /// The run of a detached event whose hooks somebody else supervises.
@@ -426,11 +411,11 @@ impl Runner {
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
             let engine = self.engine.detached();
-            let journal = self.journal.clone();
+            let observer = self.observer.clone();
             let supervise = move || {
                 let run = chain::run(plan, &own, &engine, &surroundings, None);
-                if let Some(journal) = journal {
-                    journal.note(&own, &run);
+                if let Some(Observer(observe)) = observer {
+                    observe(&own, &run);
                 }
             };
             let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
@@ -440,21 +425,6 @@ impl Runner {
             }
         }
         self.left_to_others(event)
-    }
-}
-
-/// What `env` tells of, around this project.
-fn surroundings(env: &Environment, project: PathBuf) -> Surroundings {
-    Surroundings {
-        cwd: env.cwd.clone(),
-        project,
-        search: env.search.clone(),
-        home: env.home.clone(),
-        state: env.state_root(),
-        inherited: env.inherited.clone(),
-        depth: env.depth,
-        variables: env.variables.clone(),
-        run_id: env.run_id.clone(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! words. An outcome is taken over only where this could not let pass what would be refused.
 
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,7 +13,6 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Runner;
-use crate::dialects::twice::{Call, digest};
 use crate::engine::event::action::{TOOLS, ToolClass};
 use crate::engine::event::{Event, OnFailure};
 use crate::engine::exec::Budget;
@@ -32,6 +32,17 @@ const ALLOW_COUNTS_FOR: Duration = Duration::from_secs(10);
 
 /// The longest tool input that is compared. With a longer one each run decides by itself.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
+
+/// One call, as one host's form tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormOfCall {
+    /// The session.
+    pub session: String,
+    /// The same for every form of this call, and for no other call of the session.
+    pub id: String,
+    /// The form: the dialect, and how the event is called in it.
+    pub form: String,
+}
 
 /// What is to be done about a call.
 #[derive(Debug)]
@@ -118,7 +129,7 @@ impl Runner {
     /// anything is in doubt, and where nothing can be kept, the call is to be decided.
     ///
     /// What was decided goes to [`Claimed::tell`].
-    pub fn once(&self, event: &Event, call: &Call, budget: Option<Budget>) -> Once {
+    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> Once {
         if self.is_rehearsal || self.closed(event.spec()).is_some() {
             return Once::Now(None);
         }
@@ -147,7 +158,11 @@ impl Runner {
         }
     }
 
-    fn claim(&self, call: &Call, budget: Option<Budget>) -> Result<Option<Claim>, StoreError> {
+    fn claim(
+        &self,
+        call: &FormOfCall,
+        budget: Option<Budget>,
+    ) -> Result<Option<Claim>, StoreError> {
         let root = &self.surroundings.state;
         let folder = session::own_folder(&session::folder(root, Some(&call.session)));
         session::make_private(root, &folder)
@@ -164,7 +179,7 @@ impl Runner {
     }
 
     /// What this run would keep, before it has decided; `None` where it cannot be compared.
-    fn own(&self, event: &Event, call: &Call, plan: &Plan) -> Option<Kept> {
+    fn own(&self, event: &Event, call: &FormOfCall, plan: &Plan) -> Option<Kept> {
         let wanted = |planned: &&Planned| planned.wish == Wish::Wanted;
         let context = event.context();
         let input = context.raw("toolInput");
@@ -307,6 +322,16 @@ fn version(text: &mut String, file: &Path) {
         ),
         Err(_) => write!(text, "{file:?} "),
     };
+}
+
+/// What stands for a text where the text itself is not to be kept: it may hold secrets.
+pub(crate) fn digest(text: &str) -> String {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, text).hash(&mut hasher);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", half(0), half(1))
 }
 
 #[cfg(test)]

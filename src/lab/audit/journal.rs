@@ -7,6 +7,7 @@ use super::{Entry, Keeps, Log, Redactor};
 use crate::dialects::native;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
+use crate::engine::runner::Runner;
 use crate::lab::report::{Paths, json};
 
 /// Writes what is decided into a [`Log`], without secrets. What goes wrong is told to `tracing`
@@ -48,5 +49,36 @@ impl Journal {
         if let Err(error) = self.log.append(&entry.line(&self.redactor, Keeps::Explanation)) {
             tracing::warn!(%error, "the decision is not in the log");
         }
+    }
+}
+
+impl Runner {
+    /// Keeps what it decides in a decision log, which `hookrun why` explains. It is written after
+    /// the decision, in the thread that has decided, and nothing that goes wrong there changes the
+    /// decision.
+    ///
+    /// ```
+    /// use hookrun::audit::{Journal, Log, Redactor};
+    /// use hookrun::config::Environment;
+    /// use hookrun::event::Event;
+    /// use hookrun::hook::Hook;
+    /// use hookrun::outcome::Verdict;
+    /// use hookrun::registry::Registry;
+    /// use hookrun::runner::Runner;
+    /// use serde_json::json;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path().join("log");
+    /// let log = Log::in_folder(&folder);
+    /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
+    /// let runner = Runner::embedded(Registry::new([no])?, &Environment::capture())
+    ///     .log(Journal::new(log.clone(), Redactor::default()));
+    /// runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// assert!(std::fs::read_to_string(&log.files()[0])?.contains("not today"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn log(self, journal: Journal) -> Runner {
+        self.observe(move |event, run| journal.note(event, run))
     }
 }
