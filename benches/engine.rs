@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use hookrun::answer;
 use hookrun::chain::Surroundings;
 use hookrun::event::catalog::Catalog;
 use hookrun::event::{Context, Event};
-use hookrun::exec::answer::{self, Permit};
+use hookrun::hook::convention::Permit;
 use hookrun::hook::{Handler, Hook, Matcher, Sandbox};
 use hookrun::outcome::Settled;
 use hookrun::plan::Plan;
@@ -193,6 +194,6 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
     };
     let handler = Handler::File("guard".into());
     let hook = Hook { rewrite: true, ..Hook::new("guard", "tool.pre", handler) };
-    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, hook: &hook, told: None });
+    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, hook: &hook, given: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

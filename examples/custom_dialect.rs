@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::sync::Arc;
 
 use hookrun::config::{Config, Environment};
 use hookrun::dialects::tools::Tools;
@@ -59,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 pub(crate) fn run(env: &Environment, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
     let mut signs = Hook::new("signs", "message.out", Handler::Shell(SIGNS.to_string()));
-    signs.dialect = Some(binding);
+    signs.convention = Some(Arc::new(binding));
     let secrets = Hook::new("no-secrets", "message.out", Handler::Shell(NO_SECRETS.to_string()));
     let config = Config { hooks: vec![signs, secrets], ..Config::default() };
     let runner = Runner::from_config(config, env);

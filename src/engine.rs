@@ -5,7 +5,10 @@
 //! [`ui`] and [`session`] are what hooks can ask for meanwhile.
 
 pub mod access;
+pub mod answer;
 pub mod chain;
+pub(crate) mod duration;
+pub(crate) mod ending;
 pub mod event;
 pub mod exec;
 pub mod harmless;

@@ -51,7 +51,7 @@ mod lab;
 #[doc(hidden)]
 pub use cli::main;
 pub use engine::{
-    access, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry, reminder,
-    run, runner, session, spelling, ui,
+    access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
+    reminder, run, runner, session, spelling, ui,
 };
 pub use lab::{audit, conformance, replay, report, scenario};

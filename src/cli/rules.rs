@@ -106,10 +106,10 @@ enum RuleSource {
 impl FailureRule {
     /// For an event with these rules.
     pub(crate) fn of(hook: &Hook, spec: &EventSpec) -> FailureRule {
-        let from = match (hook.on_failure, hook.dialect) {
+        let from = match (hook.on_failure, &hook.convention) {
             _ if !spec.blocks => RuleSource::Ungated,
             (Some(_), _) => RuleSource::Hook,
-            (None, Some(binding)) => RuleSource::Dialect(binding.dialect.name),
+            (None, Some(convention)) => RuleSource::Dialect(convention.system()),
             (None, None) => RuleSource::Event,
         };
         let on_failure = if spec.blocks { hook.on_failure(spec) } else { OnFailure::Allow };

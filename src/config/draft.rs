@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::bounds::Bounds;
 use super::keys::{READINGS, Takes};
 use super::problem::{Fault, Position};
+use crate::dialects::rules::{HostMatch, Wanted};
 use crate::dialects::{self, Binding, Dialect, native};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, Wanted,
-    parse_duration,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, parse_duration,
 };
 
 /// A value as it was given.
@@ -189,8 +189,8 @@ impl Draft {
             }
         }
         if let Some((wanted, at)) = &self.wanted {
-            match matcher.clone().wanted(wanted) {
-                Ok(added) => matcher = added,
+            match HostMatch::read(wanted) {
+                Ok(condition) => matcher = matcher.condition(condition),
                 Err(error) => faults.push((fault_of(wanted, &error), Some(*at))),
             }
         }
@@ -209,7 +209,7 @@ impl Draft {
             Some((pattern.fault(written, &checked.err()?), *at))
         };
         let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
-            let error = Matcher::default().wanted(wanted).err()?;
+            let error = HostMatch::read(wanted).err()?;
             Some((fault_of(wanted, &error), Some(*at)))
         });
         self.patterns.iter().filter_map(fault).chain(of_host).collect()
@@ -235,7 +235,7 @@ impl Draft {
             root: None,
             rewrite: self.rewrite,
             reads_stdin: self.reads_stdin,
-            dialect: event.binding,
+            convention: event.binding.map(|binding| Arc::new(binding) as _),
             enabled: self.enabled,
             idle: self.idle.clone(),
             description: self.description.clone(),
@@ -246,7 +246,7 @@ impl Draft {
 /// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
 fn fault_of(wanted: &Wanted, error: &MatcherError) -> Fault {
     let alone = Wanted { condition: None, ..wanted.clone() };
-    let is_rule = Matcher::default().wanted(&alone).is_ok();
+    let is_rule = HostMatch::read(&alone).is_ok();
     let written = match &wanted.matcher {
         Some((_, _, written)) if !is_rule => written.as_str(),
         Some(_) | None => wanted.condition.as_deref().unwrap_or_default(),

@@ -99,8 +99,8 @@ impl Loader<'_> {
     /// rules let a hook run for as long as it likes, it still may.
     pub(super) fn limit(&mut self, dialect: &str, timeout: Duration) {
         for hook in &mut self.hooks {
-            let row = hook.dialect.filter(|one| one.dialect.name == dialect).map(|one| one.row);
-            let is_limited = row.is_some_and(|row| row.conduct.timeout != Some(Duration::MAX));
+            let own = hook.convention.as_ref().filter(|own| own.system() == dialect);
+            let is_limited = own.is_some_and(|own| own.timeout() != Some(Duration::MAX));
             if is_limited && hook.limits.timeout.is_none() {
                 hook.limits.timeout = Some(timeout);
             }

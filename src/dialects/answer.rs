@@ -7,20 +7,17 @@
 
 use serde_json::Value;
 
-use super::refusal::{self, Meaning, REFUSAL_WORDS};
 use super::{Act, Binding, Key, Results, Says, form};
+use crate::engine::answer::refusal::{self, Meaning, REFUSAL_WORDS};
 use crate::engine::outcome::{Decision, Rule, Verdict};
 use crate::engine::spelling;
-
-/// A result as its entries, in their order.
-pub type Answer = Vec<(String, Value)>;
 
 impl Binding {
     /// What a hook of this dialect says by a JSON object, and notes for its author.
     ///
     /// # Errors
     /// Why the result is malformed.
-    pub fn verdict(self, answer: &Answer) -> Result<(Verdict, Vec<String>), String> {
+    pub fn verdict(self, answer: &[(String, Value)]) -> Result<(Verdict, Vec<String>), String> {
         let keys = match self.row.results {
             Results::Keys(keys) => keys,
             Results::Native => &[],
@@ -53,7 +50,7 @@ impl Binding {
 
     /// What a hook of this dialect had changed of its event when it threw an error: the new values
     /// of our fields. Nothing where the system forgets them.
-    pub fn left(self, answer: &Answer) -> Vec<(String, Value)> {
+    pub fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
         let Results::Keys(keys) = self.row.results else { return Vec::new() };
         let entries = answer.iter().filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
         let field = |(name, value): &(String, Value)| {
@@ -73,7 +70,7 @@ impl Binding {
     }
 
     /// The reason, if the object refuses in this dialect's words or in any other's.
-    pub fn refusal(self, answer: &Answer) -> Option<String> {
+    pub fn refusal(self, answer: &[(String, Value)]) -> Option<String> {
         let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
         let (own, words) = match self.row.results {
             Results::Keys(keys) => (keys, action_of(keys)),
@@ -139,12 +136,12 @@ pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'stat
 }
 
 /// The question of a hook that asks in hookrun's own words.
-fn asked(answer: &Answer) -> Option<String> {
+fn asked(answer: &[(String, Value)]) -> Option<String> {
     let (_, question) = answer.iter().rev().find(|(key, _)| key == "ask")?;
     question.as_str().filter(|text| !text.trim().is_empty()).map(str::to_string)
 }
 
-fn whole(field: &str, answer: &Answer) -> Verdict {
+fn whole(field: &str, answer: &[(String, Value)]) -> Verdict {
     let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
     let value = Value::Object(answer.iter().cloned().collect());
     verdict.update.push((field.to_string(), value));
@@ -165,7 +162,7 @@ impl Reading {
     fn read(
         &mut self,
         keys: &'static [Key],
-        answer: &Answer,
+        answer: &[(String, Value)],
         notes: &mut Vec<String>,
     ) -> Result<(), String> {
         let mut seen: Vec<&str> = Vec::new();

@@ -8,8 +8,8 @@ pub(super) mod parts;
 
 use serde_json::{Map, Value};
 
-use super::refusal::NO_REASON;
-use super::{Answer, Binding, Reply, native};
+use super::{Binding, Reply, native};
+use crate::engine::answer::refusal::NO_REASON;
 use crate::engine::outcome::{
     Decision, NoticeKind, Outcome, Question, Rule, Settled, Verdict, joined,
 };
@@ -312,7 +312,7 @@ fn unsaid(form: &Form, outcome: &Outcome) -> String {
 /// Why it is malformed.
 pub(super) fn verdict(
     form: &'static Form,
-    answer: &Answer,
+    answer: &[(String, Value)],
 ) -> Result<(Verdict, Vec<String>), String> {
     let whole = Value::Object(answer.iter().cloned().collect());
     if let Some(problem) = misplaced(form, &whole) {
@@ -382,7 +382,7 @@ fn misplaced(form: &'static Form, whole: &Value) -> Option<String> {
 }
 
 /// The reason, if the object refuses in this form.
-pub(super) fn refusal(form: &'static Form, answer: &Answer) -> Option<String> {
+pub(super) fn refusal(form: &'static Form, answer: &[(String, Value)]) -> Option<String> {
     let whole = Value::Object(answer.iter().cloned().collect());
     let refuses = |hear: &&Hear| {
         let Some(value) = at(&whole, hear.path) else { return false };

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use super::{DIALECTS, Dialect};
 use crate::engine::event::{ActionKind, Event};
+use crate::engine::hook::convention::ToolCall;
 pub use mcp::Mcp;
 
 /// The tools of a host.
@@ -97,15 +98,6 @@ const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
 /// Tools that are given a patch, and stand in no host's table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
-/// A call of a tool, in the words of one host.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// The tool.
-    pub name: String,
-    /// What it is given.
-    pub input: Value,
-}
-
 /// A call as it came, understood.
 struct Heard {
     /// What it may be; the first is meant.
@@ -117,7 +109,7 @@ struct Heard {
 impl Dialect {
     /// The calls that a hook of this dialect is told of for `event`: none where it is told what
     /// came, else one, or several where it is told the parts one by one.
-    pub fn calls(&self, event: &Event) -> Vec<Call> {
+    pub fn calls(&self, event: &Event) -> Vec<ToolCall> {
         let context = event.context();
         if event.host() == self.name || self.tools.rows.is_empty() {
             return Vec::new();
@@ -125,7 +117,7 @@ impl Dialect {
         let Some(name) = context.string("toolName") else { return Vec::new() };
         let input = context.value("toolInput").ok().flatten().unwrap_or(Value::Null);
         if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
-            return vec![Call { name: self.tools.mcp.write(&server, &tool), input }];
+            return vec![ToolCall { name: self.tools.mcp.write(&server, &tool), input }];
         }
         match hear(&name, input, event) {
             Some(heard) => {
@@ -139,7 +131,7 @@ impl Dialect {
 
     /// The calls that a patch inside a shell command is, beside the command itself: Codex takes
     /// it from there and changes the files.
-    pub fn patch_calls(&self, event: &Event) -> Vec<Call> {
+    pub fn patch_calls(&self, event: &Event) -> Vec<ToolCall> {
         let Some(action) = event.action() else { return Vec::new() };
         let patched = action.patched();
         let command = action.command.as_deref().filter(|_| !patched.is_empty());
@@ -162,7 +154,7 @@ impl Dialect {
     }
 
     /// The names by which matchers mean the tool of `call`.
-    pub fn names_of<'c>(&self, call: &'c Call) -> Vec<&'c str> {
+    pub fn names_of<'c>(&self, call: &'c ToolCall) -> Vec<&'c str> {
         let also = self.tools.rows.iter().filter(|row| row.name == call.name);
         let also = also.flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
@@ -242,7 +234,7 @@ impl Dialect {
         found.into_iter().flatten().collect()
     }
 
-    fn told(&self, heard: Heard, is_gate: bool) -> Vec<Call> {
+    fn told(&self, heard: Heard, is_gate: bool) -> Vec<ToolCall> {
         let Some(sort) = heard.sorts.first().copied() else { return Vec::new() };
         let has = |sort| self.tools.rows.iter().any(|row| row.sort == sort);
         if sort == Sort::Patch && !has(sort) {
@@ -261,14 +253,14 @@ impl Dialect {
         inputs.into_iter().filter_map(|one| self.call(sort, one)).collect()
     }
 
-    fn call(&self, sort: Sort, input: Map<String, Value>) -> Option<Call> {
+    fn call(&self, sort: Sort, input: Map<String, Value>) -> Option<ToolCall> {
         let row = self.tools.rows.iter().find(|row| row.sort == sort)?;
         let own = |key: String| {
             let listed = row.keys.iter().find(|(usual, _)| *usual == key);
             listed.map_or(key, |(_, own)| (*own).to_string())
         };
         let input = input.into_iter().map(|(key, value)| (own(key), value)).collect();
-        Some(Call { name: row.name.to_string(), input: Value::Object(input) })
+        Some(ToolCall { name: row.name.to_string(), input: Value::Object(input) })
     }
 
     /// What a hook of this dialect has made of the input that it was told in its call number

@@ -7,10 +7,9 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::dialects::tools::Call;
 use crate::engine::event::{Context, Event, Merge, OnFailure};
-use crate::engine::exec::answer::{Permit, Told};
 use crate::engine::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
+use crate::engine::hook::convention::{EventPart, Given, Permit};
 use crate::engine::hook::{Background, Handler, Hook};
 use crate::engine::outcome::merge::{self, Flow, Heard, Merger};
 use crate::engine::outcome::{Decision, Rewritten, Rule, Verdict};
@@ -233,41 +232,17 @@ impl Chain<'_> {
     /// How often `hook` is asked: once, or once for each call of its own host's tools that the
     /// event is.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<Turn> {
-        let calls = hook.dialect.map(|binding| binding.dialect.calls(self.seen()));
-        let calls = calls.unwrap_or_default();
-        let turn = |call, which| Turn { hook: Arc::clone(hook), call, which };
-        let mut turns: Vec<Turn> =
-            (0..).zip(calls).map(|(which, call)| turn(Some(call), which)).collect();
-        if turns.is_empty() {
-            turns.push(turn(None, 0));
-        }
-        let Some(binding) = hook.dialect else { return turns };
-        let parts = binding.dialect.patch_calls(self.seen());
-        if parts.is_empty() {
-            return turns;
-        }
-        if turns.iter().all(|turn| turn.call.is_none()) {
-            // A host's own hook gets the command as it came, and the patch.
-            turns.extend((1..).zip(parts).map(|(which, call)| turn(Some(call), which)));
-        }
-        let name = self.seen().context().string("toolName").unwrap_or_default();
-        let is_meant = |turn: &Turn| match &turn.call {
-            Some(call) => {
-                let tells = binding.row.gather.is_none_or(|gather| gather.tool == call.name);
-                tells && hook.matcher.takes_tool(&binding.dialect.names_of(call))
-            }
-            None => hook.matcher.takes_tool(&[&name]),
+        let parts = match &hook.convention {
+            Some(convention) => convention.parts(self.seen(), &hook.matcher),
+            None => vec![EventPart::WHOLE],
         };
-        if turns.iter().any(is_meant) {
-            turns.retain(is_meant);
-        }
-        turns
+        parts.into_iter().map(|part| Turn { hook: Arc::clone(hook), part }).collect()
     }
 
     /// What a hook gets on stdin.
     fn payload(&mut self, turn: &Turn) -> Arc<Vec<u8>> {
-        if let Some(binding) = turn.hook.dialect {
-            return line(&binding.encode_call(self.seen(), turn.call.as_ref()));
+        if let Some(convention) = &turn.hook.convention {
+            return line(&convention.payload(self.seen(), &turn.part));
         }
         let seen = self.came.as_ref().unwrap_or(&self.event);
         Arc::clone(self.payload.get_or_insert_with(|| line(seen.context())))
@@ -361,7 +336,7 @@ impl Chain<'_> {
         let Handler::Function(function) = &hook.handler else { return None };
         let seen = self.seen();
         let call = FunctionCall { function: function.clone(), event: seen.clone() };
-        let permit = Permit { spec: seen.spec(), hook, told: None };
+        let permit = Permit { spec: seen.spec(), hook, given: None };
         Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
     }
 
@@ -463,16 +438,15 @@ impl Chain<'_> {
 /// A hook whose turn it is.
 struct Turn {
     hook: Arc<Hook>,
-    /// The call that it is told of, where that is not the one that came.
-    call: Option<Call>,
-    /// Which one it is.
-    which: usize,
+    /// What of the event it is asked about.
+    part: EventPart,
 }
 
 impl Turn {
     fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
-        let told = self.call.as_ref().map(|_| Told { event: seen, which: self.which });
-        Permit { spec: seen.spec(), hook: &self.hook, told }
+        let given = self.part.call.as_ref();
+        let given = given.map(|_| Given { event: seen, part: self.part.number });
+        Permit { spec: seen.spec(), hook: &self.hook, given }
     }
 }
 

@@ -4,7 +4,6 @@
 //! does, it ends: by itself, at its timeout, when the budget is used up, or on abort; and its
 //! process tree ends with it. Measurements and reasons for this form: `ARCHITECTURE.md`.
 
-pub mod answer;
 pub mod call;
 mod capture;
 mod cgroup;
@@ -40,7 +39,7 @@ use crate::engine::ui::Desk;
 use crate::engine::ui::clock::Clock;
 use rustix::process::Pid;
 
-use answer::Permit;
+use crate::engine::hook::convention::Permit;
 pub use call::Call;
 use command::Program;
 pub use entry::OwnProgram;

@@ -1,23 +1,23 @@
 //! A hook: one configured thing to run, and everything its author said about running it.
 
+pub mod convention;
 mod function;
 pub mod limits;
 pub mod matcher;
 mod sandbox;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::dialects::Binding;
+pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 use crate::engine::event::{Event, EventSpec, OnFailure};
+pub use convention::Convention;
 pub(crate) use function::Called;
 pub use function::{Function, IntoVerdict, Returned};
 pub use limits::Limits;
-pub use matcher::{Matcher, Mismatch, Place, Wanted};
+pub use matcher::{Condition, Matcher, Mismatch, Place};
 pub use sandbox::{Containment, Sandbox};
-
-/// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
@@ -58,11 +58,11 @@ pub struct Hook {
     pub root: Option<PathBuf>,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
-    /// The event as the system has it that the hook was written for; `None` for hookrun's own
-    /// contract.
     /// It reads the event on stdin, and needs nothing that its environment cannot hold.
     pub reads_stdin: bool,
-    pub dialect: Option<Binding>,
+    /// How it is spoken to, if it was written for another system; `None` for hookrun's own
+    /// contract.
+    pub convention: Option<Arc<dyn Convention>>,
     /// A disabled hook is listed and never run.
     pub enabled: bool,
     /// Why it is listed and never run although it is enabled; `None` where it is run.
@@ -99,7 +99,7 @@ impl Hook {
             root: None,
             rewrite: false,
             reads_stdin: false,
-            dialect: None,
+            convention: None,
             enabled: true,
             idle: None,
             description: None,
@@ -118,20 +118,20 @@ impl Hook {
     }
 
     fn own_timeout(&self) -> Option<Duration> {
-        let of_dialect = self.dialect.and_then(|binding| binding.row.conduct.timeout);
+        let of_dialect = self.convention.as_ref().and_then(|convention| convention.timeout());
         self.limits.timeout.or(of_dialect)
     }
 
     /// What a failure of it means for an event with these rules: what its spec says, else its
     /// dialect, else the event.
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
-        let of_dialect = self.dialect.map(|binding| binding.row.on_failure);
+        let of_dialect = self.convention.as_ref().map(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
     /// Whether another one of its convention runs the same in the same way.
     pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
-        self.dialect == other.dialect
+        self.convention_names() == other.convention_names()
             && self.handler == other.handler
             && self.variables == other.variables
             && self.folder == other.folder
@@ -142,9 +142,9 @@ impl Hook {
     /// # Errors
     /// What it wants, and what the event is.
     pub fn wants(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
-        if let Some(binding) = self.dialect.filter(|binding| !binding.tells_of(event)) {
+        if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
-            let (what, wanted) = ("a tool of".to_string(), binding.row.name.to_string());
+            let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
             return Err(Mismatch::Matcher { what, wanted, found });
         }
         match &self.root {
@@ -156,9 +156,16 @@ impl Hook {
         }
     }
 
-    /// The name of the convention that it was written for.
+    /// The name of the system that it was written for.
     pub fn dialect_name(&self) -> &'static str {
-        self.dialect.map_or("native", |binding| binding.dialect.name)
+        self.convention.as_ref().map_or("native", |convention| convention.system())
+    }
+
+    /// The names of the system that it was written for and of its event there, with what tells it
+    /// from others of that name.
+    pub(crate) fn convention_names(&self) -> Option<(&'static str, String)> {
+        let convention = self.convention.as_ref()?;
+        Some((convention.system(), convention.full_event_name()))
     }
 }
 
@@ -249,43 +256,6 @@ impl Background {
         match self {
             Background::Kill => "kill",
             Background::Detach => "detach",
-        }
-    }
-}
-
-/// A duration as people read it: `5s`, `200ms`, `1m 30s`.
-pub fn duration_text(duration: Duration) -> String {
-    if duration == Duration::MAX {
-        return "any time".to_string();
-    }
-    humantime::format_duration(duration).to_string()
-}
-
-/// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
-///
-/// # Errors
-/// When there is no number, no unit, an unknown unit, or nothing but zero: a hook without any
-/// time could only fail.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wanted = "write a number and a unit, for example `10s` or `500ms`";
-    match humantime::parse_duration(text.trim()) {
-        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time at all; {wanted}")),
-        Ok(duration) => Ok(duration),
-        Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_read_and_written_as_people_do() {
-        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(parse_duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration_text(Duration::from_millis(200)), "200ms");
-        for wrong in ["10", "", "0s", "fast", "-1s"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -61,7 +61,8 @@ impl Plan {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
         for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
             let is_wanted = planned.wish == Wish::Wanted;
-            let runs_once = |hook: &Hook| hook.dialect.is_some_and(|one| one.dialect.runs_once);
+            let runs_once =
+                |hook: &Hook| hook.convention.as_ref().is_some_and(|one| one.runs_once());
             if !is_wanted || !runs_once(&planned.hook) {
                 continue;
             }

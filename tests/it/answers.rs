@@ -4,9 +4,12 @@
 mod broken;
 mod crashes;
 
+use std::sync::Arc;
+
+use hookrun::answer::judge;
 use hookrun::dialects::{Binding, DIALECTS};
 use hookrun::event::{EventSpec, catalog};
-use hookrun::exec::answer::{Permit, judge};
+use hookrun::hook::convention::Permit;
 use hookrun::hook::{Handler, Hook};
 use hookrun::outcome::{Decision, Verdict};
 use hookrun::run::{Captured, Ending, Exit};
@@ -33,8 +36,11 @@ impl Speaker {
         };
         let spec = self.spec();
         let handler = Handler::File("/hooks.d/tool.pre/guard.py".into());
-        let hook = Hook { dialect: self.binding, ..Hook::new("guard.py", &spec.name, handler) };
-        let permit = Permit { spec: &spec, hook: &hook, told: None };
+        let hook = Hook {
+            convention: self.binding.map(|binding| Arc::new(binding) as _),
+            ..Hook::new("guard.py", &spec.name, handler)
+        };
+        let permit = Permit { spec: &spec, hook: &hook, given: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr.as_bytes()), permit).0
     }
 

@@ -10,10 +10,10 @@ use super::tree::{Entry as Pair, Tree, Value};
 use crate::config::draft::Draft;
 use crate::config::manifest::{Entry, Rejected};
 use crate::config::problem::{Fault, Position};
+use crate::dialects::rules::Wanted;
 use crate::dialects::settings::hosts::{HookKey, HostFile, Key, Subject, Together};
 use crate::dialects::{self, Dialect, DialectEvent};
 use crate::engine::event::OnFailure;
-use crate::engine::hook::Wanted;
 use crate::engine::spelling;
 
 /// A hook as it is being read.

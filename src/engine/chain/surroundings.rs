@@ -236,7 +236,7 @@ pub(super) fn whole(
 ) -> Result<(), StartError> {
     let left_out = variables.iter().find(|(name, _)| name == "HOOKRUN_TRUNCATED");
     match left_out {
-        Some((_, names)) if is_gate && !hook.reads_stdin && hook.dialect.is_none() => {
+        Some((_, names)) if is_gate && !hook.reads_stdin && hook.convention.is_none() => {
             let problem = format!(
                 "its environment cannot hold {names}: too long, or with a NUL or a line break"
             );
@@ -255,10 +255,10 @@ pub(super) fn variables_of_host(
     surroundings: &Surroundings,
 ) -> Vec<(String, String)> {
     let project = surroundings.project.to_string_lossy();
-    let of_host = hook.dialect.map(|binding| {
-        let is_asking = event.host() == binding.dialect.name;
+    let of_host = hook.convention.as_ref().map(|convention| {
+        let is_asking = event.host() == convention.system();
         let is_set = |name: &str| surroundings.inherited.iter().any(|set| set == name);
-        let all = binding.variables(event, &project).into_iter();
+        let all = convention.variables(event, &project).into_iter();
         all.filter(move |(name, _)| !(is_asking && is_set(name)))
     });
     let of_host = of_host.into_iter().flatten().map(|(name, value)| (name.to_string(), value));

@@ -1,23 +1,19 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all that are given
 //! must match. Pure.
 
-mod command;
 mod glob;
-mod host;
-mod line;
 mod path;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
 use glob::{Glob, tool_glob};
-use host::HostMatch;
-pub use host::Wanted;
 pub use path::check_path;
-use path::{PathMatch, decide_paths};
+pub(crate) use path::{PathMatch, decide_paths};
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +22,22 @@ pub struct Matcher {
     paths: Vec<PathMatch>,
     command: Option<Regex>,
     fields: Vec<FieldMatch>,
-    host: Option<HostMatch>,
+    condition: Option<Arc<dyn Condition>>,
+}
+
+/// A condition of another system, read as that system reads it. Its text is what was written.
+pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
+    /// Whether the hook wants `event`.
+    ///
+    /// # Errors
+    /// What it wants, and what the event is.
+    fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch>;
+
+    /// Whether it would take a tool with one of these names.
+    fn takes_tool(&self, names: &[&str]) -> bool;
+
+    /// Whether it looks at an action.
+    fn needs_action(&self) -> bool;
 }
 
 /// Why a matcher cannot be used.
@@ -133,18 +144,16 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds what a hook in a host's settings says, read as that host reads it.
-    ///
-    /// # Errors
-    /// When its matcher is no regular expression, or its condition no permission rule.
-    pub fn wanted(mut self, wanted: &Wanted) -> Result<Matcher, MatcherError> {
-        self.host = Some(HostMatch::read(wanted)?);
-        Ok(self)
+    /// Adds a condition that is not hookrun's own.
+    #[must_use]
+    pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
+        self.condition = Some(Arc::new(condition));
+        self
     }
 
     /// Whether it looks at an action, which only events of tools and of changed paths have.
     pub fn needs_action(&self) -> bool {
-        let of_host = self.host.as_ref().is_some_and(HostMatch::needs_action);
+        let of_host = self.condition.as_ref().is_some_and(|one| one.needs_action());
         of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
 
@@ -154,7 +163,7 @@ impl Matcher {
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
             (self.command.is_some(), "command"),
-            (self.host.is_some(), OF_HOST),
+            (self.condition.is_some(), OF_HOST),
         ];
         let set = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, key)| key.to_string());
         set.chain(self.fields.iter().map(|wanted| of_field(&wanted.field))).collect()
@@ -187,7 +196,7 @@ impl Matcher {
         };
         let is_native =
             self.tool.as_ref().is_none_or(|tool| tool.alternatives.iter().any(is_meant));
-        is_native && self.host.as_ref().is_none_or(|host| host.takes_tool(names))
+        is_native && self.condition.as_ref().is_none_or(|one| one.takes_tool(names))
     }
 
     /// Whether the hook wants `event`.
@@ -207,8 +216,8 @@ impl Matcher {
                 return Err(Mismatch::Command { wanted: form.to_string(), found: command });
             }
         }
-        if let Some(host) = &self.host {
-            host.decide(event, place)?;
+        if let Some(condition) = &self.condition {
+            condition.decide(event, place)?;
         }
         for wanted in &self.fields {
             let text = event.context().text(&wanted.field);
@@ -326,12 +335,12 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
     Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
 }
 
-fn expression(written: &str) -> Result<Regex, MatcherError> {
+pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
 }
 
 /// The last line of the library's picture of the mistake.
-fn expression_error(picture: &str) -> MatcherError {
+pub(crate) fn expression_error(picture: &str) -> MatcherError {
     let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
     MatcherError { problem: problem.to_string() }
 }
@@ -351,7 +360,7 @@ impl fmt::Display for Matcher {
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
-        parts.extend(self.host.iter().map(ToString::to_string));
+        parts.extend(self.condition.iter().map(ToString::to_string));
         if parts.is_empty() { f.write_str("every event") } else { f.write_str(&parts.join(", ")) }
     }
 }

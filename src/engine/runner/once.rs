@@ -207,7 +207,7 @@ impl Runner {
                 has_foreign_hooks: plan
                     .hooks()
                     .filter(wanted)
-                    .any(|planned| planned.hook.dialect.is_some()),
+                    .any(|planned| planned.hook.convention.is_some()),
                 is_gate: event.spec().blocks,
             },
             outcome: Outcome::default(),
@@ -268,7 +268,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
         folder,
         root,
         rewrite,
-        dialect,
+        convention: _,
         enabled: _,
         idle: _,
         reads_stdin: _,
@@ -277,7 +277,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
     let spec = event.spec();
     let is_wanted = planned.wish == Wish::Wanted;
     let closes = planned.hook.on_failure(spec) == OnFailure::Block;
-    let dialect = dialect.map(|binding| (binding.dialect.name, binding.row.name));
+    let dialect = planned.hook.convention_names();
     let timeout = planned.hook.timeout(spec);
     let _ = write!(text, "{is_wanted} {name:?} {source:?} {matcher} {dialect:?} {timeout:?} ");
     let _ = write!(text, "{closes} {parallel} {limits:?} {containment:?} {sandbox:?} ");

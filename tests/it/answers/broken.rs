@@ -3,7 +3,7 @@
 //! `HOOKRUN_CASES=1000000 cargo test --release --test it answers::broken -- --nocapture` tries a
 //! million of them.
 
-use hookrun::dialects::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy};
+use hookrun::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy};
 use hookrun::dialects::{Results, Says};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

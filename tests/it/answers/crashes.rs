@@ -4,9 +4,10 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
+use hookrun::answer::judge;
 use hookrun::dialects;
 use hookrun::event::catalog;
-use hookrun::exec::answer::{Permit, judge};
+use hookrun::hook::convention::Permit;
 use hookrun::hook::{Handler, Hook};
 use hookrun::outcome::Decision;
 use hookrun::run::{Captured, Ending, Exit};
@@ -17,7 +18,7 @@ use crate::sandbox::Sandbox;
 fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let spec = catalog::find("tool.pre").unwrap();
     let hook = Hook::new("guard", "tool.pre", handler);
-    let permit = Permit { spec, hook: &hook, told: None };
+    let permit = Permit { spec, hook: &hook, given: None };
     let stderr = Captured {
         head: stderr.as_bytes().to_vec(),
         tail: Vec::new(),

@@ -2,8 +2,9 @@
 //!
 //! The contract of `man hookrun-hook`, read a second time and without the library's readers.
 
+use hookrun::answer::judge;
 use hookrun::event::{EventSpec, catalog};
-use hookrun::exec::answer::{Permit, judge};
+use hookrun::hook::convention::Permit;
 use hookrun::hook::{Handler, Hook};
 use hookrun::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
 use hookrun::run::{Captured, Ending, Exit};
@@ -92,7 +93,7 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
     };
     let handler = Handler::File("a.py".into());
     let hook = Hook { rewrite: case.rewrite, ..Hook::new("a.py", &case.spec.name, handler) };
-    let permit = Permit { spec: case.spec, hook: &hook, told: None };
+    let permit = Permit { spec: case.spec, hook: &hook, given: None };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)
 }

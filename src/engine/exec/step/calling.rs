@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{State, Step};
-use crate::engine::exec::answer;
+use crate::engine::answer;
 use crate::engine::exec::call::{Answers, Begun, Call, no_thread};
 use crate::engine::exec::live::not_run;
 use crate::engine::run::{Ending, StartError};

@@ -7,8 +7,8 @@ use super::{MatcherError, Mismatch, Place};
 use crate::engine::event::Event;
 
 #[derive(Debug, Clone)]
-pub(super) struct PathMatch {
-    pub(super) written: String,
+pub(crate) struct PathMatch {
+    pub(crate) written: String,
     glob: Glob,
     scope: PathScope,
 }
@@ -27,7 +27,7 @@ enum PathScope {
 impl PathMatch {
     /// # Errors
     /// When the glob is not valid.
-    pub(super) fn read(written: &str) -> Result<PathMatch, MatcherError> {
+    pub(crate) fn read(written: &str) -> Result<PathMatch, MatcherError> {
         check_path(written)?;
         let mut pattern = written.trim_start_matches("./").to_string();
         if pattern.len() > 1 && pattern.ends_with('/') {
@@ -94,7 +94,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
 }
 
 /// Whether one of the globs fits one of the paths that the tool names.
-pub(super) fn decide_paths(
+pub(crate) fn decide_paths(
     wanted: &[PathMatch],
     event: &Event,
     place: &Place,

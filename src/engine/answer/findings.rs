@@ -8,7 +8,7 @@ use crate::engine::spelling;
 
 /// A finding as it is written: its entries in their order, also those that stand twice; `None` for
 /// what is no JSON object.
-pub(super) type Written = Option<Vec<(String, Value)>>;
+pub(crate) type Written = Option<Vec<(String, Value)>>;
 
 /// The finding that stands at this place of a list: `path` and `message`, and if they are there
 /// `line` and `level` (`error` where it is not). A key that is not known is ignored, and put into
@@ -16,7 +16,7 @@ pub(super) type Written = Option<Vec<(String, Value)>>;
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn read(
+pub(crate) fn read(
     (at, written): (usize, &Written),
     unknown: &mut Vec<String>,
 ) -> Result<Finding, String> {
@@ -40,7 +40,7 @@ pub(super) fn read(
 const MOST_KEYS: usize = 10;
 
 /// The notes about keys that are not known, one for each of the first.
-pub(super) fn ignored(mut unknown: Vec<String>) -> Vec<String> {
+pub(crate) fn ignored(mut unknown: Vec<String>) -> Vec<String> {
     unknown.sort_unstable();
     unknown.dedup();
     unknown.truncate(MOST_KEYS);

@@ -12,12 +12,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::object::{parts, read_until, value_of};
-use crate::dialects::refusal::{self, Meaning, Vocabulary, Written};
+use super::refusal::{self, Meaning, Vocabulary, Written};
 use crate::engine::event::context::string_text;
 use crate::engine::outcome::Decision;
 
 /// How much is read in search of objects. What is nested is read once for each of its levels.
-pub(super) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// How many levels are looked at, of objects and of strings in them.
 const LEVELS: usize = 128;
@@ -33,20 +33,20 @@ const KEY_BYTES: usize = 64;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct Sought {
     /// The reason of the first refusal.
-    pub(super) refusal: Option<String>,
+    pub(crate) refusal: Option<String>,
     question: Option<String>,
     /// What looks like an answer and cannot be read as one.
-    pub(super) unreadable: Option<String>,
+    pub(crate) unreadable: Option<String>,
     /// The search ended before the text did.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
-impl Found {
+impl Sought {
     /// What was found here or there.
-    pub(super) fn and(self, other: Found) -> Found {
-        Found {
+    pub(crate) fn and(self, other: Sought) -> Sought {
+        Sought {
             refusal: self.refusal.or(other.refusal),
             question: self.question.or(other.question),
             unreadable: self.unreadable.or(other.unreadable),
@@ -55,16 +55,16 @@ impl Found {
     }
 
     /// The strictest of the refusals and questions.
-    pub(super) fn decision(&self) -> Option<Decision> {
+    pub(crate) fn decision(&self) -> Option<Decision> {
         let refusal = self.refusal.clone().map(|reason| Decision::Block { reason });
         refusal.or_else(|| self.question.clone().map(|question| Decision::Ask { question }))
     }
 }
 
 /// Looks through a text. Of an object that is all of it, the vocabulary says what is no decision.
-pub(super) fn search(text: &str, vocabulary: Vocabulary) -> Found {
+pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> Sought {
     let mut search =
-        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, found: Found::default() };
+        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, found: Sought::default() };
     let text = plain(text);
     if sightings(&text, vocabulary).next().is_some() {
         match text.starts_with('{') && serde_json::from_str::<&RawValue>(&text).is_ok() {
@@ -87,14 +87,14 @@ fn plain(text: &str) -> Cow<'_, str> {
     text
 }
 
-struct Search {
-    vocabulary: Vocabulary,
+struct Search<'v> {
+    vocabulary: Vocabulary<'v>,
     left_bytes: usize,
     level: usize,
-    found: Found,
+    found: Sought,
 }
 
-impl Search {
+impl Search<'_> {
     /// Looks through text in which objects may stand.
     fn text(&mut self, text: &str) {
         let mut read_to = 0;
@@ -145,7 +145,7 @@ impl Search {
     }
 
     /// Looks through JSON that stands at a place: a path of keys with dots.
-    fn walk(&mut self, json: &str, place: &str, vocabulary: Vocabulary) {
+    fn walk(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
         self.charge(json.len());
         if self.left_bytes == 0 || self.level > LEVELS {
             self.found.is_cut = true;
@@ -169,7 +169,7 @@ impl Search {
         }
     }
 
-    fn object(&mut self, json: &str, place: &str, vocabulary: Vocabulary) {
+    fn object(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
         let entries = parts(json);
         let value = |raw: &str| match raw.as_bytes().first() {
             Some(b'{' | b'[') => Value::Null,
@@ -230,7 +230,7 @@ struct Sighting {
 }
 
 /// Everything that looks like a key with a value that refuses, or like a key of an answer.
-fn sightings(text: &str, vocabulary: Vocabulary) -> impl Iterator<Item = Sighting> {
+fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     text.match_indices([':', '=']).filter_map(move |(at, sign)| {
         // Ruby and Perl print `=>`.

@@ -1,12 +1,12 @@
 //! Answers among other text: what a log line around them changes, which is nothing.
 
-use super::Permit;
 use super::object::{all_of, breaks_off, ends_text, is_list_of_answers, objects_in};
 use super::search::search;
+use crate::engine::hook::convention::Permit;
 use crate::engine::outcome::Decision;
 
 /// What text says that is no JSON object alone.
-pub(super) enum InText<'t> {
+pub(crate) enum InText<'t> {
     /// It refuses or asks.
     Decision(Decision),
     /// This is one answer, on lines of its own, and nothing follows.
@@ -18,7 +18,7 @@ pub(super) enum InText<'t> {
 }
 
 /// Reads text that is no JSON object alone.
-pub(super) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
+pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     let vocabulary = permit.vocabulary();
     let (mut objects, is_whole) = objects_in(text);
     objects.retain(|object| {
@@ -64,7 +64,7 @@ fn unusable(text: &str, is_cut: bool) -> Option<String> {
 }
 
 /// The text without the escape sequences that colour it; `None` if it has none.
-pub(super) fn without_colours(text: &str) -> Option<String> {
+pub(crate) fn without_colours(text: &str) -> Option<String> {
     if !text.contains('\u{1b}') {
         return None;
     }

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::line::{Command, Line};
-use super::{MatcherError, expression_error};
+use crate::engine::hook::matcher::{MatcherError, expression_error};
 
 /// The form of a command.
 #[derive(Debug, Clone)]

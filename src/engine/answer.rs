@@ -10,70 +10,45 @@
 //! 5. Nothing on stdout is no opinion; text in which no answer stands is `output`.
 //! 6. An answer is one JSON object that keeps to the contract. Log lines around it change nothing.
 //!
-//! A hook that was written for another system is read by `translated`.
+//! A hook that was written for another system is judged by its [`Convention`].
 
 mod crash;
 mod findings;
 mod object;
+pub mod refusal;
 mod search;
 mod structured;
 mod text;
-mod translated;
 
 use serde_json::Value;
 
-use crate::dialects::refusal::Vocabulary;
-use crate::dialects::{Binding, Results};
-use crate::engine::event::{Event, EventSpec, OnFailure};
-use crate::engine::hook::Hook;
+use crate::engine::ending::{Captured, Ending, Exit, signal_name};
+use crate::engine::hook::Convention;
+use crate::engine::hook::convention::{Permit, Printed};
 use crate::engine::outcome::{Decision, Rule, Verdict};
-use crate::engine::run::{Captured, Ending, Exit, signal_name};
-use crash::crash;
-use object::{findings_in, last, read_object, read_said};
-use search::{Found, search};
+pub(crate) use crash::crash;
+pub(crate) use object::{all_of, objects_in, read_object};
+use object::{findings_in, last, read_said};
+use refusal::Vocabulary;
+pub(crate) use search::{Sought, search};
 use structured::structured;
-use text::{InText, read_text, without_colours};
+pub(crate) use text::{InText, read_text, without_colours};
 
-/// What the hook is allowed to answer.
-#[derive(Debug, Clone, Copy)]
-pub struct Permit<'a> {
-    /// The rules of the event.
-    pub spec: &'a EventSpec,
-    /// The hook.
-    pub hook: &'a Hook,
-    /// What it was told, where that was in the words of another host than the one that asks.
-    pub told: Option<Told<'a>>,
-}
-
-impl Permit<'_> {
-    /// The table that its results are read by; `None` for hookrun's own contract.
-    fn table(self) -> Option<Binding> {
-        self.hook.dialect.filter(|one| one.row.results != Results::Native)
+impl<'a> Permit<'a> {
+    /// The convention that its results are read by; `None` for hookrun's own contract.
+    fn convention(self) -> Option<&'a dyn Convention> {
+        self.hook.convention.as_deref().filter(|one| one.has_own_results())
     }
 
     /// Whether an answer has no keys but its own: a gate's, unless another system's rule is that
     /// other keys are ignored.
     fn is_closed(self) -> bool {
-        self.spec.blocks && self.hook.dialect.is_none()
+        self.spec.blocks && self.hook.convention.is_none()
     }
 
-    /// Its spec says `on_failure = "block"`: what its host calls an error is a failure.
-    fn is_strict(self) -> bool {
-        self.hook.on_failure == Some(OnFailure::Block)
+    fn vocabulary(self) -> Vocabulary<'a> {
+        self.convention().map_or(Vocabulary::Native, Vocabulary::Of)
     }
-
-    fn vocabulary(self) -> Vocabulary {
-        self.table().map_or(Vocabulary::Native, Vocabulary::Of)
-    }
-}
-
-/// What a hook was told in the words of its own host.
-#[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
-    /// The event as it came.
-    pub event: &'a Event,
-    /// Which of its calls.
-    pub which: usize,
 }
 
 /// How the run of a hook that exited has ended, with notes for its author.
@@ -89,14 +64,15 @@ pub fn judge(
     };
     let text = stdout.text();
     let text = text.trim_start_matches('\u{feff}').trim();
-    if let Some(binding) = permit.table() {
-        return translated::judge(status, (text, stdout.is_cut()), stderr, (binding, permit));
+    let printed = Printed { status, stdout: text, is_cut: stdout.is_cut(), stderr };
+    if let Some(convention) = permit.convention() {
+        return convention.judge(&printed, permit);
     }
     if status != 0 {
         let stderr = stderr.text();
         return match crash(status, &stderr, permit.hook) {
             Some(problem) => failed(Ending::Crashed { problem }, stdout, permit),
-            None => refused_by_status(status, (text, stdout.is_cut()), &stderr, permit),
+            None => refused_by_status(&printed, permit),
         };
     }
     if stdout.is_cut() {
@@ -115,7 +91,7 @@ pub fn judge(
     let as_text = |notes| {
         let verdict = Verdict::new(Decision::Allow, Rule::Text);
         // The hooks of another system know nothing of ours.
-        let teaches = permit.spec.conduct.text_teaches && permit.hook.dialect.is_none();
+        let teaches = permit.spec.conduct.text_teaches && permit.hook.convention.is_none();
         let verdict = match teaches {
             true => verdict.with_context(printed),
             false => verdict.with_output(printed),
@@ -125,7 +101,7 @@ pub fn judge(
     match read_text(text, permit) {
         InText::Decision(decision) => in_text(decision, Some(printed)),
         // Another system's rule is that all of this is text.
-        InText::Answer(_) if permit.hook.dialect.is_some() => as_text(Vec::new()),
+        InText::Answer(_) if permit.hook.convention.is_some() => as_text(Vec::new()),
         InText::Answer(answer) => {
             let (ending, mut notes) = object(answer, permit);
             notes.push(SURROUNDED.to_string());
@@ -139,7 +115,7 @@ pub fn judge(
 
 /// The ending of a hook that failed: a whole refusal that it had said by then counts, and its
 /// failure is a note.
-pub(super) fn failed(
+pub(crate) fn failed(
     failure: Ending,
     stdout: &Captured,
     permit: Permit<'_>,
@@ -161,7 +137,7 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let read = document.and_then(|entries| structured((entries, text), permit));
     // A refusal may stand below a key that is not ours, or beside one.
     let found = match &read {
-        Ok((_, notes)) if notes.is_empty() => Found::default(),
+        Ok((_, notes)) if notes.is_empty() => Sought::default(),
         Ok(_) | Err(_) => search(text, Vocabulary::Native),
     };
     match (read, found.decision(), found.unreadable) {
@@ -174,7 +150,7 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
 }
 
 /// How the call of a function has ended that returned, or failed in these words.
-pub(super) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
+pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
     let verdict = match returned {
         Ok(verdict) => verdict,
         Err(problem) => return Ending::Errored { problem },
@@ -183,7 +159,7 @@ pub(super) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) ->
 }
 
 /// What is wrong with text that begins like a JSON object, in words that name the usual slips.
-fn syntax(error: &serde_json::Error) -> String {
+pub(crate) fn syntax(error: &serde_json::Error) -> String {
     let words = error.to_string();
     if words.starts_with("trailing characters") {
         return format!("something follows the JSON object ({words}); print one object alone");
@@ -197,18 +173,18 @@ fn syntax(error: &serde_json::Error) -> String {
     format!("not valid JSON: {words}")
 }
 
-fn malformed(problem: String) -> Ending {
+pub(crate) fn malformed(problem: String) -> Ending {
     Ending::Malformed { problem }
 }
 
 /// The verdict of a non-zero exit: the reason is stderr, else the JSON `reason`, else text on
 /// stdout, else the status.
-fn refused_by_status(
-    status: i32,
-    (stdout, is_cut): (&str, bool),
-    stderr: &str,
+pub(crate) fn refused_by_status(
+    printed: &Printed<'_>,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
+    let Printed { status, stdout, is_cut, stderr } = *printed;
+    let stderr = stderr.text();
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
     let object = if is_cut { None } else { read_said(stdout).ok() };
@@ -266,7 +242,7 @@ fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
 mod tests {
     use super::*;
     use crate::engine::event::catalog;
-    use crate::engine::hook::Handler;
+    use crate::engine::hook::{Handler, Hook};
 
     fn captured(bytes: &[u8]) -> Captured {
         Captured { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
@@ -279,7 +255,7 @@ mod tests {
 
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
         let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(true), told: None };
+        let permit = Permit { spec, hook: &hook(true), given: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
@@ -437,7 +413,7 @@ mod tests {
             Exit::Status(0),
             &stdout,
             &captured(b""),
-            Permit { spec, hook: &hook(false), told: None },
+            Permit { spec, hook: &hook(false), given: None },
         );
         let cure = "add `rewrite` to its `# hookrun:` line (hooks.d/tool.pre/a.py)";
         assert!(ending.failure().unwrap().ends_with(cure), "{ending:?}");
@@ -448,7 +424,7 @@ mod tests {
         assert!(problem(r#"{"version":2}"#).contains("`x-version`"));
         assert_eq!(verdict(r#"{"x-version":2}"#).decision, Decision::Allow);
         let spec = catalog::find("tool.post").unwrap();
-        let permit = Permit { spec, hook: &hook(false), told: None };
+        let permit = Permit { spec, hook: &hook(false), given: None };
         let stdout = captured(br#"{"version":2}"#);
         let (ending, notes) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Answered(_)));
@@ -461,7 +437,7 @@ mod tests {
             [("prompt.submit", true), ("session.start", true), ("tool.pre", false)]
         {
             let spec = catalog::find(event).unwrap();
-            let permit = Permit { spec, hook: &hook(false), told: None };
+            let permit = Permit { spec, hook: &hook(false), given: None };
             let (ending, _) = judge(Exit::Status(0), &captured(b"hi"), &captured(b""), permit);
             let said = ending.verdict().unwrap();
             let text = if is_context { &said.additional_context } else { &said.output };
@@ -474,7 +450,7 @@ mod tests {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
         let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(false), told: None };
+        let permit = Permit { spec, hook: &hook(false), given: None };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);

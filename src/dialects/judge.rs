@@ -17,26 +17,27 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::crash::crash;
-use super::object::{all_of, objects_in, read_object};
-use super::search::{Found, search};
-use super::{InText, Permit, malformed, read_text, refused_by_status, syntax, without_colours};
-use crate::dialects::refusal::Vocabulary;
-use crate::dialects::{Binding, Results};
+use super::{Binding, Results};
+use crate::engine::answer::refusal::Vocabulary;
+use crate::engine::answer::{
+    InText, Sought, all_of, crash, malformed, objects_in, read_object, read_text,
+    refused_by_status, search, syntax, without_colours,
+};
+use crate::engine::ending::{Captured, Ending};
 use crate::engine::event::EventSpec;
+use crate::engine::hook::convention::{Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
 use crate::engine::outcome::{Decision, Rule, Verdict};
-use crate::engine::run::{Captured, Ending};
 
 /// How the run of such a hook has ended, with notes for its author.
 pub(super) fn judge(
-    status: i32,
-    (text, is_cut): (&str, bool),
-    stderr: &Captured,
-    (binding, permit): (Binding, Permit<'_>),
+    binding: Binding,
+    printed: &Printed<'_>,
+    permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let uncoloured = without_colours(text);
-    let text = uncoloured.as_deref().unwrap_or(text).trim();
+    let Printed { status, stdout, is_cut, stderr } = *printed;
+    let uncoloured = without_colours(stdout);
+    let text = uncoloured.as_deref().unwrap_or(stdout).trim();
     let found = heard(text, stderr, binding);
     if let Some(reason) = found.refusal.filter(|_| status != 2) {
         return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
@@ -59,7 +60,7 @@ pub(super) fn judge(
         (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
         _ if stops => match failure.crash() {
             Some(_) => failure.ending(),
-            None => refused_by_status(status, (text, is_cut), &said, permit),
+            None => refused_by_status(&Printed { stdout: text, ..*printed }, permit),
         },
         _ if form.is_none() => threw(failure, binding),
         _ if permit.is_strict() => failure.ending(),
@@ -109,11 +110,11 @@ impl Failure<'_> {
 
 /// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
 /// beside an empty stdout.
-fn heard(text: &str, stderr: &Captured, binding: Binding) -> Found {
+fn heard(text: &str, stderr: &Captured, binding: Binding) -> Sought {
     let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
     let said = if reads_on && text.is_empty() { stderr.text() } else { String::new() };
     let text = if text.is_empty() { said.trim() } else { text };
-    let mut found = search(text, Vocabulary::Of(binding));
+    let mut found = search(text, Vocabulary::Of(&binding));
     if found.refusal.is_none() && all_of(text).is_none() {
         // In its own words too, wherever it stands.
         let own = |object: Range<usize>| binding.refusal(&all_of(&text[object])?);
@@ -187,9 +188,9 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         .map(|(field, _)| format!("its new `{field}` cannot be given to `{}` here", spec.name));
     let mut taken = Vec::with_capacity(verdict.update.len());
     for (field, value) in verdict.update.drain(..) {
-        match (field.as_str(), permit.told) {
-            ("toolInput", Some(told)) => {
-                match binding.dialect.taken_back(told.event, told.which, value) {
+        match (field.as_str(), permit.given) {
+            ("toolInput", Some(given)) => {
+                match binding.dialect.taken_back(given.event, given.part, value) {
                     Ok(value) => taken.push((field, value)),
                     Err(why) => untold = Some(why),
                 }
@@ -213,12 +214,14 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
     use crate::dialects::DIALECTS;
+    use crate::engine::answer;
     use crate::engine::event::{EventSpec, catalog};
-    use crate::engine::exec::answer;
     use crate::engine::hook::{Handler, Hook};
     use crate::engine::run::Exit;
 
@@ -237,8 +240,11 @@ mod tests {
             total_bytes: stdout.len() as u64,
         };
         let handler = Handler::File("a.py".into());
-        let hook = Hook { dialect: Some(binding), ..Hook::new("a.py", binding.row.event, handler) };
-        let permit = Permit { spec, hook: &hook, told: None };
+        let hook = Hook {
+            convention: Some(Arc::new(binding)),
+            ..Hook::new("a.py", binding.row.event, handler)
+        };
+        let permit = Permit { spec, hook: &hook, given: None };
         answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
     }
 

@@ -5,12 +5,15 @@
 
 use serde_json::Value;
 
-use super::{Answer, Binding, Heard, Results, Says};
+use crate::engine::hook::Convention;
 use crate::engine::outcome::RESULT_KEYS;
 use crate::engine::spelling;
 
 /// The reason of a refusal that gives none.
 pub const NO_REASON: &str = "refused without a reason";
+
+/// An answer as its entries, in their order.
+pub type Answer = Vec<(String, Value)>;
 
 /// A key that can refuse.
 #[derive(Debug)]
@@ -212,8 +215,8 @@ impl<'v> From<&'v Value> for Written<'v> {
 
 /// The reason that an object gives: of these keys, else of the usual ones, else the text of the
 /// key that refuses.
-pub(super) fn reason<'a>(
-    answer: &'a Answer,
+pub(crate) fn reason<'a>(
+    answer: &'a [(String, Value)],
     own: impl Iterator<Item = &'a str>,
     refuses_by: Option<&'a str>,
 ) -> String {
@@ -229,21 +232,21 @@ pub(super) fn reason<'a>(
 
 /// Whose words a text is read in.
 #[derive(Debug, Clone, Copy)]
-pub enum Vocabulary {
+pub enum Vocabulary<'c> {
     /// hookrun's own contract.
     Native,
-    /// A dialect's table.
-    Of(Binding),
+    /// Another system's.
+    Of(&'c dyn Convention),
     /// Nobody's: it stands among other text, or deeper than any table reaches.
     Text,
 }
 
-impl Vocabulary {
+impl Vocabulary<'_> {
     /// The reason, if an object refuses that stands at this place: a path of keys with dots, empty
     /// for the whole answer.
-    pub fn refusal(self, place: &str, answer: &Answer) -> Option<String> {
+    pub fn refusal(self, place: &str, answer: &[(String, Value)]) -> Option<String> {
         match self {
-            Vocabulary::Of(binding) if place.is_empty() => binding.refusal(answer),
+            Vocabulary::Of(convention) if place.is_empty() => convention.refusal(answer),
             Vocabulary::Native | Vocabulary::Of(_) | Vocabulary::Text => {
                 let refuses = |(key, value): &&(String, Value)| {
                     !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Refusal
@@ -255,7 +258,7 @@ impl Vocabulary {
     }
 
     /// The key of such an object that would refuse if it were spelled as it must be.
-    pub fn slip<'a>(self, place: &str, answer: &'a Answer) -> Option<&'a str> {
+    pub fn slip<'a>(self, place: &str, answer: &'a [(String, Value)]) -> Option<&'a str> {
         let is_slip = |(key, value): &&(String, Value)| {
             !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Slip
         };
@@ -275,27 +278,7 @@ impl Vocabulary {
                 let is_ours = |name: &str| RESULT_KEYS.iter().any(|known| known.name == name);
                 place.is_empty() && (key.starts_with("x-") || (is_ours(key) && key != "continue"))
             }
-            Vocabulary::Of(binding) => match binding.row.results {
-                Results::Native => Vocabulary::Native.is_data(place, key),
-                Results::Whole(_) => true,
-                Results::Keys(keys) => {
-                    let is_own = |own: &super::Key| {
-                        (own.name == key || own.list() == Some(key)) && own.says != Says::Refusal
-                    };
-                    place.is_empty() && keys.iter().any(is_own)
-                }
-                Results::Form(form) => {
-                    let is_here = |path: &str| match path.rsplit_once('.') {
-                        Some((outer, name)) => outer == place && name == key,
-                        None => place.is_empty() && path == key,
-                    };
-                    let is_data = |says: Heard| match says {
-                        Heard::Reason | Heard::New(_) | Heard::Context | Heard::Output => true,
-                        Heard::Words { .. } | Heard::Flag(_) | Heard::Objection => false,
-                    };
-                    form.reads.iter().any(|hear| is_here(hear.path) && is_data(hear.says))
-                }
-            },
+            Vocabulary::Of(convention) => convention.is_data(place, key),
         }
     }
 
@@ -316,7 +299,7 @@ impl Vocabulary {
 
     /// Whether an object among other text is meant as an answer: it has a key that decides, or
     /// none but those of an answer.
-    pub fn is_answer(self, answer: &Answer) -> bool {
+    pub fn is_answer(self, answer: &[(String, Value)]) -> bool {
         let decides = |key: &str| match key {
             // Words of many a log.
             "reason" | "output" | "block" | "cancel" => false,

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::Permit;
 use super::findings::{self, Written};
 use super::object::findings_in;
-use crate::dialects::refusal::{NO_REASON, Vocabulary};
+use super::refusal::{NO_REASON, Vocabulary};
 use crate::engine::event::Merge;
+use crate::engine::hook::convention::Permit;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict};
 use crate::engine::spelling;
 
 /// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
-pub(super) fn structured(
+pub(crate) fn structured(
     (entries, text): (Vec<(String, Value)>, &str),
     permit: Permit<'_>,
 ) -> Result<(Verdict, Vec<String>), String> {
@@ -56,7 +56,7 @@ pub(super) fn structured(
 
 /// What a function returned, or why it cannot be used: as for a structured result, but that an
 /// empty reason is no reason.
-pub(super) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
+pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
     match &mut verdict.decision {
         Decision::Ask { question } if question.trim().is_empty() => {
             return Err("`ask` is empty; write the question".to_string());

@@ -13,7 +13,7 @@ const WORDS_BYTES: usize = 500;
 const NEVER_RAN: [(i32, &str); 2] = [(126, "found but not executable"), (127, "command not found")];
 
 /// The last words of a hook that crashed; `None` for one that decided.
-pub(super) fn crash(status: i32, stderr: &str, hook: &Hook) -> Option<String> {
+pub(crate) fn crash(status: i32, stderr: &str, hook: &Hook) -> Option<String> {
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
     let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = &lines[..end];

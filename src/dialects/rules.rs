@@ -3,14 +3,17 @@
 //! What is not told is taken for a match where an event can be refused: a guard is rather asked
 //! once too often.
 
+mod command;
+mod line;
+
 use regex::Regex;
 
-use super::command::CommandForm;
-use super::path::{PathMatch, decide_paths};
-use super::{MatcherError, Mismatch, Place, expression};
-use crate::dialects::Dialect;
-use crate::dialects::settings::hosts::{Matching, Subject};
+use super::Dialect;
+use super::settings::hosts::{Matching, Subject};
 use crate::engine::event::Event;
+use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression};
+use crate::engine::hook::{Condition, Mismatch, Place};
+use command::CommandForm;
 
 /// What a hook in a host's settings says about the events that it wants.
 #[derive(Debug, Clone)]
@@ -27,11 +30,11 @@ pub struct Wanted {
 
 /// The same, ready for use.
 #[derive(Debug, Clone)]
-pub(super) struct HostMatch {
+pub struct HostMatch {
     dialect: &'static Dialect,
     event: &'static str,
     names: Option<(Names, Subject)>,
-    condition: Option<Condition>,
+    condition: Option<PermissionRule>,
 }
 
 /// What a matcher takes.
@@ -45,7 +48,7 @@ enum Names {
 
 /// A permission rule: `Bash(git *)`.
 #[derive(Debug, Clone)]
-struct Condition {
+struct PermissionRule {
     written: String,
     tool: String,
     of: Of,
@@ -63,20 +66,41 @@ enum Of {
 }
 
 impl HostMatch {
+    /// Reads what a hook in a host's settings says, as that host reads it.
+    ///
     /// # Errors
-    /// When the matcher is no regular expression, or the condition no rule.
-    pub(super) fn read(wanted: &Wanted) -> Result<HostMatch, MatcherError> {
+    /// When its matcher is no regular expression, or its condition no permission rule.
+    pub fn read(wanted: &Wanted) -> Result<HostMatch, MatcherError> {
         let names = match &wanted.matcher {
             Some((matching, subject, written)) => {
                 Names::read(*matching, *subject, written)?.map(|names| (names, *subject))
             }
             None => None,
         };
-        let condition = wanted.condition.as_deref().map(Condition::read).transpose()?;
+        let condition = wanted.condition.as_deref().map(PermissionRule::read).transpose()?;
         Ok(HostMatch { dialect: wanted.dialect, event: wanted.event, names, condition })
     }
 
-    pub(super) fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+    /// A host that tells one moment by several events asks each hook by its own.
+    fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
+        if event.host() != self.dialect.name {
+            return Ok(());
+        }
+        let Some(found) = event.context().text(&format!("raw.{}", self.dialect.names_event_by))
+        else {
+            return Ok(());
+        };
+        let mut own = self.dialect.events.iter().filter(|row| row.name == self.event);
+        if own.any(|row| row.is_called(&found)) {
+            return Ok(());
+        }
+        let wanted = self.event.to_string();
+        Err(Mismatch::Matcher { what: "the event".to_string(), wanted, found: vec![found] })
+    }
+}
+
+impl Condition for HostMatch {
+    fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
         self.is_meant(event)?;
         if let Some((names, subject)) = &self.names {
             let found = match subject {
@@ -101,31 +125,14 @@ impl HostMatch {
     }
 
     /// Whether its matcher, if it is compared with tools, takes one of these names.
-    pub(super) fn takes_tool(&self, names: &[&str]) -> bool {
+    fn takes_tool(&self, names: &[&str]) -> bool {
         match &self.names {
             Some((form, Subject::Tool)) => names.iter().any(|name| form.fit(name)),
             Some((_, Subject::Command | Subject::Fact(_))) | None => true,
         }
     }
 
-    /// A host that tells one moment by several events asks each hook by its own.
-    fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
-        if event.host() != self.dialect.name {
-            return Ok(());
-        }
-        let Some(found) = event.context().text(&format!("raw.{}", self.dialect.names_event_by))
-        else {
-            return Ok(());
-        };
-        let mut own = self.dialect.events.iter().filter(|row| row.name == self.event);
-        if own.any(|row| row.is_called(&found)) {
-            return Ok(());
-        }
-        let wanted = self.event.to_string();
-        Err(Mismatch::Matcher { what: "the event".to_string(), wanted, found: vec![found] })
-    }
-
-    pub(super) fn needs_action(&self) -> bool {
+    fn needs_action(&self) -> bool {
         let of_tool = |(_, subject): &(Names, Subject)| !matches!(subject, Subject::Fact(_));
         self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)
     }
@@ -262,8 +269,8 @@ impl std::fmt::Display for Names {
     }
 }
 
-impl Condition {
-    fn read(written: &str) -> Result<Condition, MatcherError> {
+impl PermissionRule {
+    fn read(written: &str) -> Result<PermissionRule, MatcherError> {
         let problem = |text: &str| Err(MatcherError { problem: text.to_string() });
         let (tool, inner) = match written.trim().split_once('(') {
             None => (written.trim(), None),
@@ -280,7 +287,7 @@ impl Condition {
             None | Some("" | "*") => Of::All,
             Some(inner) => Of::read(tool, inner)?,
         };
-        Ok(Condition { written: written.to_string(), tool: tool.to_string(), of })
+        Ok(PermissionRule { written: written.to_string(), tool: tool.to_string(), of })
     }
 
     fn decide(&self, dialect: &Dialect, event: &Event, place: &Place) -> Result<(), Mismatch> {
@@ -428,7 +435,7 @@ mod tests {
     #[test]
     fn what_is_no_rule_is_a_mistake() {
         for wrong in ["Bash(git *", "(git *)", "", "Task(x)"] {
-            assert!(Condition::read(wrong).is_err(), "{wrong}");
+            assert!(PermissionRule::read(wrong).is_err(), "{wrong}");
         }
     }
 }

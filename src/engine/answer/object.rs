@@ -15,18 +15,18 @@ use crate::engine::event::context::string_text;
 use crate::engine::outcome::RESULT_KEYS;
 
 /// Reads text that is one JSON object and nothing else.
-pub(super) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+pub(crate) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
     serde_json::from_str::<Object>(text).map(|object| object.0)
 }
 
 /// What an object says that is one and nothing else, whatever stands in it beside our keys: half
 /// of a character that was cut in two, a number without bounds, any depth.
-pub(super) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
+pub(crate) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
     serde_json::from_str::<Said>(text).map(|said| said.0)
 }
 
 /// Whether the text is a JSON list that holds an object with a key of ours.
-pub(super) fn is_list_of_answers(text: &str) -> bool {
+pub(crate) fn is_list_of_answers(text: &str) -> bool {
     if !text.starts_with('[') {
         return false;
     }
@@ -73,17 +73,17 @@ impl<'de> Deserialize<'de> for All {
 }
 
 /// All entries of text that is one JSON object; `None` for other text.
-pub(super) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
+pub(crate) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
     serde_json::from_str::<All>(text).ok().map(|all| all.0)
 }
 
 /// The entries of text that is one JSON object, unread; none of other text.
-pub(super) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
+pub(crate) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
     serde_json::from_str::<Parts<'_>>(text).map(|parts| parts.0).unwrap_or_default()
 }
 
 /// The findings of a text that is one object, as they are written.
-pub(super) fn findings_in(text: &str) -> Vec<Written> {
+pub(crate) fn findings_in(text: &str) -> Vec<Written> {
     let entries = parts(text);
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
     let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
@@ -93,7 +93,7 @@ pub(super) fn findings_in(text: &str) -> Vec<Written> {
 }
 
 /// A value as far as it can be read.
-pub(super) fn value_of(raw: &str) -> Value {
+pub(crate) fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
 }
@@ -124,12 +124,12 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, 
 }
 
 /// The value of a key; of one that stands twice, the last.
-pub(super) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
 /// The JSON objects that stand in a text and in no other object, and whether all of it was read.
-pub(super) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
+pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
     let mut objects = Vec::new();
     let mut searched_bytes = 0;
     let mut from = 0;
@@ -156,13 +156,13 @@ pub(super) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
 }
 
 /// Whether an object begins a line and nothing follows it.
-pub(super) fn ends_text(text: &str, object: &Range<usize>) -> bool {
+pub(crate) fn ends_text(text: &str, object: &Range<usize>) -> bool {
     let before = text[..object.start].rsplit(['\n', '\r']).next().unwrap_or_default();
     before.trim().is_empty() && text[object.end..].trim().is_empty()
 }
 
 /// Whether a JSON object begins near the end of the text and never ends.
-pub(super) fn breaks_off(text: &str) -> bool {
+pub(crate) fn breaks_off(text: &str) -> bool {
     let Some(start) = text.rfind('{') else { return false };
     let rest = &text[start..];
     let key = rest[1..].trim_start_matches([' ', '\n', '\r', '\t', '"', '\\']);
@@ -171,7 +171,7 @@ pub(super) fn breaks_off(text: &str) -> bool {
 }
 
 /// Where the reader stopped.
-pub(super) fn read_until(text: &str, error: &serde_json::Error) -> usize {
+pub(crate) fn read_until(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
 }

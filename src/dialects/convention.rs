@@ -1,0 +1,117 @@
+//! How hooks of a dialect are spoken to: the rows, as the engine asks for them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::judge::judge;
+use super::{Binding, Heard, Results, Says};
+use crate::engine::answer::refusal::Vocabulary;
+use crate::engine::ending::Ending;
+use crate::engine::event::{Context, Event, OnFailure};
+use crate::engine::hook::Matcher;
+use crate::engine::hook::convention::{Convention, EventPart, Permit, Printed, ToolCall};
+
+impl Convention for Binding {
+    fn system(&self) -> &'static str {
+        self.dialect.name
+    }
+
+    fn event_name(&self) -> &'static str {
+        self.row.name
+    }
+
+    fn full_event_name(&self) -> String {
+        self.row.full_name()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.row.conduct.timeout
+    }
+
+    fn on_failure(&self) -> OnFailure {
+        self.row.on_failure
+    }
+
+    fn runs_once(&self) -> bool {
+        self.dialect.runs_once
+    }
+
+    fn has(&self, event: &Event) -> bool {
+        self.tells_of(event)
+    }
+
+    fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {
+        let numbered = |first: usize, calls: Vec<ToolCall>| {
+            (first..).zip(calls).map(|(number, call)| EventPart { number, call: Some(call) })
+        };
+        let mut parts: Vec<EventPart> = numbered(0, self.dialect.calls(event)).collect();
+        if parts.is_empty() {
+            parts.push(EventPart::WHOLE);
+        }
+        let patches = self.dialect.patch_calls(event);
+        if patches.is_empty() {
+            return parts;
+        }
+        if parts.iter().all(|part| part.call.is_none()) {
+            // A host's own hook gets the command as it came, and the patch.
+            parts.extend(numbered(1, patches));
+        }
+        let name = event.context().string("toolName").unwrap_or_default();
+        let is_meant = |part: &EventPart| match &part.call {
+            Some(call) => {
+                let is_about = self.row.gather.is_none_or(|gather| gather.tool == call.name);
+                is_about && matcher.takes_tool(&self.dialect.names_of(call))
+            }
+            None => matcher.takes_tool(&[&name]),
+        };
+        if parts.iter().any(is_meant) {
+            parts.retain(is_meant);
+        }
+        parts
+    }
+
+    fn payload(&self, event: &Event, part: &EventPart) -> Context {
+        self.encode_call(event, part.call.as_ref())
+    }
+
+    fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
+        Binding::variables(*self, event, project)
+    }
+
+    fn has_own_results(&self) -> bool {
+        self.row.results != Results::Native
+    }
+
+    fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
+        judge(*self, printed, permit)
+    }
+
+    fn refusal(&self, answer: &[(String, Value)]) -> Option<String> {
+        Binding::refusal(*self, answer)
+    }
+
+    fn is_data(&self, place: &str, key: &str) -> bool {
+        match self.row.results {
+            Results::Native => Vocabulary::Native.is_data(place, key),
+            Results::Whole(_) => true,
+            Results::Keys(keys) => {
+                let is_own = |own: &super::Key| {
+                    (own.name == key || own.list() == Some(key)) && own.says != Says::Refusal
+                };
+                place.is_empty() && keys.iter().any(is_own)
+            }
+            Results::Form(form) => {
+                let is_here = |path: &str| match path.rsplit_once('.') {
+                    Some((outer, name)) => outer == place && name == key,
+                    None => place.is_empty() && path == key,
+                };
+                let is_data = |says: Heard| match says {
+                    Heard::Reason | Heard::New(_) | Heard::Context | Heard::Output => true,
+                    Heard::Words { .. } | Heard::Flag(_) | Heard::Objection => false,
+                };
+                form.reads.iter().any(|hear| is_here(hear.path) && is_data(hear.says))
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! How one hook's run ended, and what it wrote.
+//!
+//! Plain data. Every way in which a hook's run can end is a variant of [`Ending`].
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text};
+use crate::engine::outcome::Verdict;
+use crate::engine::outcome::merge::{CRASHED, Heard};
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this status.
+    Status(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// How one hook's run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    /// It answered.
+    Answered(Verdict),
+    /// It exited with 0 and an answer that cannot be used.
+    Malformed { problem: String },
+    /// Its program crashed: it decided nothing. The last words of its interpreter.
+    Crashed { problem: String },
+    /// It exited with another status than 0 or 2, which in its dialect is an error and no refusal.
+    Threw {
+        /// The status and what it said.
+        problem: String,
+        /// What it had changed of the event by then, where its dialect lets that stay.
+        left: Vec<(String, Value)>,
+    },
+    /// A signal killed it.
+    Killed { signal: i32 },
+    /// It used more than one of its limits allows; its process tree was killed.
+    OverLimit {
+        /// The key of `limits`.
+        limit: &'static str,
+        /// How much it used of how much.
+        problem: String,
+    },
+    /// It was still running at its timeout; its process tree was killed.
+    TimedOut { after: Duration },
+    /// The whole budget was used up while it was running, and its process tree was killed; or
+    /// before it could be started.
+    OutOfBudget { budget: Duration },
+    /// hookrun was told to stop while it was running, and its process tree was killed; or
+    /// before it could be started.
+    Aborted {
+        /// The signal that told it; `None` for the program around it.
+        signal: Option<i32>,
+    },
+    /// An earlier hook settled the event while this one ran beside it.
+    Voided,
+    /// It never started.
+    NotStarted(StartError),
+    /// Its exit status is not known: somebody else took it.
+    Lost { problem: String },
+    /// It is a function, and returned an error or panicked.
+    Errored { problem: String },
+}
+
+/// Why a hook never started, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("never ran: {problem}; {cure}")]
+pub struct StartError {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub cure: String,
+}
+
+/// A row of [`FAILURES`].
+#[derive(Debug)]
+pub struct FailureRow {
+    /// Its name in `--format json`.
+    pub name: &'static str,
+    /// What went wrong.
+    pub what: &'static str,
+    /// How the reason reads.
+    pub reason: &'static str,
+}
+
+/// Every way in which a hook can fail to answer: the table in the README and in
+/// `man hookrun-hook`. The names are those of [`Ending::name`].
+pub const FAILURES: &[FailureRow] = &[
+    FailureRow {
+        name: "timed-out",
+        what: "still running at its timeout; its process tree is killed",
+        reason: "timed out after 5s; `# hookrun: timeout=60s` gives it more",
+    },
+    FailureRow {
+        name: "not-started",
+        what: "could not be started",
+        reason: "never ran: `guard.sh` is not executable; run `chmod +x guard.sh`",
+    },
+    FailureRow { name: "killed", what: "killed by a signal", reason: "killed by SIGSEGV" },
+    FailureRow {
+        name: "over-limit",
+        what: "used more than its `limits` allow; its process tree is killed",
+        reason: "over its limit on memory: it held 70.2 MiB of 64 MiB",
+    },
+    FailureRow {
+        name: "malformed",
+        what: "exited 0 with an answer that cannot be used",
+        reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
+    },
+    FailureRow {
+        name: "crashed",
+        what: "its program crashed: an uncaught exception, a shell's syntax error or `command not \
+               found`, exit status 126 or 127",
+        reason: "crashed: ModuleNotFoundError: No module named 'jsn' (guard.py:2)",
+    },
+    FailureRow {
+        name: "threw",
+        what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
+        reason: "exited with status 1: cannot read the policy",
+    },
+    FailureRow {
+        name: "out-of-budget",
+        what: "not done when the whole budget (`--budget`) was used up",
+        reason: "the budget of 10s was used up",
+    },
+    FailureRow {
+        name: "aborted",
+        what: "not done when hookrun was told to stop",
+        reason: "hookrun was told to stop by SIGTERM",
+    },
+    FailureRow {
+        name: "lost",
+        what: "its exit status was taken by somebody else",
+        reason: "its exit status is not known: …",
+    },
+    FailureRow {
+        name: "errored",
+        what: "a function of the program around it returned an error, or panicked",
+        reason: "panicked: index out of bounds",
+    },
+];
+
+impl Ending {
+    /// Its name in `--format json` and in traces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Ending::Answered(_) => "answered",
+            Ending::Malformed { .. } => "malformed",
+            Ending::Crashed { .. } => "crashed",
+            Ending::Threw { .. } => "threw",
+            Ending::Killed { .. } => "killed",
+            Ending::OverLimit { .. } => "over-limit",
+            Ending::TimedOut { .. } => "timed-out",
+            Ending::OutOfBudget { .. } => "out-of-budget",
+            Ending::Aborted { .. } => "aborted",
+            Ending::Voided => "voided",
+            Ending::NotStarted(_) => "not-started",
+            Ending::Lost { .. } => "lost",
+            Ending::Errored { .. } => "errored",
+        }
+    }
+
+    /// What the hook said, if it answered.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        if let Ending::Answered(verdict) = self { Some(verdict) } else { None }
+    }
+
+    /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Ending::Answered(_) | Ending::Voided => None,
+            Ending::Malformed { problem } => Some(format!("malformed answer: {problem}")),
+            Ending::Crashed { problem } => Some(format!("{CRASHED}{problem}")),
+            Ending::Threw { problem, .. } => Some(problem.clone()),
+            Ending::Killed { signal } => Some(format!("killed by {}", signal_name(*signal))),
+            Ending::OverLimit { limit, problem } => {
+                Some(format!("over its limit on {limit}: {problem}"))
+            }
+            // Who has written another time knows how.
+            Ending::TimedOut { after } if *after == DEFAULT_TIMEOUT => {
+                let after = duration_text(*after);
+                Some(format!("timed out after {after}; `# hookrun: timeout=60s` gives it more"))
+            }
+            Ending::TimedOut { after } => {
+                Some(format!("timed out after {}", duration_text(*after)))
+            }
+            Ending::OutOfBudget { budget } => {
+                Some(format!("the budget of {} was used up", duration_text(*budget)))
+            }
+            Ending::Aborted { signal } => Some(told_to_stop(*signal)),
+            Ending::NotStarted(error) => Some(error.to_string()),
+            Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
+            Ending::Errored { problem } => Some(problem.clone()),
+        }
+    }
+
+    /// What the merge hears; `None` for a hook that no longer mattered.
+    pub fn heard(&self) -> Option<Heard> {
+        match self.verdict() {
+            Some(verdict) => Some(Heard::Verdict(verdict.clone())),
+            None => self.failure().map(Heard::Failure),
+        }
+    }
+}
+
+/// The words for [`Ending::Aborted`].
+pub fn told_to_stop(signal: Option<i32>) -> String {
+    let by = signal.map(|signal| format!(" by {}", signal_name(signal))).unwrap_or_default();
+    format!("hookrun was told to stop{by}")
+}
+
+/// The name of a signal: `SIGTERM`, or `signal 64` where it has none.
+pub fn signal_name(signal: i32) -> String {
+    match signal_hook::low_level::signal_name(signal) {
+        Some(name) => name.to_string(),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// A stream as it was kept: whole, or its head and its tail.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// The beginning.
+    pub head: Vec<u8>,
+    /// The end of what did not fit into the head.
+    pub tail: Vec<u8>,
+    /// How many bytes there were.
+    pub total_bytes: u64,
+}
+
+impl Captured {
+    /// Whether bytes are missing.
+    pub fn is_cut(&self) -> bool {
+        self.total_bytes > (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The text, invalid UTF-8 replaced, with a line that says what is missing. With a byte order
+    /// mark of UTF-16, which some shells of Windows write, it is read as that.
+    pub fn text(&self) -> String {
+        if let Some(text) = self.utf_16().filter(|_| !self.is_cut()) {
+            return text;
+        }
+        let mut text = String::from_utf8_lossy(&self.head).into_owned();
+        if self.is_cut() {
+            let missing = self.total_bytes - (self.head.len() + self.tail.len()) as u64;
+            text.push_str(&format!("\n[… {missing} bytes left out …]\n"));
+        }
+        text.push_str(&String::from_utf8_lossy(&self.tail));
+        text
+    }
+}
+
+impl Captured {
+    fn utf_16(&self) -> Option<String> {
+        let order: fn([u8; 2]) -> u16 = match self.head.get(..2)? {
+            [0xff, 0xfe] => u16::from_le_bytes,
+            [0xfe, 0xff] => u16::from_be_bytes,
+            _ => return None,
+        };
+        let bytes = [self.head.as_slice(), self.tail.as_slice()].concat();
+        let (units, _) = bytes.as_chunks::<2>();
+        let units: Vec<u16> = units.iter().skip(1).map(|unit| order(*unit)).collect();
+        Some(String::from_utf16_lossy(&units))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf_16_is_read_as_such() {
+        let with = |mark: [u8; 2], bytes: [fn(u16) -> [u8; 2]; 1]| {
+            let units = "nö\u{1f980}".encode_utf16().flat_map(bytes[0]);
+            let head: Vec<u8> = mark.into_iter().chain(units).collect();
+            Captured { total_bytes: head.len() as u64, head, tail: Vec::new() }.text()
+        };
+        assert_eq!(with([0xff, 0xfe], [u16::to_le_bytes]), "nö\u{1f980}");
+        assert_eq!(with([0xfe, 0xff], [u16::to_be_bytes]), "nö\u{1f980}");
+    }
+
+    #[test]
+    fn every_failure_has_a_row_and_every_row_a_failure() {
+        let endings = [
+            Ending::TimedOut { after: Duration::from_secs(5) },
+            Ending::NotStarted(StartError { problem: "x".into(), cure: "y".into() }),
+            Ending::Killed { signal: 11 },
+            Ending::OverLimit { limit: "memory", problem: "x".into() },
+            Ending::Malformed { problem: "x".into() },
+            Ending::Crashed { problem: "x".into() },
+            Ending::Threw { problem: "x".into(), left: Vec::new() },
+            Ending::OutOfBudget { budget: Duration::from_secs(10) },
+            Ending::Aborted { signal: None },
+            Ending::Lost { problem: "x".into() },
+            Ending::Errored { problem: "x".into() },
+        ];
+        let named: Vec<&str> = endings.iter().map(Ending::name).collect();
+        let rows: Vec<&str> = FAILURES.iter().map(|row| row.name).collect();
+        assert_eq!(named, rows);
+        assert!(endings.iter().all(|ending| ending.failure().is_some()));
+        assert_eq!(endings[2].failure().unwrap(), "killed by SIGSEGV");
+    }
+
+    #[test]
+    fn a_cut_stream_says_how_much_is_missing() {
+        let captured = Captured { head: b"abc".to_vec(), tail: b"xyz".to_vec(), total_bytes: 10 };
+        assert_eq!(captured.text(), "abc\n[… 4 bytes left out …]\nxyz");
+    }
+}
