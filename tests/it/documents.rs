@@ -23,7 +23,7 @@ const NOT_SO: &[(&str, &str)] = &[
     (r"\brefus(e|es|ed|al|als|ing|able)\b", "block"),
     (r"\b(not )?as expected\b", "passed, failed"),
     (r"\b(is|are) (not )?in order\b", "no errors, valid"),
-    (r"\b(is|are) passed over\b", "skip"),
+    (r"(^|[.;,] )who\b", "name the person or the program"),
     (
         r"\bwho(ever)? (has|asks|can|gets|pushes|answers|shadows)\b",
         "name the person or the program",

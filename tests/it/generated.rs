@@ -224,7 +224,7 @@ fn the_tutorial_shows_what_hookrun_prints() {
 
 #[test]
 fn the_pages_about_systems_show_what_hookrun_prints() {
-    for page in ["wolli", "oh-my-pi", "pi", "openclaw"] {
+    for page in ["README", "wolli", "oh-my-pi", "pi", "openclaw"] {
         let page = &format!("docs/systems/{page}.md");
         let sandbox = with_our_files();
         let place = sandbox.path().to_path_buf();
@@ -458,13 +458,13 @@ fn events() -> String {
         let rewrites: Vec<String> = rewrites.collect();
         [code(&spec.name), gate.to_string(), rewrites.join(", "), spec.summary.to_string()]
     });
-    table(["event", "gate", "rewritable", "asked when"], rows)
+    table(["event", "gate", "rewritable", "when"], rows)
 }
 
 fn answers() -> String {
     let rows =
         RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
-    table(["a hook that …", "says", "rule"], rows)
+    table(["a hook that …", "means", "rule"], rows)
 }
 
 fn redactions() -> String {
@@ -587,7 +587,7 @@ fn git_hooks() -> String {
         let gate = if spec.blocks { "yes" } else { "" };
         [code(hook.name), code(hook.event), gate.to_string(), keys.join("; ")]
     });
-    table(["git's hook", "event", "gate", "keys, beside `cwd` and `raw`"], rows)
+    table(["git's hook", "event", "gate", "keys, besides `cwd` and `raw`"], rows)
 }
 
 fn tools() -> String {
@@ -623,7 +623,7 @@ fn shipped_hooks() -> String {
         let name = script.file_name().unwrap().to_str().unwrap();
         [format!("[`{name}`](../{path})"), events.join(", "), first_sentence(script)]
     });
-    table(["hook", "asked at", "what it does"], rows)
+    table(["hook", "event", "what it does"], rows)
 }
 
 /// The first sentence of a script's leading comment.
