@@ -420,8 +420,8 @@ mod tests {
         assert!(!wants(&matcher, r#"{"toolName":"mcp__slack__post"}"#));
     }
 
-    /// The guard in the README and in the tutorial.
-    const README_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
+    /// The guard in docs/hooks.md, docs/configuration.md and the tutorial.
+    const PUSH_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
 
     /// The guard for Codex in docs/hosts/codex.md.
     const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)*\s*$";
@@ -436,13 +436,13 @@ mod tests {
             (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
             (r"^rm .*x$", "ls\nrm -r x\nls", true),
             (r"\Arm", "ls\nrm x", false),
-            (README_GUARD, "git push --force; ls", true),
-            (README_GUARD, "git -C sub push -fu origin x", true),
-            (README_GUARD, "git push origin +main", true),
-            (README_GUARD, "git push \\\n -f", true),
-            (README_GUARD, "git push --force-with-lease\nls", true),
-            (README_GUARD, "git commit -m \"push -f \"", false),
-            (README_GUARD, "git push --follow-tags origin feature-f", false),
+            (PUSH_GUARD, "git push --force; ls", true),
+            (PUSH_GUARD, "git -C sub push -fu origin x", true),
+            (PUSH_GUARD, "git push origin +main", true),
+            (PUSH_GUARD, "git push \\\n -f", true),
+            (PUSH_GUARD, "git push --force-with-lease\nls", true),
+            (PUSH_GUARD, "git commit -m \"push -f \"", false),
+            (PUSH_GUARD, "git push --follow-tags origin feature-f", false),
             (RUNNING_SHELL, "bash -i", true),
             (RUNNING_SHELL, "cd x\n/usr/bin/python3", true),
             (RUNNING_SHELL, "bash -c ls", false),

@@ -49,7 +49,7 @@ use crate::sandbox::Sandbox;
 /// What to do about a document that is out of date.
 const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
 
-/// Held while a document is read, compared and perhaps written: the README has both tables and
+/// Held while a document is read, compared and perhaps written: a page has both tables and
 /// output, and each is a test of its own.
 pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 
