@@ -1,5 +1,6 @@
 //! Runs a plan, step by step, and hears the hooks in plan order.
 
+mod links;
 mod surroundings;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::plan::{Plan, Planned, Step, Wish};
 use crate::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::ui::desk::Seat;
+pub use links::follow;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 use surroundings::{
     absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
@@ -37,6 +39,7 @@ pub fn run(
     let started = Instant::now();
     let spec = event.spec().clone();
     let mut chain = Chain {
+        hooks: plan.hooks().map(|planned| Arc::clone(&planned.hook)).collect(),
         came: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
@@ -64,6 +67,8 @@ pub fn run(
 }
 
 struct Chain<'c> {
+    /// All of the plan.
+    hooks: Vec<Arc<Hook>>,
     /// The event as the rewrites so far have left it.
     event: Event,
     /// The event as it came, where every hook sees that.
@@ -438,6 +443,8 @@ impl Chain<'_> {
                 let applied = self.event.rewrite(field, &new);
                 applied.map(|()| new).map_err(|error| error.to_string())
             });
+            self.event = follow(self.event.clone(), &self.hooks, self.surroundings);
+
             let (new, rejected) = match result {
                 Ok(new) => (new, None),
                 Err(why) => (value.clone(), Some(why)),

@@ -17,6 +17,7 @@ use glob::{Glob, tool_glob};
 use host::HostMatch;
 pub use host::Wanted;
 pub use path::check_path;
+pub(crate) use path::tidy;
 use path::{PathMatch, decide_paths};
 
 /// Which events of its name a hook wants. The default wants all of them.
@@ -163,6 +164,11 @@ impl Matcher {
     /// The tool matcher as it was written.
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
+    }
+
+    /// Whether it looks at paths.
+    pub(crate) fn needs_paths(&self) -> bool {
+        !self.paths.is_empty() || self.host.as_ref().is_some_and(HostMatch::needs_paths)
     }
 
     /// Whether it looks at a command line, which only tools have.

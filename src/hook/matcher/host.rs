@@ -125,6 +125,10 @@ impl HostMatch {
         Err(Mismatch::Matcher { what: "the event".to_string(), wanted, found: vec![found] })
     }
 
+    pub(super) fn needs_paths(&self) -> bool {
+        self.condition.as_ref().is_some_and(|condition| matches!(condition.of, Of::Path(_)))
+    }
+
     pub(super) fn needs_action(&self) -> bool {
         let of_tool = |(_, subject): &(Names, Subject)| !matches!(subject, Subject::Fact(_));
         self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)
