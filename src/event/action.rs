@@ -200,7 +200,8 @@ impl Action {
                 return Ok(Vec::new());
             };
             let list = elements(list).ok_or_else(|| wrong(&format!("`{key}` is not a list")))?;
-            let texts: Option<Vec<String>> = list.iter().map(|one| string_text(one.get())).collect();
+            let texts: Option<Vec<String>> =
+                list.iter().map(|one| string_text(one.get())).collect();
             texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
         };
         let (paths, resolved) = (strings("paths")?, strings("resolved")?);
