@@ -168,6 +168,8 @@ fn main_loop(wish: &Wish, events: u64, ledger: &mut Ledger) -> Result<(), Box<dy
                 ledger.note(scenario.name, scenario, took, fire(&PLAIN, &mut shot)?);
             }
         }
+        // Its keeper ends with it, and is no leak.
+        drop(of_sandbox);
         watch.look(ledger, &about, site.mark());
         let done = place + 1;
         if done == warm || (done > warm && done.is_multiple_of(step)) || done == events {

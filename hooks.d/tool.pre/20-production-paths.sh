@@ -10,7 +10,7 @@
 #
 # hookrun: priority=20 reads=stdin
 
-# shellcheck disable=SC2086,SC2088  # Lists are split at IFS on purpose; ~ is resolved here.
+# shellcheck disable=SC2086  # Lists are split at IFS on purpose.
 set -f
 newline='
 '
@@ -35,37 +35,12 @@ flatten() {
     done
 }
 
-# follow PATH: sets `followed`, the path without links; what does not exist yet stays as it is.
-follow() {
-    at=$1 behind='' links=0
-    until cd -P -- "${at:-/}" 2>/dev/null; do
-        if [ -L "$at" ] && [ $links -lt 40 ]; then
-            links=$((links + 1))
-            target=$(readlink -- "$at")
-            case $target in /*) at=$target ;; *) at=${at%/*}/$target ;; esac
-        else
-            behind=/${at##*/}$behind
-            at=${at%/*}
-        fi
-    done
-    flatten "$PWD$behind"
-    followed=$flat
-}
-
+# judge_path PATH ABSOLUTE: refuses it, as it was named, if it lies below one of the folders.
 judge_path() {
-    path=$1
-    case $path in
-    /*) ;;
-    '~' | '~/'*) path=${HOME-}${path#'~'} ;;
-    *) path=$here/$path ;;
-    esac
-    follow "$path"
-    flatten "$path"
+    flatten "$2"
     IFS=:
     for root in $roots; do
-        case $flat/$newline$followed/ in
-        "$root"/* | *"$newline$root"/*) refuse "$1" ;;
-        esac
+        case $flat/ in "$root"/*) refuse "$1" ;; esac
     done
 }
 
@@ -78,13 +53,13 @@ for root in ${HOOKRUN_PROD_PATHS-/srv/prod}; do
     /*) ;;
     *) refuse "HOOKRUN_PROD_PATHS names \`$root\`, which is not an absolute folder" ;;
     esac
-    follow "$root"
-    roots=$roots:$root:$followed
+    real=$(cd -P -- "$root" 2>/dev/null && pwd -P) || real=$root
+    roots=$roots:$root:$real
 done
 roots=${roots#:}
 
 case " ${HOOKRUN_TRUNCATED-} " in
-*' HOOKRUN_ACTION_COMMAND '* | *' HOOKRUN_ACTION_PATHS '*)
+*' HOOKRUN_ACTION_COMMAND '* | *' HOOKRUN_ACTION_PATHS '* | *' HOOKRUN_ACTION_RESOLVED '*)
     refuse 'this action is too long to be checked' ;;
 esac
 
@@ -95,15 +70,17 @@ for root in $roots; do
     esac
 done
 
-judge_path .
+judge_path . "$here"
+judge_path . "$(pwd -P)"
 IFS=$newline
-for path in ${HOOKRUN_ACTION_PATHS-}; do
-    judge_path "$path"
+set -- ${HOOKRUN_ACTION_PATHS-}
+for path; do
+    case $path in /*) whole=$path ;; *) whole=$here/$path ;; esac
+    judge_path "$path" "$whole"
 done
-# The files of a patch that a shell command holds (`apply_patch <<EOF`).
 IFS=$newline
-for line in ${HOOKRUN_ACTION_COMMAND-}; do
-    case $line in
-    '*** Add File: '* | '*** Update File: '* | '*** Delete File: '* | '*** Move to: '*) judge_path "${line#*: }" ;;
-    esac
+# The same paths in the same order, with links followed; further ones may follow.
+for real in ${HOOKRUN_ACTION_RESOLVED-}; do
+    judge_path "${1:-$real}" "$real"
+    [ $# -eq 0 ] || shift
 done

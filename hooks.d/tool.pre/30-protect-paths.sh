@@ -18,24 +18,9 @@ set -f
 
 newline='
 '
-paths=${HOOKRUN_ACTION_PATHS-}
 case ${HOOKRUN_ACTION_KIND-} in
 read | search | fetch | agent) exit 0 ;;
-write | edit) ;;
-shell)
-    case "${HOOKRUN_ACTION_COMMAND-} ${HOOKRUN_TRUNCATED-} " in
-    *'*** Begin Patch'*) ;;
-    *' HOOKRUN_ACTION_COMMAND '*) ;;
-    *) exit 0 ;;
-    esac
-    IFS=$newline
-    for line in ${HOOKRUN_ACTION_COMMAND-}; do
-        case $line in
-        '*** Add File: '* | '*** Update File: '* | '*** Delete File: '*) paths=$paths$newline${line#*: } ;;
-        '*** Move to: '*) paths=$paths$newline${line#*: } ;;
-        esac
-    done
-    IFS=' ' ;;
+write | edit | shell) ;;
 *)
     # A tool of a kind that hookrun does not know, from an MCP server perhaps: it may write,
     # unless its name says that it only looks.
@@ -49,7 +34,7 @@ refuse() {
 }
 
 case " ${HOOKRUN_TRUNCATED-} " in
-*' HOOKRUN_ACTION_PATHS '* | *' HOOKRUN_ACTION_COMMAND '*)
+*' HOOKRUN_ACTION_PATHS '* | *' HOOKRUN_ACTION_RESOLVED '* | *' HOOKRUN_ACTION_COMMAND '*)
     refuse 'this action is too long to be checked' 'change fewer files at a time' ;;
 esac
 
@@ -73,22 +58,6 @@ judge_name() {
     done
 }
 
-# follow PATH: sets `followed`, the path without links; what does not exist yet stays as it is.
-follow() {
-    at=$1 behind='' links=0
-    until folder=$(cd -P -- "${at:-/}" 2>/dev/null && pwd -P); do
-        if [ -L "$at" ] && [ $links -lt 40 ]; then
-            links=$((links + 1))
-            target=$(readlink -- "$at")
-            case $target in /*) at=$target ;; *) at=${at%/*}/$target ;; esac
-        else
-            behind=/${at##*/}$behind
-            at=${at%/*}
-        fi
-    done
-    followed=${folder%/}$behind
-}
-
 # judge_path PATH ABSOLUTE PROJECT: the project may live below a folder of such a name; only what
 # is inside it counts.
 judge_path() {
@@ -102,12 +71,16 @@ judge_path() {
 }
 
 project=${HOOKRUN_PROJECT_DIR:-$PWD}
-follow "$project"
-root=$followed
+root=$(cd -P -- "$project" 2>/dev/null && pwd -P) || root=$project
 IFS=$newline
-for path in $paths; do
+set -- ${HOOKRUN_ACTION_PATHS-}
+for path; do
     case $path in /*) whole=$path ;; *) whole=$PWD/$path ;; esac
     judge_path "$path" "$whole" "$project"
-    follow "$whole"
-    judge_path "$path" "$followed" "$root"
+done
+IFS=$newline
+# The same paths in the same order, with links followed; further ones may follow.
+for real in ${HOOKRUN_ACTION_RESOLVED-}; do
+    judge_path "${1:-$real}" "$real" "$root"
+    [ $# -eq 0 ] || shift
 done

@@ -140,6 +140,7 @@ impl Asked<'_> {
         }
         let sought = Sought { choice: &choice, env: self.env };
         sought.require(&self.args.require, runner.registry(), &spec.name)?;
+        let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, budget);
         self.pulse.promise(PATIENCE);
         let until = budget.map(|budget| budget.until);

@@ -268,6 +268,7 @@ fn try_to_decide(
     }
     let sought = Sought { choice: &choice, env };
     sought.require(&args.require, runner.registry(), &event.spec().name)?;
+    let event = runner.follow_links(event);
     let call = host.call(&event, env);
     let once = call.map_or(Once::Now(None), |call| runner.once(&event, &call, budget));
     let (mut run, claimed) = match once {
@@ -389,6 +390,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }
+    let event = runner.follow_links(event);
     let run = runner.handle_within(&event, None);
     let reply = host.reply(&run.outcome);
     if let Some(kept) = Kept::decided(event, run, settings) {

@@ -89,6 +89,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         runner = runner.ui(person.ui());
     }
     let budget = args.budget.or(asked.budget()).map(|whole| Budget::from(Instant::now(), whole));
+    let event = runner.follow_links(event);
     let mut run = runner.handle_within(&event, budget);
     run.outcome = with_complaint(run.outcome, complaint);
     let reply = host.reply(&run.outcome);

@@ -132,6 +132,10 @@ impl Condition for HostMatch {
         }
     }
 
+    fn needs_paths(&self) -> bool {
+        self.condition.as_ref().is_some_and(|condition| matches!(condition.of, Of::Path(_)))
+    }
+
     fn needs_action(&self) -> bool {
         let of_tool = |(_, subject): &(Names, Subject)| !matches!(subject, Subject::Fact(_));
         self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)

@@ -1,5 +1,6 @@
 //! Runs a plan, step by step, and hears the hooks in plan order.
 
+mod links;
 mod surroundings;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::engine::outcome::{Decision, Rewritten, Rule, Verdict};
 use crate::engine::plan::{Plan, Planned, Step, Wish};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::engine::ui::desk::Seat;
+pub use links::follow;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 use surroundings::{
     absent, facts, sandbox, session_of, variables, variables_of_host, ways_to_ask, whole,
@@ -36,6 +38,7 @@ pub fn run(
     let started = Instant::now();
     let spec = event.spec().clone();
     let mut chain = Chain {
+        hooks: plan.hooks().map(|planned| Arc::clone(&planned.hook)).collect(),
         came: spec.conduct.isolated.then(|| event.clone()),
         event: event.clone(),
         merger: Merger::new(&spec),
@@ -63,6 +66,8 @@ pub fn run(
 }
 
 struct Chain<'c> {
+    /// All of the plan.
+    hooks: Vec<Arc<Hook>>,
     /// The event as the rewrites so far have left it.
     event: Event,
     /// The event as it came, where every hook sees that.
@@ -413,6 +418,8 @@ impl Chain<'_> {
                 let applied = self.event.rewrite(field, &new);
                 applied.map(|()| new).map_err(|error| error.to_string())
             });
+            self.event = follow(self.event.clone(), &self.hooks, self.surroundings);
+
             let (new, rejected) = match result {
                 Ok(new) => (new, None),
                 Err(why) => (value.clone(), Some(why)),

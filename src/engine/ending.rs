@@ -86,7 +86,7 @@ pub struct FailureRow {
     pub reason: &'static str,
 }
 
-/// Every way in which a hook can fail to answer: the table in the README and in
+/// Every way in which a hook can fail to answer: the table in `docs/hooks.md` and in
 /// `man hookrun-hook`. The names are those of [`Ending::name`].
 pub const FAILURES: &[FailureRow] = &[
     FailureRow {

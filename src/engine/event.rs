@@ -8,6 +8,7 @@ mod builder;
 pub mod catalog;
 pub mod context;
 pub mod framing;
+mod links;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub use action::{Action, ActionKind};
 pub use builder::{BuildError, EventBuilder};
 pub use context::{Context, ContextError};
+pub use links::Links;
 
 use crate::engine::spelling;
 
@@ -390,6 +392,7 @@ struct Told {
     host: Cow<'static, str>,
     context: Context,
     action: Option<Action>,
+    links: Option<Links>,
 }
 
 impl Event {
@@ -427,7 +430,7 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut told = Told { spec, host, context, action: None };
+        let mut told = Told { spec, host, context, action: None, links: None };
         told.normalise_action()?;
         Ok(Event { told: Arc::new(told) })
     }
@@ -453,6 +456,26 @@ impl Event {
         self.told.action.as_ref()
     }
 
+    /// Where the links in its paths lead; `None` as long as nobody has looked.
+    pub fn links(&self) -> Option<&Links> {
+        self.told.links.as_ref()
+    }
+
+    /// The event with what was found about its paths: `resolved` goes into its action, unless its
+    /// host has said so itself.
+    #[must_use]
+    pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
+        let told = Arc::make_mut(&mut self.told);
+        told.links = Some(links);
+        if let Some(action) = told.action.as_mut().filter(|action| action.resolved.is_empty()) {
+            action.resolved = resolved;
+            if let Some(raw) = told.context.raw("action").filter(|_| !action.resolved.is_empty()) {
+                told.context.set_raw("action", action.with_resolved(raw));
+            }
+        }
+        self
+    }
+
     /// Replaces one field of the context; a rewritten tool input gives a new [`Action`].
     ///
     /// # Errors
@@ -471,6 +494,7 @@ impl Event {
 
 impl Told {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
+        self.links = None;
         if let Some(given) = self.context.raw("action") {
             self.action = Some(Action::read(given)?);
             return Ok(());

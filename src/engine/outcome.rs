@@ -132,7 +132,7 @@ pub struct RuleRow {
     pub verdict: &'static str,
 }
 
-/// How a hook answers: the table in the README, in `man hookrun-hook` and behind every trace.
+/// How a hook answers: the table in `docs/hooks.md`, in `man hookrun-hook` and behind every trace.
 pub const RULES: &[RuleRow] = &[
     RuleRow {
         rule: Rule::Silence,

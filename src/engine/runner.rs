@@ -242,13 +242,24 @@ impl Runner {
         self.surroundings.place(event)
     }
 
+    /// `event` with the links in its paths followed, once: its `action.resolved` and what `path`
+    /// matchers look at. Where no hook is bound to it nothing is looked up.
+    ///
+    /// Every way to decide does this by itself. It is for a program that keeps the event.
+    #[must_use]
+    pub fn follow_links(&self, event: Event) -> Event {
+        let bound = self.registry.bound(&event.spec().name);
+        chain::follow(event, &bound, &self.surroundings)
+    }
+
     /// What would be run for `event`.
     pub fn plan(&self, event: &Event) -> Plan {
         let bound = self.registry.bound(&event.spec().name);
         if bound.is_empty() {
             return Plan::default();
         }
-        Plan::build(&bound, event, &self.surroundings.place(event))
+        let event = chain::follow(event.clone(), &bound, &self.surroundings);
+        Plan::build(&bound, &event, &self.surroundings.place(&event))
     }
 
     /// The run of an event to which no hook is bound, where nothing else refuses it either:
@@ -269,6 +280,7 @@ impl Runner {
     /// supervises them to their timeouts, as long as this process lives. An event to which no
     /// hook is bound costs a look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
+        let event = &self.follow_links(event.clone());
         self.collected(self.noted(event, self.decide(event)))
     }
 
@@ -321,7 +333,10 @@ impl Runner {
         let (answer, decided) = tokio::sync::oneshot::channel();
         let asked = event.clone();
         // Nobody listens any more if the future was dropped.
-        let decide = move || drop(answer.send(own.noted(&asked, own.decide_within(&asked, None))));
+        let decide = move || {
+            let asked = own.follow_links(asked);
+            drop(answer.send(own.noted(&asked, own.decide_within(&asked, None))));
+        };
         let mut given_up = RaiseOnDrop { abort: Some(abort) };
         if let Err(error) = self.engine.beside(decide) {
             return own_failure(event, format!("no thread to decide in: {error}"));
@@ -334,6 +349,7 @@ impl Runner {
 
     /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        let event = &self.follow_links(event.clone());
         self.collected(self.noted(event, self.decide_within(event, budget)))
     }
 
@@ -407,6 +423,7 @@ impl Runner {
         if let Some(run) = self.idle(event) {
             return run;
         }
+        let event = &self.follow_links(event.clone());
         let plan = self.plan(event);
         if !plan.is_idle() {
             let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));

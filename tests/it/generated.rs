@@ -43,38 +43,19 @@ use hookrun::scenario::keys::{
 use hookrun::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
 
+use crate::documents::pages;
 use crate::sandbox::Sandbox;
 
 /// What to do about a document that is out of date.
 const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
 
-/// Held while a document is read, compared and perhaps written: the README has both tables and
+/// Held while a document is read, compared and perhaps written: a page has both tables and
 /// output, and each is a test of its own.
 pub(crate) static DOCUMENT: Mutex<()> = Mutex::new(());
 
-/// The documents whose tables are generated.
-const DOCUMENTS: &[&str] = &[
-    "README.md",
-    "docs/tutorial.md",
-    "docs/ci.md",
-    "docs/testing.md",
-    "docs/hosts/git.md",
-    "docs/hosts.md",
-    "docs/hosts/claude.md",
-    "docs/hosts/codex.md",
-    "docs/hosts/gemini.md",
-    "docs/hosts/cursor.md",
-    "docs/hosts/copilot.md",
-    "docs/hosts/opencode.md",
-    "docs/systems/README.md",
-    "docs/systems/loom.md",
-    "docs/systems/oh-my-pi.md",
-    "docs/systems/openclaw.md",
-    "docs/systems/pi.md",
-    "docs/systems/wolli.md",
-    "hooks.d/tool.post/10-redact-secrets.py",
-    "gates/hooks.d/commits.pre/10-commit-range.py",
-];
+/// Scripts with generated tables in them; every page may have some.
+const SCRIPTS: &[&str] =
+    &["hooks.d/tool.post/10-redact-secrets.py", "gates/hooks.d/commits.pre/10-commit-range.py"];
 
 /// A part's name and what makes it.
 type Part = (&'static str, fn() -> String);
@@ -148,7 +129,8 @@ const PARTS: &[Part] = &[
 fn the_tables_in_the_documents_are_those_in_the_code() {
     let _alone = DOCUMENT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut used = BTreeSet::new();
-    for document in DOCUMENTS {
+    let scripts = SCRIPTS.iter().map(|script| (*script).to_string());
+    for document in &pages().into_iter().chain(scripts).collect::<Vec<_>>() {
         let text = read(document);
         let mut made = String::new();
         let mut rest = text.as_str();
@@ -242,7 +224,7 @@ fn the_tutorial_shows_what_hookrun_prints() {
 
 #[test]
 fn the_pages_about_systems_show_what_hookrun_prints() {
-    for page in ["wolli", "oh-my-pi", "pi", "openclaw"] {
+    for page in ["README", "wolli", "oh-my-pi", "pi", "openclaw"] {
         let page = &format!("docs/systems/{page}.md");
         let sandbox = with_our_files();
         let place = sandbox.path().to_path_buf();
@@ -252,9 +234,36 @@ fn the_pages_about_systems_show_what_hookrun_prints() {
 
 #[test]
 fn the_readme_shows_what_hookrun_prints() {
+    walk_in_a_project("README.md");
+}
+
+#[test]
+fn the_pages_about_hooks_show_what_hookrun_prints() {
+    for page in ["hooks", "interactive", "configuration", "commands", "events"] {
+        walk_in_a_project(&format!("docs/{page}.md"));
+    }
+}
+
+/// Does what a page says in an empty project of a user without a log.
+fn walk_in_a_project(page: &str) {
+    let sandbox = Sandbox::new();
+    let place = sandbox.at("home/shop");
+    fs::create_dir_all(&place).unwrap();
+    walk(page, &sandbox, &place.canonicalize().unwrap(), "/home/you/shop");
+}
+
+#[test]
+fn the_two_commands_of_a_checkout_are_in_the_readme_and_work() {
+    let readme = read("README.md");
+    let (_, after) = readme.split_once("<!-- the main job -->\n```sh\n").expect("the main job");
+    let (block, _) = after.split_once("```").unwrap();
+    let lines: Vec<&str> = block.lines().collect();
+    assert!(readme.lines().take(40).any(|line| line == lines[0]), "it is near the top");
+    assert_eq!(lines[1..], ["cargo test"]);
     let sandbox = with_our_files();
-    let place = sandbox.path().to_path_buf();
-    walk("README.md", &sandbox, &place, "/home/you/hookrun");
+    let printed = shell(lines[0], &sandbox, sandbox.path());
+    assert!(printed.contains("\nBLOCK   10-guard-destructive.sh\n"), "{printed}");
+    assert!(read(".ci/run").contains("tool.pre.rm-rf.json"), "the gate runs it too");
 }
 
 /// A folder with the hooks and the fixtures of the repository.
@@ -360,10 +369,11 @@ fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A text without what differs from run to run: times, and the note about a process that was
+/// A text without what differs from run to run: dates, times, and the note about a process that was
 /// still dying when hookrun looked for what is left.
 fn timeless(text: &str) -> String {
     let text = Regex::new(r"(?m)^ +note +it left .*\n").unwrap().replace_all(text, "");
+    let text = Regex::new(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z").unwrap().replace_all(&text, "then");
     Regex::new(r"\b\d+(\.\d+)? m?s\b").unwrap().replace_all(&text, "a moment").into_owned()
 }
 
@@ -448,13 +458,13 @@ fn events() -> String {
         let rewrites: Vec<String> = rewrites.collect();
         [code(&spec.name), gate.to_string(), rewrites.join(", "), spec.summary.to_string()]
     });
-    table(["event", "gate", "rewritable", "asked when"], rows)
+    table(["event", "gate", "rewritable", "when"], rows)
 }
 
 fn answers() -> String {
     let rows =
         RULES.iter().map(|row| [row.answer.to_string(), row.verdict.to_string(), code(row.name)]);
-    table(["a hook that …", "says", "rule"], rows)
+    table(["a hook that …", "means", "rule"], rows)
 }
 
 fn redactions() -> String {
@@ -577,7 +587,7 @@ fn git_hooks() -> String {
         let gate = if spec.blocks { "yes" } else { "" };
         [code(hook.name), code(hook.event), gate.to_string(), keys.join("; ")]
     });
-    table(["git's hook", "event", "gate", "keys, beside `cwd` and `raw`"], rows)
+    table(["git's hook", "event", "gate", "keys, besides `cwd` and `raw`"], rows)
 }
 
 fn tools() -> String {
@@ -611,9 +621,9 @@ fn shipped_hooks() -> String {
     let rows = scripts.iter().map(|(script, events)| {
         let path = script.strip_prefix(root()).unwrap().display();
         let name = script.file_name().unwrap().to_str().unwrap();
-        [format!("[`{name}`]({path})"), events.join(", "), first_sentence(script)]
+        [format!("[`{name}`](../{path})"), events.join(", "), first_sentence(script)]
     });
-    table(["hook", "asked at", "what it does"], rows)
+    table(["hook", "event", "what it does"], rows)
 }
 
 /// The first sentence of a script's leading comment.

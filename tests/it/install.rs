@@ -6,7 +6,7 @@ mod plugin;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -457,12 +457,13 @@ fn there_is_nothing_to_take_out_where_nothing_was_installed() {
 }
 
 #[test]
-fn the_readme_names_every_host_with_its_files() {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+fn the_page_about_install_names_every_host_with_its_files() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/install.md");
+    let page = fs::read_to_string(page).unwrap();
     for host in HOSTS {
         let user = host.user.replacen("home/", "~/", 1);
         let row = format!("| `{}` | `{}` | `{user}` |", host.name, host.project);
-        assert!(readme.contains(&row), "{row}");
+        assert!(page.contains(&row), "{row}");
     }
     let help = Sandbox::new().hookrun(&["install", "--help"], b"").stdout;
     let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();

@@ -13,6 +13,7 @@ mod config;
 mod conformance;
 mod corpus;
 mod doctor;
+mod documents;
 mod examples;
 mod gates;
 mod generated;

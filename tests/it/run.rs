@@ -9,6 +9,7 @@ mod environment;
 mod failures;
 mod findings;
 mod github;
+mod links;
 mod parallel;
 mod rewrites;
 mod stdin;

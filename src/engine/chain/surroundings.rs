@@ -58,6 +58,10 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },
     VariableRow { name: "HOOKRUN_ACTION_COMMAND", about: "`action.command`" },
     VariableRow { name: "HOOKRUN_ACTION_PATHS", about: "`action.paths`, one a line" },
+    VariableRow {
+        name: "HOOKRUN_ACTION_RESOLVED",
+        about: "`action.resolved`: the same paths, absolute and with links followed, one a line",
+    },
     VariableRow { name: "HOOKRUN_PROMPT", about: "the context's `prompt`" },
     VariableRow {
         name: "HOOKRUN_RUN_ID",
@@ -164,12 +168,16 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
         fact("HOOKRUN_ACTION_COMMAND", action.command.clone());
-        if !action.paths.is_empty() {
-            // A line break in a path would make two of it; with a NUL the list is left out.
-            let is_clear = action.paths.iter().all(|path| !path.contains('\n'));
-            let list = if is_clear { action.paths.join("\n") } else { "\0".to_string() };
-            fact("HOOKRUN_ACTION_PATHS", Some(list));
-        }
+        // A line break in a path would make two of it; with a NUL the list is left out.
+        let left_out = || Some("\0".to_string());
+        let list = |paths: &[String]| match paths.iter().any(|path| path.contains('\n')) {
+            true => left_out(),
+            false => (!paths.is_empty()).then(|| paths.join("\n")),
+        };
+        fact("HOOKRUN_ACTION_PATHS", list(&action.paths));
+        let is_whole = event.links().is_none_or(|links| links.is_whole);
+        let resolved = if is_whole { list(&action.resolved) } else { left_out() };
+        fact("HOOKRUN_ACTION_RESOLVED", resolved);
     }
     facts
 }

@@ -18,6 +18,9 @@ pub struct Action {
     pub command: Option<String>,
     /// The paths that the tool names, as it names them.
     pub paths: Vec<String>,
+    /// The same paths in the same order, absolute and with links followed, and after them what
+    /// they may mean besides; empty as long as nobody has looked.
+    pub resolved: Vec<String>,
 }
 
 /// The sort of a tool.
@@ -192,16 +195,17 @@ impl Action {
                 Some(string_text(text).ok_or_else(|| wrong("`command` is not a string"))?)
             }
         };
-        let mut paths = Vec::new();
-        if let Some(list) = child(raw, "paths").filter(|list| *list != "null") {
-            for path in elements(list).ok_or_else(|| wrong("`paths` is not a list"))? {
-                paths.push(
-                    string_text(path.get())
-                        .ok_or_else(|| wrong("`paths` holds something else than strings"))?,
-                );
-            }
-        }
-        Ok(Action { kind, command, paths })
+        let strings = |key: &str| {
+            let Some(list) = child(raw, key).filter(|list| *list != "null") else {
+                return Ok(Vec::new());
+            };
+            let list = elements(list).ok_or_else(|| wrong(&format!("`{key}` is not a list")))?;
+            let texts: Option<Vec<String>> =
+                list.iter().map(|one| string_text(one.get())).collect();
+            texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
+        };
+        let (paths, resolved) = (strings("paths")?, strings("resolved")?);
+        Ok(Action { kind, command, paths, resolved })
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -252,7 +256,7 @@ impl Action {
         let path = |raw: &str| string_text(raw).or_else(|| string_text(child(raw, "path")?));
         let paths: Option<Vec<String>> = list.iter().map(|one| path(one.get())).collect();
         let paths = paths.ok_or_else(|| wrong("one of them has no `path`"))?;
-        Ok(Some(Action { kind: ActionKind::Write, command: None, paths }))
+        Ok(Some(Action { kind: ActionKind::Write, command: None, paths, resolved: Vec::new() }))
     }
 
     /// The action as it stands in a context.
@@ -264,7 +268,17 @@ impl Action {
         if !self.paths.is_empty() {
             action["paths"] = Value::from(self.paths.clone());
         }
+        if !self.resolved.is_empty() {
+            action["resolved"] = Value::from(self.resolved.clone());
+        }
         action
+    }
+
+    /// The JSON text of an action with its `resolved` added.
+    pub(super) fn with_resolved(&self, raw: &str) -> String {
+        let resolved = Value::from(self.resolved.as_slice()).to_string();
+        let open = raw.strip_suffix('}').unwrap_or(raw);
+        format!("{open},\"resolved\":{resolved}}}")
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one table: every canonical event and its rules.
 //!
-//! Help, schema, man page, README and tests loop over [`EVENTS`]; the engine reads rows and
+//! Help, schema, man page, documents and tests loop over [`EVENTS`]; the engine reads rows and
 //! never matches on a name. The eight names of loom stand as loom has them; the others are
 //! made in their manner: `.pre` asks before something happens, the plain name or `.post` tells
 //! that it has happened.

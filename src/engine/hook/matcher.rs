@@ -13,7 +13,7 @@ use regex::{Regex, RegexBuilder};
 use crate::engine::event::{ActionKind, Event};
 use glob::{Glob, tool_glob};
 pub use path::check_path;
-pub(crate) use path::{PathMatch, decide_paths};
+pub(crate) use path::{PathMatch, decide_paths, tidy};
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +38,9 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
 
     /// Whether it looks at an action.
     fn needs_action(&self) -> bool;
+
+    /// Whether it looks at paths.
+    fn needs_paths(&self) -> bool;
 }
 
 /// Why a matcher cannot be used.
@@ -172,6 +175,11 @@ impl Matcher {
     /// The tool matcher as it was written.
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
+    }
+
+    /// Whether it looks at paths.
+    pub(crate) fn needs_paths(&self) -> bool {
+        !self.paths.is_empty() || self.condition.as_ref().is_some_and(|one| one.needs_paths())
     }
 
     /// Whether it looks at a command line, which only tools have.
@@ -429,8 +437,8 @@ mod tests {
         assert!(!wants(&matcher, r#"{"toolName":"mcp__slack__post"}"#));
     }
 
-    /// The guard in the README and in the tutorial.
-    const README_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
+    /// The guard in docs/hooks.md, docs/configuration.md and the tutorial.
+    const PUSH_GUARD: &str = r"git(\s+-\S+(\s+\S+)?)*\s+push\b.*\s(--force|-\w*f|\+)";
 
     /// The guard for Codex in docs/hosts/codex.md.
     const RUNNING_SHELL: &str = r"^\s*(\S*/)?(bash|sh|zsh|dash|python3?|node)(\s+-i)*\s*$";
@@ -445,13 +453,13 @@ mod tests {
             (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
             (r"^rm .*x$", "ls\nrm -r x\nls", true),
             (r"\Arm", "ls\nrm x", false),
-            (README_GUARD, "git push --force; ls", true),
-            (README_GUARD, "git -C sub push -fu origin x", true),
-            (README_GUARD, "git push origin +main", true),
-            (README_GUARD, "git push \\\n -f", true),
-            (README_GUARD, "git push --force-with-lease\nls", true),
-            (README_GUARD, "git commit -m \"push -f \"", false),
-            (README_GUARD, "git push --follow-tags origin feature-f", false),
+            (PUSH_GUARD, "git push --force; ls", true),
+            (PUSH_GUARD, "git -C sub push -fu origin x", true),
+            (PUSH_GUARD, "git push origin +main", true),
+            (PUSH_GUARD, "git push \\\n -f", true),
+            (PUSH_GUARD, "git push --force-with-lease\nls", true),
+            (PUSH_GUARD, "git commit -m \"push -f \"", false),
+            (PUSH_GUARD, "git push --follow-tags origin feature-f", false),
             (RUNNING_SHELL, "bash -i", true),
             (RUNNING_SHELL, "cd x\n/usr/bin/python3", true),
             (RUNNING_SHELL, "bash -c ls", false),

@@ -125,12 +125,16 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     if let Some(command) = context.text("action.command") {
         text(out, "command", &command)?;
     }
-    let paths: Option<Vec<String>> =
-        context.lookup("action.paths").and_then(|raw| serde_json::from_str(raw).ok());
-    match paths {
-        Some(paths) if !paths.is_empty() => text(out, "paths", &paths.join("\n")),
-        _ => Ok(()),
+    let list = |key: &str| -> Vec<String> {
+        context.lookup(key).and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
+    };
+    let (mut paths, resolved) = (list("action.paths"), list("action.resolved"));
+    for (path, real) in paths.iter_mut().zip(resolved) {
+        if !Path::new(&real).ends_with(path.trim_start_matches("./")) {
+            path.push_str(&format!(" -> {real}"));
+        }
     }
+    if paths.is_empty() { Ok(()) } else { text(out, "paths", &paths.join("\n")) }
 }
 
 fn hook_run(

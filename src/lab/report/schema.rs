@@ -39,6 +39,7 @@ fn context(spec: &EventSpec) -> Map<String, Value> {
                 "kind": { "enum": kinds },
                 "command": { "type": "string" },
                 "paths": { "type": "array", "items": { "type": "string" } },
+                "resolved": { "type": "array", "items": { "type": "string" } },
             },
         });
         properties.insert("action".to_string(), action);

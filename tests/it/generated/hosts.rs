@@ -44,7 +44,7 @@ fn place(say: &Say) -> String {
 fn decides(refuses: bool, says: impl Iterator<Item = On>) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     if refuses {
-        words.push("refuse".to_string());
+        words.push("block".to_string());
     }
     words.extend(says.filter_map(|on| match on {
         On::Refusal | On::Output => None,
@@ -94,9 +94,9 @@ fn writes(row: &DialectEvent) -> &'static [Say] {
 /// The events of one host.
 pub(super) fn events(host: &str) -> String {
     let rows = told(host).into_iter().map(|it| {
-        let failure = match (it.closes, it.decides.contains(&"refuse".to_string())) {
-            (true, _) => "refuses",
-            (false, true) => "lets it go on",
+        let failure = match (it.closes, it.decides.contains(&"block".to_string())) {
+            (true, _) => "blocks",
+            (false, true) => "passes",
             (false, false) => "",
         };
         let decides = if it.decides.is_empty() { "watch".into() } else { it.decides.join(", ") };
@@ -127,7 +127,7 @@ pub(super) fn said(host: &str) -> String {
         let is_everywhere = events.len() == rows.len();
         [what, how, if is_everywhere { "every event".to_string() } else { events.join(", ") }]
     });
-    table(["what is said", "how", "in"], table_rows)
+    table(["what hookrun says", "how", "in"], table_rows)
 }
 
 /// Events with what can be decided in them, for one host: names only where they differ.
@@ -195,7 +195,7 @@ pub(super) fn statuses() -> String {
         };
         [code(&format!("dialect={host}")), code(gate), refuses.to_string()]
     });
-    table(["a hook with", "for", "refuses by status"], rows)
+    table(["a hook with", "for", "blocks with status"], rows)
 }
 
 /// What makes a context a host's where nobody says whose it is.

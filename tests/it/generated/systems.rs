@@ -38,8 +38,7 @@ pub(super) fn events(system: &str) -> String {
         };
         [name(system, row), code(row.event), refused.to_string(), keys.join(", ")]
     };
-    let head =
-        ["event", "in hookrun", "can be refused", "keys that are called otherwise in hookrun"];
+    let head = ["event", "in hookrun", "gate", "keys with other names in hookrun"];
     table(head, rows(system).iter().map(row))
 }
 
@@ -48,7 +47,7 @@ pub(super) fn results(system: &str) -> String {
     let row = |row: &DialectEvent| {
         let said: Vec<String> = match row.results {
             Results::Form(form) => form.writes.iter().map(|say| say.on.about()).collect(),
-            Results::Native => vec!["hookrun's own".to_string()],
+            Results::Native => vec!["as in hookrun".to_string()],
             Results::Whole(field) => vec![format!("as a whole the new `{field}`")],
             Results::Keys(keys) => {
                 keys.iter().map(|key| format!("`{}`: {}", key.name, key.says.about())).collect()

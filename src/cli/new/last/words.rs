@@ -50,6 +50,10 @@ impl Words {
             }
         };
         kept.retain(|key, _| !is_local(key));
+        // Where its links led was so there and then.
+        if let Some(action) = kept.get_mut("action").and_then(Value::as_object_mut) {
+            action.remove("resolved");
+        }
         // An action is made again from the tool, or from what changes, unless the host sent another.
         let made = [Action::derive(&read), Action::of_changes(&read)];
         let is_made =

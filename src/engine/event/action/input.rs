@@ -108,13 +108,13 @@ fn read_calls(own: Option<String>, calls: &[&str]) -> Result<Action, ContextErro
     }
     let kind = GRAVEST.iter().copied().find(|kind| kinds.contains(kind));
     let command = if commands.is_empty() { None } else { Some(commands.join("\n")) };
-    Ok(Action { kind: kind.unwrap_or(ActionKind::Other), command, paths })
+    Ok(Action { kind: kind.unwrap_or(ActionKind::Other), command, paths, resolved: Vec::new() })
 }
 
 fn read_one(name: &str, input: Option<&str>, place: &str) -> Result<Action, ContextError> {
     let kind = ActionKind::of_tool(name);
     let Some(input) = input else {
-        return Ok(Action { kind, command: None, paths: Vec::new() });
+        return Ok(Action { kind, command: None, paths: Vec::new(), resolved: Vec::new() });
     };
     let entries = distinct(input, place)?;
     let more = if kind == ActionKind::Shell { SHELL_KEYS } else { &[] };
@@ -137,7 +137,7 @@ fn read_one(name: &str, input: Option<&str>, place: &str) -> Result<Action, Cont
         paths.retain(|text| looks_like_path(text));
     }
     paths.extend(patched);
-    Ok(Action { kind, command, paths })
+    Ok(Action { kind, command, paths, resolved: Vec::new() })
 }
 
 /// The texts of a tool input that may each be a path, where no key says which is.

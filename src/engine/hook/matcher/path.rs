@@ -24,6 +24,12 @@ enum PathScope {
     Absolute,
 }
 
+/// What relative globs are relative to.
+struct Bases<'a> {
+    cwd: &'a Path,
+    project: &'a Path,
+}
+
 impl PathMatch {
     /// # Errors
     /// When the glob is not valid.
@@ -42,18 +48,18 @@ impl PathMatch {
         Ok(PathMatch { written: written.to_string(), glob, scope })
     }
 
-    fn fits(&self, absolute: &Path, place: &Place) -> bool {
+    fn fits(&self, absolute: &Path, Bases { cwd, project }: &Bases<'_>) -> bool {
         match self.scope {
             PathScope::Component => {
                 // What stands above the project is not the tool's choice.
-                let inside = [&place.project, &place.cwd]
+                let inside = [project, cwd]
                     .iter()
                     .find_map(|base| absolute.strip_prefix(base).ok())
                     .unwrap_or(absolute);
                 inside.components().any(|part| self.glob.is_match(part.as_os_str()))
             }
             PathScope::Absolute => self.glob.is_match(absolute),
-            PathScope::Relative => [&place.cwd, &place.project]
+            PathScope::Relative => [cwd, project]
                 .iter()
                 .filter_map(|base| absolute.strip_prefix(base).ok())
                 .any(|relative| self.glob.is_match(relative)),
@@ -93,31 +99,40 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     path_glob(written).map(drop)
 }
 
-/// Whether one of the globs fits one of the paths that the tool names.
+/// Whether one of the globs fits one of the paths that the tool names, or what they lead to.
 pub(crate) fn decide_paths(
     wanted: &[PathMatch],
     event: &Event,
     place: &Place,
 ) -> Result<(), Mismatch> {
-    let found = event.action().map(|action| action.paths.clone()).unwrap_or_default();
+    let Some(action) = event.action() else { return mismatch(wanted, &[]) };
     // Where a gate's tool names no path by a key that is known, any short text may be one.
-    let guessed = match event.action() {
-        Some(action) if event.spec().blocks => action.guessed_paths(event.context()),
-        Some(_) | None => Vec::new(),
-    };
-    for path in found.iter().chain(&guessed) {
-        let absolute = tidy(&place.cwd.join(path));
-        if wanted.iter().any(|one| one.fits(&absolute, place)) {
-            return Ok(());
-        }
+    let is_gate = event.spec().blocks;
+    let guessed = if is_gate { action.guessed_paths(event.context()) } else { Vec::new() };
+    let bases = Bases { cwd: &place.cwd, project: &place.project };
+    let fits = |path: &Path, bases: &Bases<'_>| wanted.iter().any(|one| one.fits(path, bases));
+    let mut named = action.paths.iter().chain(&guessed);
+    if named.any(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
+        return Ok(());
     }
-    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    Err(Mismatch::Path { wanted: written.join(", "), found })
+    let Some(links) = event.links() else { return mismatch(wanted, &action.paths) };
+    let real = Bases { cwd: links.base(bases.cwd), project: links.base(bases.project) };
+    let mut followed =
+        action.resolved.iter().map(Path::new).chain(links.guesses.iter().map(PathBuf::as_path));
+    // What was not followed may lead anywhere.
+    if (is_gate && !links.is_whole) || followed.any(|path| fits(path, &real)) {
+        return Ok(());
+    }
+    mismatch(wanted, &action.paths)
 }
 
-/// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. Links are not
-/// followed: matching does no I/O.
-fn tidy(path: &Path) -> PathBuf {
+fn mismatch(wanted: &[PathMatch], found: &[String]) -> Result<(), Mismatch> {
+    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
+    Err(Mismatch::Path { wanted: written.join(", "), found: found.to_vec() })
+}
+
+/// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. No link is followed.
+pub(crate) fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for part in path.components() {
         match part {

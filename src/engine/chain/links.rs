@@ -1,0 +1,159 @@
+//! Follows the links in an event's paths, before any hook is asked: what runs will open the file
+//! that a link leads to.
+//!
+//! A path need not exist: of what is missing the nearest folder that exists counts, and a link
+//! leads on to where nothing is yet. Where a link leads in a circle, or a folder cannot be
+//! searched, no program can open the file either, and the path stays as it is named.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::Surroundings;
+use crate::engine::event::{Event, Links};
+use crate::engine::hook::Hook;
+use crate::engine::hook::matcher::tidy;
+
+/// The most names that the paths of one event may have together, below the project and behind links:
+/// looking them up takes some 50 ms.
+const MOST_NAMES: usize = 65_536;
+
+/// The most links that lead on to each other, as for the system itself.
+const MOST_LINKS: usize = 40;
+
+/// `event` with its links followed, for these hooks. Nothing is looked up if that was done before,
+/// or there is no path.
+pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) -> Event {
+    let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
+    let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
+    let is_guessed = needs_paths && event.spec().blocks;
+    let guesses = if is_guessed { action.guessed_paths(event.context()) } else { Vec::new() };
+    if action.paths.is_empty() && !is_guessed {
+        return event;
+    }
+    let place = surroundings.place(&event);
+    let home = surroundings.home.as_deref();
+    let mut walk = Walk { cwd: &place.cwd, home, bases: Vec::new(), names_left: MOST_NAMES };
+    if !(action.paths.is_empty() && guesses.is_empty()) {
+        let roots = hooks.iter().filter_map(|hook| hook.root.as_deref());
+        let roots = roots.chain([place.project.as_path()]).filter(|_| needs_paths);
+        roots.chain([place.cwd.as_path()]).for_each(|base| walk.add_base(base));
+    }
+    // A host whose files are elsewhere says itself where links lead.
+    let paths = if action.resolved.is_empty() { action.paths.as_slice() } else { &[] };
+    let resolved = walk.ends(paths);
+    let guesses = walk.ends(&guesses);
+    let is_whole = resolved.is_some() && guesses.is_some();
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let resolved = resolved.unwrap_or_default().into_iter().map(text).collect();
+    let links = Links { bases: walk.bases, guesses: guesses.unwrap_or_default(), is_whole };
+    event.with_links(resolved, links)
+}
+
+struct Walk<'s> {
+    cwd: &'s Path,
+    home: Option<&'s Path>,
+    bases: Vec<(PathBuf, PathBuf)>,
+    names_left: usize,
+}
+
+/// Why a path cannot be followed.
+enum Stuck {
+    /// It leads in a circle, or cannot be looked at.
+    Closed,
+    /// There were too many before it.
+    TooMany,
+}
+
+impl Walk<'_> {
+    fn add_base(&mut self, named: &Path) {
+        if self.bases.iter().all(|(known, _)| known != named) {
+            let real = self.real(named).unwrap_or_else(|_| tidy(named));
+            self.bases.push((named.to_path_buf(), real));
+        }
+    }
+
+    /// Where these paths lead, in their order, and after that what some of them may mean besides;
+    /// `None` if there are too many.
+    fn ends(&mut self, paths: &[String]) -> Option<Vec<PathBuf>> {
+        let mut found = Vec::with_capacity(paths.len());
+        let mut besides = Vec::new();
+        for path in paths {
+            let absolute = self.cwd.join(path);
+            let end = self.end(&absolute)?;
+            // Programs that resolve `..` in the text go another way than the system does.
+            if absolute.components().any(|part| part == Component::ParentDir) {
+                let other = self.end(&tidy(&absolute))?;
+                besides.extend((other != end).then_some(other));
+            }
+            let below_home = path.strip_prefix("~/").or((path == "~").then_some(""));
+            if let (Some(below), Some(home)) = (below_home, self.home) {
+                besides.push(self.end(&home.join(below.trim_start_matches('/')))?);
+            }
+            found.push(end);
+        }
+        found.append(&mut besides);
+        Some(found)
+    }
+
+    /// Where a path leads, or itself where that cannot be told.
+    fn end(&mut self, absolute: &Path) -> Option<PathBuf> {
+        match self.real(absolute) {
+            Ok(real) => Some(real),
+            Err(Stuck::Closed) => Some(tidy(absolute)),
+            Err(Stuck::TooMany) => None,
+        }
+    }
+
+    fn real(&mut self, absolute: &Path) -> Result<PathBuf, Stuck> {
+        let known = self.bases.iter().find_map(|(named, real)| {
+            absolute.strip_prefix(named).ok().map(|below| (real.clone(), below))
+        });
+        let (mut done, rest) = known.unwrap_or_else(|| (PathBuf::from("/"), absolute));
+        let mut left = reversed(rest);
+        let (mut links, mut is_missing) = (0, false);
+        while let Some(part) = left.pop() {
+            self.names_left = self.names_left.checked_sub(1).ok_or(Stuck::TooMany)?;
+            if part == ".." {
+                done.pop();
+                is_missing = false;
+                continue;
+            }
+            done.push(part);
+            if is_missing {
+                continue;
+            }
+            match std::fs::read_link(&done) {
+                Ok(_) if links == MOST_LINKS => return Err(Stuck::Closed),
+                Ok(target) => {
+                    links += 1;
+                    done.pop();
+                    if target.is_absolute() {
+                        done = PathBuf::from("/");
+                    }
+                    left.append(&mut reversed(&target));
+                }
+                Err(error) => match error.kind() {
+                    // It is no link.
+                    ErrorKind::InvalidInput => {}
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => is_missing = true,
+                    _ => return Err(Stuck::Closed),
+                },
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// The names in a path, the last one first.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let named = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some("..".into()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    let mut names: Vec<OsString> = named.collect();
+    names.reverse();
+    names
+}

@@ -1,0 +1,144 @@
+//! The documents as a reader meets them: short enough, in plain English, every link a way.
+//!
+//! What they say about the program is held by `generated`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// The longest that a page may be, in lines: the two that newcomers read first.
+const LONGEST: &[(&str, usize)] = &[("README.md", 250), ("ARCHITECTURE.md", 150)];
+
+/// Words that read as translated, and what an English-speaking engineer writes instead.
+const NOT_SO: &[(&str, &str)] = &[
+    (r"(is|are|was|were|be) (told|heard)\b", "say who reports it: `hookrun reports`"),
+    (r"(is|are|was|were) asked\b", "a hook runs, a person answers"),
+    (r"\bstands?\b", "is, goes, counts"),
+    (r"\bof (its|their|your|our) own\b", "your own X, a new X, its X"),
+    (r"\bbeside\b", "next to, besides, with"),
+    (r"\b(whatever|whoever)\b", "any, all, no matter what"),
+    (r"\b(is|are) to be\b", "must, will"),
+    (r"\brefus(e|es|ed|al|als|ing|able)\b", "block"),
+    (r"\b(not )?as expected\b", "passed, failed"),
+    (r"\b(is|are) (not )?in order\b", "no errors, valid"),
+    (r"\b(is|are) passed over\b", "skip"),
+    (r"(^|[.;,] )who\b", "name the person or the program"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every page that people read, by its path from the root of the repository.
+pub(crate) fn pages() -> Vec<String> {
+    let mut folders = vec![PathBuf::from("docs")];
+    let mut pages = ["README.md", "ARCHITECTURE.md", "gates/README.md"].map(String::from).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let path = folder.join(entry.unwrap().file_name());
+            if root().join(&path).is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                pages.push(path.to_str().unwrap().to_string());
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// The lines that somebody wrote as sentences, with their numbers: no code, nothing generated.
+fn sentences(page: &str) -> Vec<(usize, String)> {
+    let code = Regex::new(r"``[^`]+`` ?|`[^`]*`|\]\([^)]*\)").unwrap();
+    let (mut in_code, mut is_made) = (false, false);
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(read(page).lines()) {
+        is_made |= line.starts_with("<!-- generated: ") || line == "<!-- differences -->";
+        is_made &= line != "<!-- /generated -->" && line != "<!-- /differences -->";
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code && !is_made {
+            lines.push((number, code.replace_all(line, "]").into_owned()));
+        }
+    }
+    assert!(!in_code && !is_made, "{page}: a block is not closed");
+    lines
+}
+
+/// What the headings of a page are called in links.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let heading =
+        |line: &str| line.starts_with('#').then(|| line.trim_start_matches('#').trim().to_string());
+    let text = read(page);
+    let headings = text.lines().filter_map(heading);
+    let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let anchor = |text: String| text.chars().filter(is_kept).collect::<String>().to_lowercase();
+    headings.map(|text| anchor(text).replace(' ', "-")).collect()
+}
+
+#[test]
+fn the_first_pages_are_short() {
+    for (page, longest) in LONGEST {
+        let lines = read(page).lines().count();
+        assert!(
+            lines <= *longest,
+            "{page} has {lines} lines, and may have {longest}: move some to docs/"
+        );
+    }
+}
+
+#[test]
+fn the_documents_are_plain_english() {
+    let mut wrong = Vec::new();
+    let rules: Vec<(Regex, &str)> = NOT_SO
+        .iter()
+        .map(|(words, instead)| (Regex::new(&format!("(?i){words}")).unwrap(), *instead))
+        .collect();
+    for page in pages() {
+        for (number, line) in sentences(&page) {
+            for (words, instead) in &rules {
+                if let Some(found) = words.find(&line) {
+                    wrong.push(format!("{page}:{number}: `{}`; {instead}", found.as_str()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} words:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    let link = Regex::new(r"\]\(([^)#:]*)(#[^)]*)?\)").unwrap();
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = read(&page);
+        for found in link.captures_iter(&text) {
+            let folder = Path::new(&page).parent().unwrap();
+            let target = match &found[1] {
+                "" => root().join(&page),
+                path => root().join(folder).join(path),
+            };
+            let is_there = target.exists();
+            let anchor = found.get(2).map(|anchor| anchor.as_str().trim_start_matches('#'));
+            let is_known = |anchor| is_there && anchors(target.to_str().unwrap()).contains(anchor);
+            if !is_there || !anchor.is_none_or(is_known) {
+                wrong.push(format!("{page}: {}", &found[0]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_index_names_every_page() {
+    let index = read("docs/README.md");
+    for page in pages().iter().filter_map(|page| page.strip_prefix("docs/")) {
+        assert!(page == "README.md" || index.contains(&format!("({page})")), "{page}");
+    }
+}
