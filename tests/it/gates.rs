@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::Sandbox;
-use crate::shipped::decide_as_their_suites_say;
 
 fn gates() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("gates")
@@ -22,13 +21,34 @@ fn the_gates_are_in_order() {
     ran.exits(0).prints("0 errors, 0 warnings");
 }
 
-#[test]
-fn the_gates_decide_as_their_suites_say() {
-    let hooks = gates().join("hooks.d");
-    let files = names(&hooks.join("tests")).into_iter().filter(|name| name.ends_with(".toml"));
-    // One after another: together they take too long to tell from a hang where much else runs.
-    let suites: Vec<PathBuf> = files.map(|file| hooks.join("tests").join(file)).collect();
-    decide_as_their_suites_say(&hooks, &suites);
+/// One test for each suite, so that they are played at once.
+macro_rules! the_gates_decide_as_their_suites_say {
+    ($($test:ident: $suite:literal;)*) => {
+        const SUITES: &[&str] = &[$($suite),*];
+
+        mod the_gates_decide_as_their_suites_say {$(
+            #[test]
+            fn $test() {
+                let suite = super::gates().join("hooks.d/tests").join($suite);
+                let asked = crate::shipped::asked_by(&suite);
+                assert!(asked.iter().any(|(_, gate)| super::suite_of(gate) == $suite), "{asked:?}");
+            }
+        )*}
+    };
+}
+
+the_gates_decide_as_their_suites_say! {
+    commit_range: "commit-range.toml";
+    freeze: "freeze.toml";
+    kubernetes_manifest: "kubernetes-manifest.toml";
+    package_lock: "package-lock.toml";
+    terraform_plan: "terraform-plan.toml";
+}
+
+/// The file of the cases of a gate.
+fn suite_of(gate: &str) -> String {
+    let stem = Path::new(gate).file_stem().unwrap().to_str().unwrap();
+    format!("{}.toml", stem.trim_start_matches("10-"))
 }
 
 #[test]
@@ -36,14 +56,12 @@ fn every_gate_has_a_file_of_cases_of_its_name() {
     let hooks = gates().join("hooks.d");
     let mut wanted = BTreeSet::new();
     for event in names(&hooks).into_iter().filter(|name| name != "tests") {
-        for gate in names(&hooks.join(&event)) {
-            let stem = Path::new(&gate).file_stem().unwrap().to_str().unwrap();
-            wanted.insert(format!("{}.toml", stem.trim_start_matches("10-")));
-        }
+        wanted.extend(names(&hooks.join(&event)).iter().map(|gate| suite_of(gate)));
     }
     let there: BTreeSet<String> =
         names(&hooks.join("tests")).into_iter().filter(|name| name.ends_with(".toml")).collect();
     assert_eq!(there, wanted);
+    assert_eq!(there, SUITES.iter().map(|suite| suite.to_string()).collect());
 }
 
 /// The folder of the repository is a project with hooks of its own; a gate among them would be

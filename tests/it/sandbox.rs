@@ -1,9 +1,11 @@
 //! A folder with hooks in it, and hookrun run there with a scrubbed environment.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -48,6 +50,38 @@ pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+/// Writes files for all tests: each is headed by a line with the lengths of its name and its text,
+/// and answered by a plus.
+const WRITER: &str = r#"
+$| = 1;
+while (<STDIN>) {
+    my ($name, $text) = map { read STDIN, my $part, $_; $part } split;
+    my $file;
+    my $is_written = open($file, '>', $name) && print($file $text) && close($file);
+    print $is_written ? '+' : '-';
+}
+"#;
+
+/// Writes a file by a process of its own: a thread that forks meanwhile would otherwise hold the
+/// file open for writing, and starting it would fail with ETXTBSY. One process writes them all, and
+/// ends with the tests: they are thousands.
+fn write_from_outside(file: &Path, text: &[u8]) {
+    static WRITER_PROCESS: Mutex<Option<Child>> = Mutex::new(None);
+    let mut process = WRITER_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let writer = process.get_or_insert_with(|| {
+        let mut perl = Command::new("perl");
+        perl.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        perl.args(["-e", WRITER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    });
+    let name = file.as_os_str().as_bytes();
+    let head = format!("{} {}\n", name.len(), text.len());
+    writer.stdin.as_mut().unwrap().write_all(&[head.as_bytes(), name, text].concat()).unwrap();
+    let mut answer = [0];
+    writer.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+    drop(process);
+    assert_eq!(answer, *b"+", "{} cannot be written", file.display());
 }
 
 /// Hooks that nobody waits for may write a last line into the folder while it is removed.
@@ -111,16 +145,7 @@ impl Sandbox {
     pub(crate) fn file(self, path: &str, text: &str) -> Sandbox {
         let file = self.at(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // Written by a process of its own: a thread that forks meanwhile would otherwise hold
-        // the file open for writing, and starting it would fail with ETXTBSY.
-        let mut child = Command::new("/bin/sh")
-            .args(["-c", "cat > \"$1\"", "sh"])
-            .arg(&file)
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-        assert!(child.wait().unwrap().success());
+        write_from_outside(&file, text.as_bytes());
         self
     }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::nasty::running::Running;
+use crate::nasty::running::Cookie;
 use crate::sandbox::Sandbox;
 
 fn hooks() -> PathBuf {
@@ -29,15 +30,30 @@ fn event(folder: &str, file: &str) -> String {
 
 #[test]
 fn the_shipped_hooks_decide_as_their_suites_say_and_every_one_has_cases() {
-    decide_as_their_suites_say(&hooks(), &[hooks()]);
+    let asked = asked_by(&hooks());
+    let folders = names(&hooks()).into_iter().filter(|name| hooks().join(name).is_dir());
+    let folders = folders.filter(|name| !["lib", "tests"].contains(&name.as_str()));
+    let shipped: BTreeSet<(String, String)> = folders
+        .flat_map(|folder| {
+            let files = names(&hooks().join(&folder)).into_iter();
+            let files = files.filter(|file| !file.starts_with('.'));
+            files.map(|file| (event(&folder, &file), file)).collect::<Vec<_>>()
+        })
+        .collect();
+    let without: Vec<_> = shipped.difference(&asked).collect();
+    assert!(without.is_empty(), "no cases for {without:?}");
 }
 
 /// Plays suites, which are all as expected; their cases.
 #[track_caller]
 fn played(suites: &Path) -> Vec<Value> {
     let arguments = ["test", "--suite", suites.to_str().unwrap(), "--format", "json"];
-    // `ended` holds that no process is left.
-    let ran = Running::start(&Sandbox::new(), &arguments).feed(b"").ended().ran;
+    // Hundreds of interpreters are started: how long that takes says nothing of a hang, for which
+    // every case has a timeout.
+    let cookie = Cookie::new();
+    let mark = |command: &mut Command| _ = cookie.mark(command);
+    let ran = Sandbox::new().hookrun_as(mark, &arguments, b"");
+    cookie.has_nobody();
     let mut report: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
     let Value::Array(cases) = report["cases"].take() else { panic!("{ran:?}") };
@@ -47,29 +63,18 @@ fn played(suites: &Path) -> Vec<Value> {
     cases
 }
 
-/// Holds that the hooks in a folder decide as these suites say, and that each has a case.
+/// Plays suites, which are all as expected; the events and hooks that were asked in them.
 #[track_caller]
-pub(crate) fn decide_as_their_suites_say(hooks: &Path, suites: &[PathBuf]) {
-    let cases: Vec<Value> = suites.iter().flat_map(|suites| played(suites)).collect();
-    let steps = || cases.iter().flat_map(|case| case["steps"].as_array().unwrap());
+pub(crate) fn asked_by(suites: &Path) -> BTreeSet<(String, String)> {
+    let cases = played(suites);
+    let steps = cases.iter().flat_map(|case| case["steps"].as_array().unwrap());
     let asked = |step: &Value| {
         let event = step["event"].as_str().unwrap().to_string();
         let ran = step["hooks"].as_array().unwrap().iter().filter(|hook| hook["fate"] == "ran");
         let names = ran.map(|hook| hook["name"].as_str().unwrap().to_string());
         names.map(|name| (event.clone(), name)).collect::<Vec<_>>()
     };
-    let asked: BTreeSet<(String, String)> = steps().flat_map(asked).collect();
-    let folders = names(hooks).into_iter().filter(|name| hooks.join(name).is_dir());
-    let folders = folders.filter(|name| !["lib", "tests"].contains(&name.as_str()));
-    let shipped: BTreeSet<(String, String)> = folders
-        .flat_map(|folder| {
-            let files = names(&hooks.join(&folder)).into_iter();
-            let files = files.filter(|file| !file.starts_with('.'));
-            files.map(|file| (event(&folder, &file), file)).collect::<Vec<_>>()
-        })
-        .collect();
-    let without: Vec<_> = shipped.difference(&asked).collect();
-    assert!(without.is_empty(), "no cases for {without:?}");
+    steps.flat_map(asked).collect()
 }
 
 #[test]

@@ -218,15 +218,39 @@ fn statistics_count_what_each_hook_decided_and_cost() {
     }
     let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
     assert_eq!((&stats["decisions"], &stats["allowed"]), (&json!(5), &json!(2)));
+    // The one that took the most time is the first.
     let hooks = stats["hooks"].as_array().unwrap();
-    assert_eq!(hooks[0]["name"], "20-second-with-a-rather-long-name.sh");
-    let guard = &hooks[1];
+    assert!(hooks[0]["totalMs"].as_f64() >= hooks[1]["totalMs"].as_f64(), "{stats}");
+    let of = |name: &str| hooks.iter().find(|hook| hook["name"] == name).unwrap();
+    let (guard, slow) = (of("10-guard.sh"), of("20-second-with-a-rather-long-name.sh"));
     for (key, wanted) in [("calls", 5), ("refusals", 1), ("questions", 1), ("failures", 1)] {
         assert_eq!(guard[key], wanted, "{key}");
     }
-    let ms = |key: &str| hooks[0][key].as_f64().unwrap();
+    let ms = |key: &str| slow[key].as_f64().unwrap();
     assert!(ms("p50Ms") >= 50.0 && ms("p50Ms") <= ms("p99Ms") && ms("p99Ms") <= ms("maxMs"));
     assert!(ms("totalMs") >= 100.0);
+}
+
+#[test]
+fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
+    let crashes = [
+        "#!/bin/sh\nno-such-program-anywhere\n",
+        "#!/bin/sh\nset -u; echo \"$no_such_variable\"\n",
+        "#!/usr/bin/env python3\nraise SystemError(1)\n",
+        "#!/bin/sh\nkill -SEGV $$\n",
+        "#!/bin/sh\n# hookrun: on_failure=allow\nno-such-program-anywhere\n",
+    ];
+    for crash in crashes {
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-crash", crash);
+        decide(&sandbox, "s", "ls");
+        decide(&sandbox, "s", "ls");
+        let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
+        let hooks = stats["hooks"].as_array().unwrap();
+        let counted = hooks.iter().find(|hook| hook["name"] == "10-crash").unwrap();
+        let said = (&counted["failures"], &counted["refusals"], &counted["calls"]);
+        assert_eq!(said, (&json!(2), &json!(0), &json!(2)), "{crash}: {stats}");
+        assert_eq!(why(&sandbox, &["--failed", "--all", "--brief"]).stdout.lines().count(), 2);
+    }
 }
 
 #[test]

@@ -132,6 +132,7 @@ impl Matcher {
     /// # Errors
     /// When the expression is not valid.
     pub fn command(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        no_backspace(written)?;
         let form = RegexBuilder::new(written).multi_line(true).build();
         self.command = Some(form.map_err(|error| expression_error(&error.to_string()))?);
         Ok(self)
@@ -309,6 +310,7 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
 /// # Errors
 /// As they.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
+    no_backspace(written)?;
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
 }
 
@@ -344,7 +346,17 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
 }
 
 pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
+    no_backspace(written)?;
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// A `\b` in double quotes of TOML or JSON is a backspace, which nothing has that is matched.
+fn no_backspace(written: &str) -> Result<(), MatcherError> {
+    if written.contains('\u{8}') {
+        let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
+        return Err(MatcherError { problem: problem.to_string() });
+    }
+    Ok(())
 }
 
 /// The last line of the library's picture of the mistake.

@@ -1,10 +1,12 @@
 //! `hookrun man [PAGE]`.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::COMMANDS;
 use crate::sandbox::Sandbox;
+use crate::ui::screen::{at, shown_at_terminal};
 
 /// Commands of commands.
 const PARTS: &[&str] = &[
@@ -85,6 +87,30 @@ fn a_folder_that_cannot_be_written_is_told() {
         .hookrun(&["man", "--dir", "file/man"], b"")
         .exits(2)
         .says("error: cannot write into `file/man`: ");
+}
+
+/// `man` of the test's own, so that nothing depends on the one that is installed.
+#[test]
+fn at_a_terminal_a_page_is_read_by_man() {
+    let says = "head -c 14 \"$1\"; echo; echo \"reads $(basename \"$1\")\"; echo \"$1\" > read";
+    let reads = Sandbox::new().script("bin/man", &format!("#!/bin/sh\n{says}; read -r key\n"));
+    let path = format!("{}:/usr/bin:/bin", reads.at("bin").display());
+    let reads = reads.variable("PATH", &path).file("event", "");
+    for (page, file) in [("run", "hookrun-run.1"), ("hook", "hookrun-hook.5")] {
+        let shown = format!("reads {file}");
+        let steps = [at("reads hookrun-", "q\r")];
+        let ran = shown_at_terminal(&reads, &["man", page], &steps);
+        ran.exits(0).says(&shown);
+        assert!(!ran.stderr.contains(".SH"), "{ran:?}");
+        let written = reads.read("read");
+        assert!(!Path::new(written.trim()).exists(), "{written} is left");
+    }
+    // What `man` cannot show is printed, and so is what goes into a pipe.
+    let fails = Sandbox::new().script("bin/man", "#!/bin/sh\nexit 3\n").file("event", "");
+    let path = format!("{}:/usr/bin:/bin", fails.at("bin").display());
+    let fails = fails.variable("PATH", &path);
+    shown_at_terminal(&fails, &["man", "state-get"], &[]).exits(0).says(".SH SYNOPSIS");
+    reads.hookrun(&["man", "run"], b"").prints(".TH hookrun-run 1");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, TOOL};
+use crate::ui::screen::at_terminal;
 
 /// A hook of Claude Code's, as its users write them.
 const CLAUDES: &str = r#"#!/bin/sh
@@ -367,6 +368,13 @@ fn that_no_hook_was_found_is_told_with_the_places() {
     }
     sandbox.hookrun(&["doctor"], b"").prints("no hooks were found").prints("rename it to hooks.d");
     sandbox.hookrun(&["list"], b"").prints(&looked).says("rename it to hooks.d");
+    let sandbox = sandbox.file("event", TOOL);
+    let ran = at_terminal(&sandbox, &["run", "tool.pre"], &[]);
+    ran.exits(0).says("no hook is bound to tool.pre; ").says(&looked);
+    assert_eq!(ran.stdout, "");
+    let bound = Sandbox::new().hook("hook", "true").file("event", TOOL);
+    let silent = at_terminal(&bound, &["run", "tool.pre"], &[]);
+    assert!(!silent.stderr.contains("no hook is bound"), "{silent:?}");
     // Where nobody reads, a host gets its reply and nothing else.
     let ran = sandbox.run("tool.pre");
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));

@@ -236,6 +236,51 @@ fn an_unreadable_file_closes_gates() {
     }
 }
 
+/// What TOML reads in another way than it is meant: gates are closed, and the cure is to quote.
+#[test]
+fn dots_and_backslashes_that_toml_reads_in_its_own_way_want_quotes() {
+    let hook = "[[hook]]\nname = 'x'\nevent = 'tool.pre'\ncommand = 'true'\n";
+    let expression = |written: &str| format!("{hook}match = {{ {written} }}\n");
+    let keeps = "in TOML, single quotes keep backslashes: 'rm\\s+-rf'";
+    for (text, cause, cure) in [
+        (
+            "[event.deploy.pre]\nsummary = \"x\"\n".to_string(),
+            "hookrun.toml:1:8: `deploy.pre` in a table's head is two tables",
+            "[write `[event.\"deploy.pre\"]`]",
+        ),
+        (
+            "[event.deploy.pre.now]\nsummary = \"x\"\n".to_string(),
+            "hookrun.toml:1:8: `deploy.pre.now` in a table's head is two tables",
+            "[write `[event.\"deploy.pre.now\"]`]",
+        ),
+        (
+            expression(r#"command = "rm\s""#),
+            "hookrun.toml:5:25: not valid TOML: ",
+            "[single quotes keep backslashes: 'rm\\s+-rf']",
+        ),
+        (expression(r#"command = "rm\b""#), "is a backspace", keeps),
+        (expression(r#"command = "\brm""#), "is a backspace", keeps),
+    ] {
+        let sandbox = manifest(&text);
+        let problems = sandbox.problems(&[]);
+        let is_said = problems.iter().any(|one| one.contains(cause) && one.contains(cure));
+        assert!(is_said, "{text}: {problems:?}");
+        sandbox.run("tool.pre").exits(2);
+        sandbox.run("deploy.pre").exits(2);
+    }
+    let other = manifest(&format!("{hook}match = {{ where.\"toolInput.url\" = \"\\bx\" }}\n"));
+    assert!(other.problems(&[])[0].contains("is a backspace"), "{:?}", other.problems(&[]));
+    let host = r#"{"hooks":{"PreToolUse":[{"matcher":"^Ba\b","hooks":[{"type":"command","command":"true"}]}]}}"#;
+    let host = Sandbox::new().file(".claude/settings.json", host);
+    let problems = host.problems(&["--settings", ".claude/settings.json"]);
+    assert!(problems[0].contains("is a backspace"), "{problems:?}");
+    for good in [r"command = '\brm'", r#"command = "\\brm""#] {
+        let sandbox = manifest(&expression(good));
+        assert_eq!(sandbox.problems(&[]), [""; 0], "{good}");
+        sandbox.run_shell("rm x").allows();
+    }
+}
+
 #[test]
 fn two_declarations_of_one_event_must_agree() {
     let user = "[event.deploy]\nsummary = \"a deployment\"\n";

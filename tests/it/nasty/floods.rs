@@ -9,11 +9,23 @@ const ROOM_KIB: u64 = 64 * 1024;
 /// The peak of hookrun's memory as the hook sees it, in the file `peak`.
 const LOOK: &str = "grep VmHWM /proc/$PPID/status > peak";
 
+/// A hook that floods without end.
 #[track_caller]
 fn floods(body: &str) -> (Sandbox, Ended) {
-    let sandbox = Sandbox::new()
-        .hook("10-floods", &format!("# hookrun: on_failure=allow timeout=1s\n{body}"))
-        .hook("20-looks", LOOK);
+    floods_for("1s", body)
+}
+
+/// A hook that floods and ends, which takes as long as it takes.
+#[track_caller]
+fn floods_and_ends(body: &str) -> (Sandbox, Ended) {
+    floods_for("50s", body)
+}
+
+#[track_caller]
+fn floods_for(timeout: &str, body: &str) -> (Sandbox, Ended) {
+    let settings = format!("# hookrun: on_failure=allow timeout={timeout}");
+    let sandbox =
+        Sandbox::new().hook("10-floods", &format!("{settings}\n{body}")).hook("20-looks", LOOK);
     let ended = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}").ended();
     let peak = peak_seen(&sandbox).max(ended.peak_kib);
     assert!(peak > 0 && peak < ROOM_KIB, "{peak} KiB");
@@ -42,13 +54,13 @@ fn a_flood_on_both_is_bounded_and_ended() {
 
 #[test]
 fn a_flood_that_ends_in_time_is_malformed_on_stdout() {
-    let (_, ended) = floods("yes | head -c 30000000");
+    let (_, ended) = floods_and_ends("yes | head -c 30000000");
     ended.ran.says("malformed answer: stdout has 30000000 bytes, more than 1 MiB");
 }
 
 #[test]
 fn a_flood_that_ends_in_time_is_fine_on_stderr() {
-    let (_, ended) = floods("yes | head -c 30000000 >&2");
+    let (_, ended) = floods_and_ends("yes | head -c 30000000 >&2");
     assert_eq!(ended.ran.allows().stderr, "");
 }
 
@@ -80,9 +92,9 @@ fn a_drip_of_output_does_not_extend_the_timeout() {
 #[test]
 fn an_answer_that_is_all_brackets_stays_within_bounds() {
     let numbers = "printf '{\"x\":[0'; yes ,0 | head -n 520000 | tr -d '\\n'; printf ']}'";
-    floods(numbers).1.ran.allows();
+    floods_and_ends(numbers).1.ran.allows();
     let objects = "printf 'text {\"x\":[0'; yes ,{} | head -n 340000 | tr -d '\\n'; echo ']}'";
-    floods(objects).1.ran.exits(0);
+    floods_and_ends(objects).1.ran.exits(0);
 }
 
 /// An event of 50 MB.

@@ -57,6 +57,33 @@ fn a_hook_that_closes_only_its_stdout_may_refuse() {
     decide(&Sandbox::new().hook("hook", body)).blocks("no");
 }
 
+/// A question stays one beside a hook that closes its stdout, and where the hook itself does.
+#[test]
+fn a_stdout_that_is_closed_takes_no_question_back() {
+    let asks = r#"echo '{"ask":"really?"}'"#;
+    let own = format!("{asks}; exec >&-; sleep 0.1");
+    let other = "exec >&-; sleep 0.1";
+    let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    for (first, second) in [(asks, other), (other, asks), (&own, "true"), (&own, other)] {
+        for settings in ["", "# hookrun: parallel\n"] {
+            let sandbox = Sandbox::new()
+                .hook("10", &format!("{settings}{first}"))
+                .hook("20", &format!("{settings}{second}"));
+            decide(&sandbox).blocks_saying("really?");
+            let ran = sandbox.hookrun(&["run", "--host", "claude"], payload);
+            let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+            let said = &said["hookSpecificOutput"];
+            assert_eq!(said["permissionDecision"], "ask", "{first} {second}: {ran:?}");
+            assert_eq!(said["permissionDecisionReason"], "really?", "{first} {second}: {ran:?}");
+        }
+    }
+    // What cannot be written is no consent.
+    let late = Sandbox::new().hook("hook", &format!("exec >&-; {asks}"));
+    decide(&late).exits(2);
+    let hidden = Sandbox::new().hook("hook", &format!("exec >&-; {asks} 2>/dev/null || exit 3"));
+    decide(&hidden).blocks("hook `hook` exited with status 3 and gave no reason");
+}
+
 #[test]
 fn a_hook_that_never_reads_answers_all_the_same() {
     for bytes in [10, 70_000, 10_000_000] {

@@ -76,3 +76,34 @@ fn rewrites_come_to_an_end() {
     let late = Sandbox::new().hook("10-late", late).hook("20-make", MAKE_RM);
     ls(&late).blocks_saying("it would rewrite `toolInput` after a later hook has");
 }
+
+/// An event of one's own whose hooks run all at once, also those that rewrite.
+#[test]
+fn guards_that_run_beside_a_rewrite_are_asked_again() {
+    let event = "[event.\"shell.pre\"]\nsummary = \"a shell\"\nschedule = \"parallel\"\n\
+                 context = { toolName = \"string\", toolInput = \"object\" }\n\
+                 rewrites = { toolInput = \"chain\" }\n";
+    let with = |guard: &str| {
+        Sandbox::new()
+            .file("hookrun.toml", event)
+            .hook_for("shell.pre", "10-guard", guard)
+            .hook_for("shell.pre", "20-make", MAKE_RM)
+            .hook_for("shell.pre", "30-guard", &format!("# hookrun: command=^ls\n{NO_RM}"))
+    };
+    let context = r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
+    let said = with(NO_RM).report("shell.pre", context);
+    assert_eq!(said["decision"], "block", "{said:#}");
+    assert_eq!(said["reason"], "no rm", "{said:#}");
+
+    let counts = with("echo \"$HOOKRUN_ACTION_COMMAND\" >> seen");
+    let said = counts.report("shell.pre", context);
+    assert_eq!(said["decision"], "allow", "{said:#}");
+    let names: Vec<&str> = said["hooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hook| hook["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["10-guard", "20-make", "30-guard", "10-guard"]);
+    assert_eq!(counts.read("seen"), "ls\nrm -rf x\n");
+}

@@ -1,6 +1,7 @@
 //! The event on stdin, whatever it is: the status is 0 or 2, and never late.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
 use serde_json::json;
@@ -265,5 +266,50 @@ fn an_event_that_says_too_little_is_malformed() {
         ("own.pre", r#"{"path":"x","count":-2,"big":1e9,"deep":null,"more":true}"#),
     ] {
         sandbox.hookrun(&["run", event], context.as_bytes()).allows();
+    }
+}
+
+/// Runs `tool.pre` with a file on stdin, and a hook that would allow.
+fn run_from(file: File, arguments: &[&str]) -> Ran {
+    let sandbox = Sandbox::new().hook("hook", "touch ran");
+    let mut command = sandbox.command(&[&["run", "tool.pre"], arguments].concat());
+    let ran = Ran::from(command.stdin(file).output().unwrap());
+    sandbox.has_no_file("ran");
+    ran
+}
+
+/// The file is a hole: nothing is written, and the NUL bytes stand in a string.
+#[test]
+fn an_event_of_more_than_256_mib_is_blocked_whether_or_not_it_ends() {
+    let limit = 256 * 1024 * 1024;
+    for end in ["", "\"}"] {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"{\"toolName\":\"bash\",\"x\":\"").unwrap();
+        file.seek(SeekFrom::Start(limit)).unwrap();
+        file.write_all(end.as_bytes()).unwrap();
+        file.set_len(limit + 2).unwrap();
+        file.rewind().unwrap();
+        let ran = run_from(file, &["--stdin-timeout", "50s"]);
+        ran.blocks_saying("the event on stdin is longer than 256 MiB");
+    }
+}
+
+/// From a file there is always something to read: only the watchdog looks at the time.
+#[test]
+fn an_event_that_is_not_read_within_the_budget_blocks() {
+    let mut event =
+        br#"{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"content":[""#
+            .to_vec();
+    event.resize(60_000_000, b'x');
+    event.extend_from_slice(br#""]}}"#);
+    let mut written = tempfile::tempfile().unwrap();
+    written.write_all(&event).unwrap();
+    for budget in ["1ms", "5ms"] {
+        written.rewind().unwrap();
+        let arguments = ["--host", "claude", "--stdin-timeout", "1h", "--budget", budget];
+        let ran = run_from(written.try_clone().unwrap(), &arguments);
+        let in_time = [format!("the budget of {budget} was used up"), "in time".to_string()];
+        let is_said = in_time.iter().any(|text| ran.stderr.contains(text));
+        assert!(ran.status == 2 && is_said, "{budget}: {ran:?}");
     }
 }

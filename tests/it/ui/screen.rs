@@ -99,12 +99,25 @@ pub(super) fn at_terminal_of(
     arguments: &[&str],
     steps: &[Step],
 ) -> Ran {
+    words_at_terminal(size, sandbox, &sandbox.command(arguments), steps)
+}
+
+/// The same, with stdout on the terminal as well.
+#[track_caller]
+pub(crate) fn shown_at_terminal(sandbox: &Sandbox, arguments: &[&str], steps: &[Step]) -> Ran {
     let hookrun = sandbox.command(arguments);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$@\" >&2", "sh"]).arg(hookrun.get_program()).args(hookrun.get_args());
+    words_at_terminal((24, 80), sandbox, &shell, steps)
+}
+
+#[track_caller]
+fn words_at_terminal(size: (u16, u16), sandbox: &Sandbox, words: &Command, steps: &[Step]) -> Ran {
     let steps: Vec<_> =
         steps.iter().map(|step| json!([step.0, step.1, step.2.as_secs_f64()])).collect();
     let mut python = Command::new("python3");
     python.args(["-c", ON_TERMINAL, &json!(steps).to_string(), &json!(size).to_string()]);
-    python.arg(hookrun.get_program()).args(hookrun.get_args());
+    python.arg(words.get_program()).args(words.get_args());
     let ran = Running::start_instead(sandbox, python).feed(b"").ended().ran;
     assert!(!ran.stdout.contains("never seen"), "{ran:?}");
     assert!(ran.stdout.contains("settings kept"), "{ran:?}");
