@@ -5,14 +5,8 @@
 
 use std::io::{self, Write};
 
-use hookrun::config::Environment;
-use hookrun::event::catalog::UnknownEvent;
-use hookrun::event::{BuildError, Event};
-use hookrun::hook::Hook;
-use hookrun::outcome::Verdict;
-use hookrun::registry::Registry;
-use hookrun::reminder::{Reminders, refused_result};
-use hookrun::runner::Runner;
+use hookrun::reminder::refused_result;
+use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict};
 use serde_json::{Value, json};
 
 const SESSION: &str = "s-1";
@@ -35,26 +29,26 @@ fn model(turn: u64) -> Result<Turn, &'static str> {
     }
 }
 
-/// The hooks of this program. Those of a person would come from `Config::load`.
-fn hooks() -> Result<Registry, UnknownEvent> {
-    let registry = Registry::default();
-    registry.register(Hook::function("no-prod", "tool.pre", |event| {
+/// A runner with the hooks of this program. Those of a person would come from `hooks_dir`.
+fn runner() -> Result<Runner, Box<dyn std::error::Error>> {
+    let runner = Runner::builder().build()?;
+    runner.register(Hook::function("no-prod", "tool.pre", |event| {
         let paths = event.action().map(|action| action.paths.as_slice()).unwrap_or_default();
         match paths.iter().find(|path| path.starts_with("/srv/prod")) {
             Some(path) => Verdict::block(format!("{path} is production")),
             None => Verdict::allow(),
         }
     }))?;
-    registry.register(Hook::function("mail", "tool.pre", |event| {
+    runner.register(Hook::function("mail", "tool.pre", |event| {
         match event.context().string("toolName").as_deref() {
             Some("send") => Verdict::ask("send this mail?"),
             _ => Verdict::allow(),
         }
     }))?;
-    registry.register(Hook::function("branch", "session.start", |_| {
+    runner.register(Hook::function("branch", "session.start", |_| {
         Verdict::allow().with_context("The branch is main.")
     }))?;
-    Ok(registry)
+    Ok(runner)
 }
 
 struct Agent<'o> {
@@ -146,7 +140,7 @@ fn error(message: &str) -> Result<Event, BuildError> {
 /// Two sessions: one that completes, and one whose model fails.
 pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
     let reminders = Reminders::default();
-    let runner = Runner::embedded(hooks()?, &Environment::capture()).reminders(reminders.clone());
+    let runner = runner()?.reminders(reminders.clone());
     for first in [0, 4] {
         let messages = vec!["Read the notes.".to_string()];
         let (runner, reminders) = (runner.clone(), reminders.clone());

@@ -32,6 +32,7 @@ use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
 pub use directive::line_of as line_of_directive;
 pub use discover::{Choice, Layer};
+pub use embed::{ConfigError, RunnerBuilder};
 pub use env::{Environment, Inside};
 use loader::Loader;
 pub use loose::{Loose, Origin};

@@ -1,41 +1,100 @@
-//! hookrun runs hooks: small programs that are asked before and after something happens, and
-//! may refuse it.
+//! Runs hooks: small programs that run before or after an action and can veto it.
 //!
-//! A decision is always reached, in time, and stated; a refusal is never lost. Give a [`Runner`]
-//! an [`Event`], and get back a [`Run`]: the outcome, and what became of every hook.
+//! Every event gets a decision, on time and with a reason, and a block is never lost: a hook that
+//! hangs, crashes or floods its output blocks a gate too. Give a [`Runner`] an [`Event`], and ask
+//! the [`Run`] for a [`permit`](Run::permit):
 //!
-//! ```no_run
-//! use hookrun::config::{Choice, Config, Environment, Scope};
-//! use hookrun::event::Event;
-//! use hookrun::runner::Runner;
+//! ```
+//! use hookrun::{Event, Hook, Runner, Verdict};
 //! use serde_json::json;
 //!
-//! let env = Environment::capture();
-//! let runner = Runner::from_config(Config::load(&Choice::default(), &env, Scope::All), &env);
+//! let runner = Runner::builder().build()?;
+//! runner.register(Hook::function("no-prod", "tool.pre", |event| {
+//!     match event.action().and_then(|action| action.command.as_deref()) {
+//!         Some(command) if command.contains("prod") => Verdict::block("production is off limits"),
+//!         _ => Verdict::allow(),
+//!     }
+//! }))?;
 //!
-//! let event = Event::tool_pre("bash", json!({ "command": "rm -rf /" })).session("s-1").build()?;
+//! let event = Event::tool_pre("bash", json!({ "command": "deploy prod" })).build()?;
 //! match runner.handle(&event).permit() {
-//!     Ok(allowed) => println!("go on with {:?}", allowed.event.action()),
-//!     Err(blocked) => eprintln!("blocked: {}", blocked.reason),
+//!     Ok(allowed) => println!("run {:?}", allowed.event.action()),
+//!     Err(blocked) => println!("blocked: {}", blocked.reason),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A program's own functions are hooks as well ([`Hook::function`]), and with the feature `tokio`
-//! async ones; a runner may be shared by threads and tasks.
+//! # Guard an agent loop
 //!
-//! The modules in reading order: [`event`] (what happened), [`hook`] (what is asked), [`outcome`]
-//! (what was said), [`config`] and [`registry`] (where hooks come from), [`plan`], [`exec`],
-//! [`chain`] and [`runner`] (how they are run), [`ui`] and [`session`] (what hooks ask, keep and
-//! send meanwhile), [`run`] (what happened), [`dialects`], [`report`] and [`reminder`] (how it is
-//! told), [`scenario`] (what is expected of hooks, case by case), [`audit`] (what is kept of it) and
-//! [`replay`] (what is decided again). [`interceptor`] stands apart: code around single tools. So
-//! does [`conformance`]: what any runner must answer.
+//! Ask before each tool, and do what the hooks made of the call, not what was asked for first. A
+//! question that nobody answers is a block.
 //!
-//! [`Hook::function`]: hook::Hook::function
-//! [`Runner`]: runner::Runner
-//! [`Event`]: event::Event
-//! [`Run`]: run::Run
+//! ```
+//! use hookrun::{Event, Runner};
+//! use serde_json::{Value, json};
+//!
+//! fn call_tool(runner: &Runner, name: &str, input: Value) -> String {
+//!     let event = match Event::tool_pre(name, input).session("s-1").build() {
+//!         Ok(event) => event,
+//!         Err(problem) => return format!("blocked: {problem}"),
+//!     };
+//!     match runner.handle(&event).permit() {
+//!         Ok(allowed) => format!("runs with {:?}", allowed.event.context().text("toolInput")),
+//!         Err(blocked) => format!("blocked: {}", blocked.reason),
+//!     }
+//! }
+//!
+//! let runner = Runner::builder().build()?;
+//! assert!(call_tool(&runner, "bash", json!({ "command": "ls" })).starts_with("runs"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Run the user's hooks
+//!
+//! A folder of scripts in any language, or everything that the command line would find
+//! ([`RunnerBuilder::discover`]). [`RunnerBuilder::build`] fails if a hook cannot be read, because
+//! that may be the one that blocks.
+//!
+//! ```
+//! use hookrun::{Event, Runner};
+//! use serde_json::json;
+//! # use std::os::unix::fs::PermissionsExt;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let hooks = folder.path().join("hooks.d");
+//! # std::fs::create_dir_all(hooks.join("tool.pre"))?;
+//! # let guard = hooks.join("tool.pre/guard.sh");
+//! // hooks.d/tool.pre/guard.sh
+//! let script = "#!/bin/sh\necho 'not on Fridays' >&2; exit 1\n";
+//! # std::fs::write(&guard, script)?;
+//! # std::fs::set_permissions(&guard, std::fs::Permissions::from_mode(0o755))?;
+//! let runner = Runner::builder().hooks_dir(&hooks).build()?;
+//! let event = Event::tool_pre("bash", json!({ "command": "deploy" })).build()?;
+//! let blocked = runner.handle(&event).permit().unwrap_err();
+//! assert_eq!(blocked.reason, "not on Fridays");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Test them
+//!
+//! `hookrun test` plays the suites in `hooks.d/tests`. In a test of your own, look at what each
+//! hook said:
+//!
+//! ```
+//! use hookrun::{Event, Fate, Hook, Runner};
+//! use serde_json::json;
+//!
+//! let runner = Runner::builder().build()?;
+//! runner.register(Hook::shell("guard", "tool.pre", "echo no >&2; exit 1"))?;
+//! let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+//! let Fate::Ran(trace) = &run.hooks[0].fate else { panic!("it did not run") };
+//! assert_eq!(trace.stderr.text(), "no\n");
+//! assert!(run.permit().is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Runner`] can be shared by threads; with the feature `tokio` it can be awaited, and hooks can
+//! be async functions. [`Reminders`] collect what the model should know of the decisions.
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
@@ -55,3 +114,12 @@ pub use engine::{
     reminder, run, runner, session, spelling, ui,
 };
 pub use lab::{audit, conformance, replay, report, scenario};
+
+pub use config::{Config, ConfigError, Environment, RunnerBuilder};
+pub use engine::event::{Action, ActionKind, BuildError, Event, EventBuilder, OnFailure};
+pub use engine::exec::Abort;
+pub use engine::hook::{Hook, Matcher};
+pub use engine::outcome::{Decision, Finding, Outcome, Refusal, Settled, Verdict};
+pub use engine::reminder::Reminders;
+pub use engine::run::{Allowed, Ending, Fate, HookRun, Run, Trace};
+pub use engine::runner::Runner;

@@ -1,15 +1,102 @@
 //! Runners for what a configuration says, and for the surroundings that an environment describes.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Config, Environment, Problem, Severity, complaint, refusal_for};
+use super::{Choice, Config, Environment, Problem, Scope, Severity, complaint, refusal_for};
 use crate::engine::chain::Surroundings;
 use crate::engine::event::EventSpec;
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 
+/// Why [`RunnerBuilder::build`] gives no runner: everything that is wrong, with file and line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The errors; at least one.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// What a [`Runner`] is made of. See [`Runner::builder`].
+#[derive(Debug, Default)]
+pub struct RunnerBuilder {
+    choice: Choice,
+    environment: Option<Environment>,
+    discovers: bool,
+}
+
+impl RunnerBuilder {
+    /// Adds the hooks of a folder: one with event folders (`hooks.d`), or one that holds
+    /// `hookrun.toml` or `hooks.d`.
+    #[must_use]
+    pub fn hooks_dir(mut self, folder: impl Into<PathBuf>) -> RunnerBuilder {
+        self.choice.explicit.push(folder.into());
+        self
+    }
+
+    /// Adds the hooks of the system, of the user and of the project around the working directory,
+    /// as the command line finds them.
+    #[must_use]
+    pub fn discover(mut self) -> RunnerBuilder {
+        self.discovers = true;
+        self
+    }
+
+    /// Uses this environment instead of the process's own.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> RunnerBuilder {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// The runner. Without [`hooks_dir`](RunnerBuilder::hooks_dir) and
+    /// [`discover`](RunnerBuilder::discover) it has no hooks yet; see [`Runner::register`].
+    ///
+    /// # Errors
+    /// When the configuration has errors: a hook that cannot be read may be the one that blocks.
+    /// A program that would rather go on with all gates blocked uses [`Runner::from_config`].
+    pub fn build(mut self) -> Result<Runner, ConfigError> {
+        let env = self.environment.unwrap_or_else(Environment::capture);
+        if !self.discovers && self.choice.explicit.is_empty() {
+            return Ok(Runner::embedded(Registry::default(), &env));
+        }
+        self.choice.discover = self.discovers;
+        let config = Config::load(&self.choice, &env, Scope::All);
+        let is_error = |problem: &&Problem| problem.severity == Severity::Error;
+        let problems: Vec<Problem> = config.problems.iter().filter(is_error).cloned().collect();
+        match problems.is_empty() {
+            true => Ok(Runner::from_config(config, &env)),
+            false => Err(ConfigError { problems }),
+        }
+    }
+}
+
 impl Runner {
+    /// Begins a runner.
+    ///
+    /// ```
+    /// use hookrun::{Event, Hook, Runner, Verdict};
+    /// use serde_json::json;
+    ///
+    /// let runner = Runner::builder().build()?;
+    /// runner.register(Hook::function("no-prod", "tool.pre", |_| Verdict::block("not today")))?;
+    /// let event = Event::tool_pre("bash", json!({ "command": "ls" })).build()?;
+    /// assert_eq!(runner.handle(&event).permit().unwrap_err().reason, "not today");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> RunnerBuilder {
+        RunnerBuilder::default()
+    }
+
     /// A runner for what `config` says, in the surroundings that `env` describes. While the
     /// configuration has errors, every gate is blocked.
     pub fn from_config(config: Config, env: &Environment) -> Runner {

@@ -106,6 +106,70 @@ impl Hook {
         }
     }
 
+    /// A program and its arguments, started directly. A program that is written with a slash is
+    /// relative to the working directory of this process; one without is looked up in `PATH`.
+    ///
+    /// ```
+    /// use hookrun::Hook;
+    ///
+    /// let hook = Hook::command("lint", "tool.post", ["python3", "lint.py"]).priority(10);
+    /// assert_eq!(hook.name, "lint");
+    /// ```
+    pub fn command<W: Into<String>>(
+        name: &str,
+        event: &str,
+        words: impl IntoIterator<Item = W>,
+    ) -> Hook {
+        let words = words.into_iter().map(Into::into).collect();
+        // Without a working directory the path stays relative, and starting says so.
+        let base = std::path::absolute(".").unwrap_or_default();
+        Hook::new(name, event, Handler::Words { words, base })
+    }
+
+    /// A command line for `/bin/sh -c`.
+    pub fn shell(name: &str, event: &str, line: &str) -> Hook {
+        Hook::new(name, event, Handler::Shell(line.to_string()))
+    }
+
+    /// An executable file with its own first line (`#!/bin/sh`), as in `hooks.d`; its name is the
+    /// file's.
+    pub fn script(event: &str, file: impl Into<PathBuf>) -> Hook {
+        let file = file.into();
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        Hook::new(&name.unwrap_or_default(), event, Handler::File(file))
+    }
+
+    /// Only events that `matcher` takes; the default takes all.
+    #[must_use]
+    pub fn matcher(self, matcher: Matcher) -> Hook {
+        Hook { matcher, ..self }
+    }
+
+    /// Its place in the order: lower runs earlier, [`DEFAULT_PRIORITY`] by default.
+    #[must_use]
+    pub fn priority(self, priority: i64) -> Hook {
+        Hook { priority, ..self }
+    }
+
+    /// How long it may run; by default as long as its event says, 5 s for most.
+    #[must_use]
+    pub fn time_limit(mut self, timeout: Duration) -> Hook {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// What a failure of it means; by default what its event says.
+    #[must_use]
+    pub fn failing(self, on_failure: OnFailure) -> Hook {
+        Hook { on_failure: Some(on_failure), ..self }
+    }
+
+    /// It may rewrite the fields that its event lists.
+    #[must_use]
+    pub fn rewriting(self) -> Hook {
+        Hook { rewrite: true, ..self }
+    }
+
     /// How long it may run for an event with these rules: what its spec says, else its dialect,
     /// else the event, else 5 s. [`Duration::MAX`] is as long as it likes.
     pub fn timeout(&self, spec: &EventSpec) -> Duration {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::chain::{self, Surroundings};
-use crate::engine::event::{Event, EventSpec, OnFailure, Schedule, catalog};
+use crate::engine::event::catalog::{self, UnknownEvent};
+use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
-use crate::engine::hook::Place;
+use crate::engine::hook::{Hook, Place};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::{Plan, Planned, Wish};
 use crate::engine::registry::Registry;
@@ -230,6 +231,14 @@ impl Runner {
     pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
         self.broken = Some(Broken { reason, for_event: Some(for_event) });
         self
+    }
+
+    /// Adds a hook; see [`Registry::register`].
+    ///
+    /// # Errors
+    /// When it names an event that does not exist: it would never run.
+    pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
+        self.registry.register(hook)
     }
 
     /// The hooks that it has. They may be changed at any time.

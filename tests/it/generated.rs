@@ -667,7 +667,7 @@ fn the_example_of_the_library_decides() {
     let state_home = Some(sandbox.at("state"));
     let env =
         hookrun::config::Environment { state_home, ..hookrun::config::Environment::capture() };
-    let runner = example::runner(sandbox.path(), &env).unwrap();
+    let runner = example::runner(sandbox.path(), env).unwrap();
     let blocked = |command: &str| example::permit(&runner, command).unwrap_err().to_string();
     assert_eq!(blocked("rm"), "no shell here");
     assert_eq!(blocked("ls"), "list? (nobody answered)");
@@ -680,21 +680,14 @@ mod example {
     use std::error::Error;
     use std::path::Path;
 
-    use hookrun::config::{Choice, Config, Environment, Scope};
-    use hookrun::event::Event;
-    use hookrun::event::catalog::UnknownEvent;
-    use hookrun::hook::Hook;
-    use hookrun::outcome::Verdict;
-    use hookrun::run::Allowed;
-    use hookrun::runner::Runner;
+    use hookrun::{Allowed, Environment, Event, Hook, Runner, Verdict};
     use serde_json::json;
 
     /// Once: the hooks in `folder`, and one that is a function of this program.
-    /// `env` is mostly `Environment::capture()`.
-    pub(super) fn runner(folder: &Path, env: &Environment) -> Result<Runner, UnknownEvent> {
-        let choice = Choice { explicit: vec![folder.into()], ..Choice::default() };
-        let runner = Runner::from_config(Config::load(&choice, env, Scope::All), env);
-        runner.registry().register(Hook::function("no-prod", "tool.pre", |event| {
+    /// Without `.environment(…)` it is that of this process.
+    pub(super) fn runner(folder: &Path, env: Environment) -> Result<Runner, Box<dyn Error>> {
+        let runner = Runner::builder().hooks_dir(folder).environment(env).build()?;
+        runner.register(Hook::function("no-prod", "tool.pre", |event| {
             match event.action().and_then(|action| action.command.as_deref()) {
                 Some(command) if command.contains("prod") => {
                     Verdict::block("production is off limits")
