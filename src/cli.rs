@@ -64,7 +64,10 @@ pub fn main() -> ExitCode {
     }
     let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
         Some(args) => decide(&args),
-        None => parse(&arguments).map_or_else(|error| Ok(tell(&error)), |cli| dispatch(&cli)),
+        None => match completions::complete(&arguments) {
+            Some(exit) => Ok(exit),
+            None => parse(&arguments).map_or_else(|error| Ok(tell(&error)), |cli| dispatch(&cli)),
+        },
     }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,

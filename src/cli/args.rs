@@ -136,6 +136,9 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     )]
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
+    #[command(
+        after_help = "The script asks hookrun at each TAB: events, the hooks of this project, hosts and pages are completed as well. Load it when the shell starts, as in the examples, so that it is always the script of this version."
+    )]
     Completions(CompletionsArgs),
     /// Print a manual page
     Man(ManArgs),
@@ -319,7 +322,7 @@ pub(crate) struct TestArgs {
 
     /// Ask only this hook, or of the suite run only cases that may ask it; can be given several
     /// times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
     /// Ask this command instead of the hooks that are configured; with --conformance: the runner
@@ -411,6 +414,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The hook's name
+    #[arg(value_name = "HOOK")]
     pub(crate) name: String,
 
     /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
@@ -444,6 +448,7 @@ pub(crate) struct ValidateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
     /// Show this event in full, with a sample of its context
+    #[arg(value_name = "EVENT")]
     pub(crate) name: Option<String>,
 
     /// Show the events of a hook system, with its names and rules

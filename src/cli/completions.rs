@@ -1,21 +1,128 @@
-//! `hookrun completions SHELL`.
+//! `hookrun completions SHELL`, and the words that its script asks for at each TAB: no hook is run,
+//! nothing is said on stderr, and what is wrong with the configuration only leaves words out.
 
+use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{Command as CommandLine, CommandFactory};
+use clap::{Arg, Command as CommandLine, CommandFactory, ValueHint};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{Bash, EnvCompleter, Shells};
+use hookrun::config::env::{COMPLETE, completing};
+use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::dialect::{DIALECTS, git};
+use hookrun::event::EventSpec;
 
-use crate::cli::args::{Cli, CompletionsArgs};
-use crate::cli::exit::{Exit, Result};
+use crate::args::{Cli, CompletionsArgs};
+use crate::events::COMMON;
+use crate::exit::{Exit, Result};
+use crate::man;
+use crate::streams;
+
+/// Where the words for a value come from, by what help calls it.
+const WORDS: &[(&str, fn() -> Vec<CompletionCandidate>)] =
+    &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
 
 /// Prints a completion script.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result {
+    let mut script = Vec::new();
+    if let Some(shell) = Shells::builtins().completer(&args.shell.to_string()) {
+        shell.write_registration(COMPLETE, "hookrun", "hookrun", "hookrun", &mut script)?;
+    }
+    let script = String::from_utf8_lossy(&script);
+    // Names of files are left to bash, which quotes them.
+    out.write_all(script.replace("-o bashdefault", "-o bashdefault -o default").as_bytes())?;
+    Ok(Exit::Yes)
+}
+
+/// Prints the words that may stand next, if a script asks: `-- hookrun WORD…`.
+pub(crate) fn complete(arguments: &[OsString]) -> Option<Exit> {
+    let (_, words) = arguments.split_first().filter(|(first, _)| *first == "--")?;
+    let name = completing()?;
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
+    let env = Environment::capture();
+    let mut text = Vec::new();
+    // Where nothing can stand there is nothing to print.
+    let _ = shell.write_complete(&mut line(shell), words.to_vec(), Some(&env.cwd), &mut text);
+    let _ = streams::data().write_all(&text);
+    Some(Exit::Yes)
+}
+
+/// The command line with the words for its values.
+fn line(shell: &dyn EnvCompleter) -> CommandLine {
     let all = Cli::command();
-    // Hidden commands are completed as well, so they are left out.
-    let commands = all.get_subcommands().filter(|command| !command.is_hide_set());
-    let mut shown = CommandLine::new("hookrun")
+    let is_bash = shell.name() == Bash.name();
+    // Hidden commands would be completed as well.
+    let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let commands = commands.map(|command| command.mut_args(|arg| with_words(arg, is_bash)));
+    CommandLine::new("hookrun")
         .version(env!("CARGO_PKG_VERSION"))
         .args(all.get_arguments())
-        .subcommands(commands);
-    clap_complete::generate(args.shell, &mut shown, "hookrun", out);
-    Ok(Exit::Yes)
+        .subcommands(commands.collect::<Vec<_>>())
+}
+
+fn with_words(arg: Arg, is_bash: bool) -> Arg {
+    let name = match arg.get_value_names() {
+        Some([name]) => name.to_string(),
+        Some(_) | None => arg.get_id().as_str().to_uppercase(),
+    };
+    if let Some((_, words)) = WORDS.iter().find(|(known, _)| *known == name) {
+        return arg.add(ArgValueCandidates::new(*words));
+    }
+    match arg.get_value_hint() {
+        ValueHint::AnyPath if is_bash => arg.value_hint(ValueHint::Other),
+        _ => arg,
+    }
+}
+
+/// Events: the common ones first, then the others and those of the project; a host's name for one
+/// where nothing else is meant.
+fn events() -> Vec<CompletionCandidate> {
+    let config = config(Scope::Event(""));
+    let specs: Vec<&EventSpec> = config.catalog.iter().collect();
+    let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
+    let is_common = |spec: &&&EventSpec| COMMON.iter().any(|(name, _)| spec.name == *name);
+    let all = common.chain(specs.iter().filter(|spec| !is_common(spec)));
+    let names = all.filter(|spec| is_a_word(&spec.name));
+    let names = names.map(|spec| word(&spec.name, Some(&spec.summary)));
+    let aliases = specs.iter().flat_map(|spec| spec.aliases);
+    names.chain(aliases.map(|name| word(name, None).hide(true))).collect()
+}
+
+/// The hooks of the project, of the user and of the system.
+fn hooks() -> Vec<CompletionCandidate> {
+    let config = config(Scope::All);
+    let mut seen: Vec<&str> = Vec::new();
+    let mut words = Vec::new();
+    for hook in config.hooks.iter().filter(|hook| is_a_word(&hook.name)) {
+        if !seen.contains(&hook.name.as_str()) {
+            seen.push(&hook.name);
+            words.push(word(&hook.name, Some(&hook.event)));
+        }
+    }
+    words
+}
+
+fn hosts() -> Vec<CompletionCandidate> {
+    let dialects = DIALECTS.iter().map(|dialect| dialect.name);
+    ["native", git::NAME].into_iter().chain(dialects).map(|name| word(name, None)).collect()
+}
+
+fn pages() -> Vec<CompletionCandidate> {
+    man::names().iter().map(|name| word(name, None)).collect()
+}
+
+fn config(scope: Scope<'_>) -> Config {
+    Config::load(&Choice::default(), &Environment::capture(), scope)
+}
+
+fn word(text: &str, about: Option<&str>) -> CompletionCandidate {
+    CompletionCandidate::new(text).help(about.map(|about| about.to_string().into()))
+}
+
+/// Whether a shell takes it for one word and nothing else. Names of hooks came with the project,
+/// and bash puts them into the line as they are.
+fn is_a_word(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | '+');
+    !name.starts_with('-') && name.chars().all(is_plain)
 }

@@ -1,4 +1,4 @@
-//! `hookrun events [NAME]`: the catalog as a table, or one row in full.
+//! `hookrun events [EVENT]`: the catalog as a table, or one row in full.
 
 mod of_dialect;
 

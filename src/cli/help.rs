@@ -65,6 +65,16 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "completions",
+        &[
+            ("source <(hookrun completions bash)", "in ~/.bashrc"),
+            ("source <(hookrun completions zsh)", "in ~/.zshrc, below compinit"),
+            ("hookrun completions fish | source", "in ~/.config/fish/config.fish"),
+            ("eval (hookrun completions elvish | slurp)", "in ~/.config/elvish/rc.elv"),
+            ("hookrun completions powershell | Out-String | iex", "in $PROFILE"),
+        ],
+    ),
+    (
         "install",
         &[
             ("hookrun install claude", "make Claude Code ask hookrun"),

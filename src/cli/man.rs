@@ -85,6 +85,11 @@ fn is_read(page: &Page, env: &Environment) -> bool {
     matches!(ended, Some(Ok(Some(status))) if status.success())
 }
 
+/// What the pages are called.
+pub(crate) fn names() -> Vec<String> {
+    pages().unwrap_or_default().into_iter().map(|page| page.name).collect()
+}
+
 fn pages() -> Result<Vec<Page>> {
     let mut root = Cli::command();
     root.build();

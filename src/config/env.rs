@@ -12,6 +12,9 @@ use crate::engine::hook::OWN_IMAGE;
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
 
+/// The variable by which a script for completion says which shell it is for.
+pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
+
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -243,6 +246,11 @@ impl Environment {
             }
         }
     }
+}
+
+/// The shell whose script asks for the words that may stand next.
+pub fn completing() -> Option<String> {
+    text(COMPLETE)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

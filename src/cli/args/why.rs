@@ -51,7 +51,7 @@ pub(crate) struct FilterArgs {
     pub(crate) session: Option<String>,
 
     /// Those for which this hook was run
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
     /// Those of this event, by its name or a host's name for it
@@ -63,7 +63,7 @@ pub(crate) struct FilterArgs {
     pub(crate) decision: Option<Expected>,
 
     /// Those that this host has asked for
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
     /// Those since then: a time like `2h` before now, or a moment like 2026-01-31T09:30:00Z

@@ -1,4 +1,4 @@
-//! `hookrun events [NAME]`.
+//! `hookrun events [EVENT]`.
 
 use serde_json::json;
 

@@ -76,7 +76,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["help", "lst"], "unrecognized subcommand 'lst'"),
         (&["run"], "no event on stdin"),
         (&["test"], "there are no files of cases"),
-        (&["show"], "<NAME>"),
+        (&["show"], "<HOOK>"),
         (&["schema"], "<EVENT>"),
         (&["field"], "<PATH>"),
         (&["completions"], "<SHELL>"),
