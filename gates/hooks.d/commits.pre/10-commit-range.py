@@ -305,8 +305,6 @@ def is_here(cwd):
 
 def check(event):
     check_keys(event)
-    if "base" not in event:
-        raise Refusal('the event has no `base`: {"base": "origin/main"}')
     if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
     if git("rev-parse", "--is-shallow-repository").strip() != b"false":

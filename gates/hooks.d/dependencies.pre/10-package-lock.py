@@ -400,9 +400,9 @@ def judge_lock(now, before):
 
 def check(event):
     check_keys(event)
-    path, base, base_path = event.get("path"), event.get("base"), event.get("basePath")
-    if path is None or (base is None) == (base_path is None):
-        raise Refusal('the event needs `path` and either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
+    path, base, base_path = event["path"], event.get("base"), event.get("basePath")
+    if (base is None) == (base_path is None):
+        raise Refusal('the event needs either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
     if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
     left_out = allowed()

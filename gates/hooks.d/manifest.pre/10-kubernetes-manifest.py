@@ -403,9 +403,7 @@ def shown(path):
 
 def check(event):
     check_keys(event)
-    path, left_out = event.get("path"), allowed()
-    if path is None:
-        raise Refusal('the event has no `path`: {"path": "manifests.json"}')
+    path, left_out = event["path"], allowed()
     if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
     try:

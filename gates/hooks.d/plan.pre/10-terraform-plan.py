@@ -14,8 +14,8 @@
 # refused. But ports, protocols and directions that are known only later, for what is open to the
 # internet, count as open, and encryption counts as missing. What the configuration does not
 # set, so that the provider chooses it, counts as left out.
-# The ranges of addresses that one resource opens a port to are judged together; those of several
-# resources (one aws_security_group_rule each) are not.
+# The ranges of addresses that a resource opens a port to are judged together, and those of all
+# rules of one security group of AWS, with the rules that stay.
 # Findings point to the resource in its .tf file where its module is in the repository, else to
 # the plan.
 #
@@ -108,6 +108,7 @@ GRANTS = [
 EVERYBODY = re.compile(r"(?:^|[/:])(?:allUsers|authenticatedUsers|allAuthenticatedUsers)$", re.IGNORECASE)
 WALL = "aws_s3_bucket_public_access_block"
 POLICIES = ["aws_s3_bucket_policy", "aws_s3_bucket"]
+RULES_OF_GROUPS = ["aws_security_group_rule", "aws_vpc_security_group_ingress_rule"]
 GOOGLE_POLICIES = ["google_storage_bucket_iam_policy"]
 
 # Conditions of a policy that limit who or from where: their values are names, ARNs or addresses.
@@ -368,6 +369,34 @@ def is_limit(key, value):
     return key in LIMITS_BY_NAME and bool(re.match(r"[^*?$/:]+([/:]|$)", value))
 
 
+def reached(kind, now, ports):
+    """The guarded ports that a resource opens, each with whom it lets in, and by which attribute."""
+    for opening in openings(kind, now):
+        for name, source in opening.sources:
+            for number, transports in ports:
+                carried = transports & opening.transports
+                if carried and opening.first <= number <= opening.last:
+                    yield number if "tcp" in carried else f"{number}/udp", name, source
+
+
+def ranges(kind, now, ports):
+    """The ranges of addresses that a resource opens each port to, but for those that are the internet."""
+    found = collections.defaultdict(list)
+    for port, _, source in reached(kind, now, ports):
+        if source is not UNKNOWN and not is_world(source):
+            found[port].append(source)
+    return found
+
+
+def together(port, rules):
+    """What the rules of one security group open a port to; each is the ranges that it was open to, and is."""
+    before, after = ([one for sources in all for one in sources] for all in (zip(*rules) if rules else ((), ())))
+    if is_wide(after) and not any(is_wide(now) for _, now in rules):
+        message = f"port {port} of its security group is open to {len(set(after))} ranges of addresses, together a large part of the internet"
+        level, old = ("notice", "; it was so before") if is_wide(before) else ("error", "")
+        yield Finding("open-port", level, message + old, None)
+
+
 def faults(kind, now, ports):
     """What is wrong with a resource as it is, or will be."""
 
@@ -378,21 +407,12 @@ def faults(kind, now, ports):
         message = f"`{name}` is known only after apply: {what} was not judged"
         return Finding(rule, "warning", message, message)
 
-    wide = collections.defaultdict(list)
-    for opening in openings(kind, now):
-        for name, source in opening.sources:
-            for number, transports in ports:
-                carried = transports & opening.transports
-                if not carried or not opening.first <= number <= opening.last:
-                    continue
-                port = number if "tcp" in carried else f"{number}/udp"
-                if source is UNKNOWN:
-                    yield later("open-port", name, "whom it lets in")
-                elif is_world(source):
-                    yield wrong("open-port", f"port {port} is open to {source}")
-                else:
-                    wide[port].append(source)
-    for port, sources in wide.items():
+    for port, name, source in reached(kind, now, ports):
+        if source is UNKNOWN:
+            yield later("open-port", name, "whom it lets in")
+        elif is_world(source):
+            yield wrong("open-port", f"port {port} is open to {source}")
+    for port, sources in ranges(kind, now, ports).items():
         if is_wide(sources):
             message = f"port {port} is open to {len(set(sources))} ranges of addresses, together a large part of the internet"
             yield wrong("open-port", message, f"port {port} in ranges")
@@ -467,11 +487,13 @@ def actions_of(change):
 class Judge:
     """What is asked of all changes of a plan."""
 
-    def __init__(self, sources):
+    def __init__(self, sources, left_out):
         self.sources = sources
+        self.left_out = left_out
         self.protected = os.environ.get("HOOKRUN_PLAN_PROTECT", "").split()
         self.ports = ports_of(os.environ.get("HOOKRUN_PLAN_PORTS", "").split() or ["22/tcp", "3389/tcp"])
         self.gone = set()
+        self.groups = collections.defaultdict(list)
 
     def note(self, change):
         """Takes in what the other changes of the plan are judged by."""
@@ -480,6 +502,30 @@ class Judge:
         if actions_of(change) == ["delete"] and change.get("type") == "aws_s3_bucket":
             before = field(change["change"], "before", dict, "an object") or {}
             self.gone.add(field(before, "bucket", str, "a string"))
+        if self.is_joined(change):
+            try:
+                needed(change, "name", str, "a string")
+                before = field(change["change"], "before", dict, "an object") or {}
+                after = self.after(change)
+                was, now = (ranges(change["type"], values, self.ports) for values in (before, after))
+                for port in {*was, *now}:
+                    self.groups[self.group_of(change, before, after), port].append((was[port], now[port]))
+            except Odd:
+                pass  # One that changes is read again where it is judged.
+
+    def is_joined(self, change):
+        """Whether it is a rule of a security group, which is judged with the others of that group."""
+        is_rule = change.get("type") in RULES_OF_GROUPS
+        return is_rule and not {"open-port", f"open-port:{change.get('address')}"} & {*self.left_out}
+
+    def group_of(self, change, before, after):
+        """The security group of a rule: its name, or what the configuration names where it is not made yet."""
+        for values in (after, before):
+            if isinstance(values.get("security_group_id"), str):
+                return values["security_group_id"]
+        is_set = (self.sources.expressions(change) or {}).get("security_group_id")
+        names = field(is_set, "references", list, "a list") if isinstance(is_set, dict) else None
+        return change.get("module_address"), min(map(str, names or []), key=len, default=None)
 
     def findings(self, change):
         """What is wrong with one resource's change."""
@@ -499,10 +545,15 @@ class Judge:
                 was = {(one.rule, one.key) for one in faults(kind, before, self.ports)}
             except Odd:
                 pass  # What it was cannot be read, and excuses nothing.
-        for one in faults(kind, self.after(change), self.ports):
+        after = self.after(change)
+        for one in faults(kind, after, self.ports):
             if (one.rule, one.key) in was:
                 one = one._replace(level="notice", message=f"{one.message}; it was so before")
             yield one
+        if self.is_joined(change):
+            for port in ranges(kind, after, self.ports):
+                # Told once, at the first of them that changes.
+                yield from together(port, self.groups.pop((self.group_of(change, before, after), port), []))
 
     def is_missed(self, before):
         """Whether a wall held something back, of a bucket that stays."""
@@ -713,15 +764,13 @@ def shown(path):
 
 def check(event):
     check_keys(event)
-    path, sources, left_out = event.get("path"), event.get("sources"), allowed()
-    if path is None:
-        raise Refusal('the event has no `path`: {"path": "plan.json"}')
+    path, sources, left_out = event["path"], event.get("sources"), allowed()
     if "cwd" in event and not is_here(event["cwd"]):
         raise Refusal(f"there is no folder `{event['cwd']}`")
     if sources is not None and not os.path.isdir(sources):
         raise Refusal(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
     plan, findings = read_plan(path), []
-    judge, where = Judge(Sources(plan, sources or os.path.dirname(path) or ".")), f"`{path}`"
+    judge, where = Judge(Sources(plan, sources or os.path.dirname(path) or "."), left_out), f"`{path}`"
     try:
         changes = field(plan, "resource_changes", list, "a list") or []
         for number, change in enumerate(changes):
