@@ -4,19 +4,19 @@
 use std::ffi::OsString;
 use std::io::Write;
 
+use crate::config::env::{COMPLETE, completing};
+use crate::config::{Choice, Config, Environment, Scope};
+use crate::dialects::{DIALECTS, git};
+use crate::engine::event::EventSpec;
 use clap::{Arg, Command as CommandLine, CommandFactory, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Shells};
-use hookrun::config::env::{COMPLETE, completing};
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::dialect::{DIALECTS, git};
-use hookrun::event::EventSpec;
 
-use crate::args::{Cli, CompletionsArgs};
-use crate::events::COMMON;
-use crate::exit::{Exit, Result};
-use crate::man;
-use crate::streams;
+use crate::cli::args::{Cli, CompletionsArgs};
+use crate::cli::events::COMMON;
+use crate::cli::exit::{Exit, Result};
+use crate::cli::man;
+use crate::cli::streams;
 
 /// Where the words for a value come from, by what help calls it.
 const WORDS: &[(&str, fn() -> Vec<CompletionCandidate>)] =

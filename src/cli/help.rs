@@ -60,6 +60,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "new",
         &[
             ("hookrun new guard --event tool.pre", "guard commands and files"),
+            ("hookrun new sudo --event tool.pre --template ask", "ask a person about commands"),
             ("hookrun new wip --event commit.msg --lang python", "check messages of commits"),
             ("hookrun new last --from-last", "make a case of the last decision"),
         ],

@@ -21,7 +21,7 @@ use crate::cli::events::COMMON;
 use crate::cli::exit::{Exit, Failure, Result};
 use crate::cli::run::find_event;
 use crate::cli::streams;
-use templates::{LANGUAGES, Language};
+use templates::{LANGUAGES, Language, Sort};
 
 /// A file that is to be written.
 struct Page {
@@ -99,15 +99,51 @@ fn no_event(name: &str) -> Failure {
 /// A hook and its first cases.
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<Plan> {
     let spec = find_spec(config, event)?;
-    let language = LANGUAGES.iter().find(|language| language.name == args.lang);
-    let language = language.ok_or_else(|| Failure::new("no such language"))?;
+    let sort = match &args.template {
+        None => templates::sort_of(&spec),
+        Some(name) => {
+            templates::chosen(name, &spec).map_err(|suiting| unsuited(name, &spec, &suiting))?
+        }
+    };
+    let mut languages = sort.languages();
+    let language = match &args.lang {
+        None => languages.next(),
+        Some(name) => languages.find(|language| language.name == *name),
+    };
+    let language = language.ok_or_else(|| {
+        let names = sort.languages().map(|language| language.name).collect::<Vec<_>>().join(", ");
+        Failure::with_help(
+            "this template is not written in that language",
+            format!("`--lang` takes {names}"),
+        )
+    })?;
     let file = file_name(&args.name, language, &spec)?;
     let named = named(args);
     let hints = vec![
         format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
         format!("`hookrun test --suite{named}` plays its cases"),
     ];
-    Ok(Plan { pages: pages(&hooks, &spec, language, &file), hooks, hints })
+    Ok(Plan {
+        pages: pages(&hooks, &Contents { sort, spec: &spec, language }, &file),
+        hooks,
+        hints,
+    })
+}
+
+/// That a template is for other events.
+fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Failure {
+    let help = match suiting {
+        [] => "without `--template` it gets the hook that such events have".to_string(),
+        names => format!("`--template` takes {} there", names.join(", ")),
+    };
+    Failure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
+}
+
+/// What a new hook is made of.
+struct Contents<'s> {
+    sort: &'static Sort,
+    spec: &'s EventSpec,
+    language: &'static Language,
 }
 
 /// A case that expects what was decided last.
@@ -216,7 +252,8 @@ fn project_folder(config: &Config) -> PathBuf {
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
 }
 
-fn pages(hooks: &Path, spec: &EventSpec, language: &Language, file: &str) -> Vec<Page> {
+fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<Page> {
+    let Contents { sort, spec, language } = contents;
     let folder = match command::name_of(&spec.name) {
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
@@ -225,12 +262,12 @@ fn pages(hooks: &Path, spec: &EventSpec, language: &Language, file: &str) -> Vec
     vec![
         Page {
             path: hooks.join(folder).join(file),
-            text: templates::hook(spec, language, file),
+            text: templates::hook(sort, spec, language, file),
             mode: 0o777,
         },
         Page {
             path: hooks.join(SUITES).join(format!("{stem}.toml")),
-            text: templates::cases(spec, language, file),
+            text: templates::cases(sort, spec, language, file),
             mode: 0o666,
         },
     ]

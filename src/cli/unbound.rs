@@ -9,6 +9,7 @@ use crate::engine::event::catalog;
 use crate::engine::registry::Registry;
 
 use crate::cli::exit::{Failure, Result};
+use crate::cli::show::meant;
 
 /// What `--require` takes for any hook at all.
 const ANY: &str = "any";
@@ -60,7 +61,9 @@ impl Sought<'_> {
             ANY => format!("no hook is bound to {event}, and one is required"),
             name => format!("the hook `{name}` is required, and is not bound to {event}"),
         };
-        Err(Failure::with_help(cause, format!("looked in {}", self.listed())))
+        let nearest = meant(missing, bound.iter().map(String::as_str));
+        let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+        Err(Failure::with_help(cause, format!("{meant}looked in {}", self.listed())))
     }
 
     /// That nothing was found at all, and folders that are nearly one of hooks.

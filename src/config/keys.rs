@@ -62,7 +62,11 @@ impl Takes {
     /// What to write for `key`, as a cure.
     pub(crate) fn cure(self, key: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
-        format!("write `{key} = {}`", self.example())
+        let example = match key {
+            "findings" => "'^error src/main.tf:7 '".to_string(),
+            _ => self.example(),
+        };
+        format!("write `{key} = {example}`")
     }
 
     /// A value that it takes.

@@ -131,12 +131,14 @@ impl Binding {
     /// The context, if it names its tool where a host asks about one: a guard of that tool would
     /// not know that it is meant.
     fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
-        let is_of_tool = catalog::find(self.row.event).is_some_and(|spec| spec.carries("toolName"));
-        let is_gate = self.row.blocks && self.row.on_failure == OnFailure::Block;
+        let asks_of_tool = catalog::find(self.row.event).is_some_and(|spec| {
+            let is_needed = spec.required.iter().any(|key| key == "toolName");
+            is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
+        });
         let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
             // Another type is told as such elsewhere.
             || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
-        if self.dialect.has_forms() && is_gate && is_of_tool && !is_named {
+        if self.row.blocks && asks_of_tool && !is_named {
             let key = match self.dialect.spelling {
                 KeySpelling::Snake => self.theirs("toolName"),
                 KeySpelling::Camel => "toolName".to_string(),

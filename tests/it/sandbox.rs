@@ -15,11 +15,18 @@ use tempfile::TempDir;
 /// The least context of an event of a tool.
 pub(crate) const TOOL: &str = r#"{"toolName":"note"}"#;
 
+/// What a tool that is about to run is called where its name is called `toolName`.
+const TOOL_GATES: &[&str] =
+    &["tool.pre", "pretooluse", "PreToolUse", "tool_call", "before-tool-call", "before_tool_call"];
+
 /// A native context with the name of a tool, where the event is one of a tool and the test is not
 /// about tools.
 pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
-    let is_gate = |one: &&str| ["tool.pre", "pretooluse", "PreToolUse"].contains(one);
-    let is_native = !arguments.iter().any(|one| ["--dialect", "--host"].contains(one));
+    let is_gate = |one: &&str| TOOL_GATES.contains(one);
+    // Hosts that write `tool_name` name it themselves in tests.
+    let host = arguments.iter().position(|one| ["--dialect", "--host"].contains(one));
+    let host = host.and_then(|at| arguments.get(at + 1)).copied().unwrap_or("native");
+    let is_native = ["native", "loom", "pi", "omp", "wolli", "openclaw"].contains(&host);
     let head = &bytes[..bytes.len().min(4096)];
     match bytes.iter().position(|byte| !byte.is_ascii_whitespace()) {
         Some(start)

@@ -5,6 +5,7 @@ mod examples;
 mod examples_of_pi;
 mod folders;
 mod loom;
+mod no_tool;
 mod omp;
 mod omp_discovery;
 mod openclaw;

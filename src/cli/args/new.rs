@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::cli::new::templates::LANGUAGES;
+use crate::cli::new::templates::{LANGUAGES, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
@@ -24,9 +24,15 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "FILE", requires = "from_last", conflicts_with = "event")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The language that it is written in
-    #[arg(long, value_name = "LANG", value_parser = language(), default_value = LANGUAGES[0].name)]
-    pub(crate) lang: String,
+    /// What it does to begin with: guard commands, ask a person, rewrite a command, redact what a
+    /// tool said, give the model context, have the tests pass first, or report findings [default:
+    /// what most hooks of the event do]
+    #[arg(long, value_name = "TEMPLATE", value_parser = template(), conflicts_with = "from_last")]
+    pub(crate) template: Option<String>,
+
+    /// The language that it is written in [default: sh; python for what a shell cannot write]
+    #[arg(long, value_name = "LANG", value_parser = language())]
+    pub(crate) lang: Option<String>,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
     /// the project's; it is made if it is not there
@@ -36,6 +42,10 @@ pub(crate) struct NewArgs {
     /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+fn template() -> PossibleValuesParser {
+    names().into()
 }
 
 fn language() -> PossibleValuesParser {

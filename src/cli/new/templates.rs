@@ -3,11 +3,13 @@
 //! A sort is found by the rules of the event, never by its name, so that every event has one, those
 //! of one's own too. `@WORDS@` in capitals stand for what is known of the event and the hook.
 
+mod chosen;
 mod sorts;
 
 use crate::engine::event::catalog::command;
 use crate::engine::event::{EventSpec, Kind};
 
+use chosen::CHOSEN;
 use sorts::SORTS;
 
 /// A language that hooks are written in.
@@ -38,7 +40,8 @@ pub(crate) const LANGUAGES: &[Language] = &[
         ending: "sh",
         shebang: "#!/usr/bin/env bash",
         reading: FIELD,
-        body: |bodies| bodies.bash,
+        // What is written for every shell is for this one, too.
+        body: |bodies| if bodies.bash.is_empty() { bodies.sh } else { bodies.bash },
     },
     Language {
         name: "python",
@@ -53,8 +56,10 @@ const FIELD: &str = "What is asked for most is in the environment (HOOKRUN_*); t
 
 /// A sort of event, and what a new hook for one does.
 pub(crate) struct Sort {
-    /// Whether an event is of this sort.
-    fits: fn(&EventSpec) -> bool,
+    /// What `--template` calls it; empty where only the event chooses it.
+    name: &'static str,
+    /// The events for which `--template` may choose it.
+    suits: fn(&EventSpec) -> bool,
     /// The directive.
     directive: &'static str,
     /// What the directive above it says.
@@ -65,7 +70,7 @@ pub(crate) struct Sort {
     cases: &'static str,
 }
 
-/// A hook below its comment.
+/// A hook below its comment; empty in a language that would need too much for it.
 struct Bodies {
     sh: &'static str,
     bash: &'static str,
@@ -74,12 +79,41 @@ struct Bodies {
 
 /// The sort of an event: the first that it fits.
 pub(crate) fn sort_of(spec: &EventSpec) -> &'static Sort {
-    SORTS.iter().find(|sort| (sort.fits)(spec)).expect("the last sort has every event")
+    let found = SORTS.iter().find(|(fits, _)| fits(spec));
+    found.map(|(_, sort)| sort).expect("the last sort has every event")
+}
+
+fn templates() -> impl Iterator<Item = &'static Sort> {
+    SORTS.iter().map(|(_, sort)| sort).chain(CHOSEN).filter(|sort| !sort.name.is_empty())
+}
+
+/// What `--template` takes.
+pub(crate) fn names() -> Vec<&'static str> {
+    templates().map(|sort| sort.name).collect()
+}
+
+/// The template of that name.
+///
+/// # Errors
+/// Those that suit the event, if this one does not.
+pub(crate) fn chosen(
+    name: &str,
+    spec: &EventSpec,
+) -> std::result::Result<&'static Sort, Vec<&'static str>> {
+    let suiting: Vec<_> = templates().filter(|sort| (sort.suits)(spec)).collect();
+    let found = suiting.iter().find(|sort| sort.name == name);
+    found.copied().ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
+}
+
+impl Sort {
+    /// The languages that it is written in.
+    pub(crate) fn languages(&self) -> impl Iterator<Item = &'static Language> {
+        LANGUAGES.iter().filter(|language| !(language.body)(&self.bodies).is_empty())
+    }
 }
 
 /// The text of a hook for `spec` whose file is called `file`.
-pub(crate) fn hook(spec: &EventSpec, language: &Language, file: &str) -> String {
-    let sort = sort_of(spec);
+pub(crate) fn hook(sort: &Sort, spec: &EventSpec, language: &Language, file: &str) -> String {
     let rule = if spec.blocks {
         "Exit 0 allows. Any other status refuses, and stderr is the reason; so does a failure,\n# such as a slip in this file."
     } else {
@@ -114,7 +148,7 @@ pub(crate) fn hook(spec: &EventSpec, language: &Language, file: &str) -> String 
 }
 
 /// The text of its first cases.
-pub(crate) fn cases(spec: &EventSpec, language: &Language, file: &str) -> String {
+pub(crate) fn cases(sort: &Sort, spec: &EventSpec, language: &Language, file: &str) -> String {
     let head = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
 
 [defaults]
@@ -124,7 +158,16 @@ hook = \"@FILE@\"
     // A shell has no way to write JSON; what it prints is text to show, or text for the model.
     let is_for_model = language.name == "python" || spec.conduct.text_teaches;
     let said = if is_for_model { "context" } else { "output" };
-    let text = format!("{head}{}", sort_of(spec).cases).replace("@SAID@", said);
+    let found = if language.name == "python" { "findings" } else { "output" };
+    // Some only add something: that is no slip of a gate's cases.
+    let never = match spec.blocks {
+        true => {
+            "\n[[never]]\nhook = \"@FILE@\"\npoint = \"refused\"\nwhy = \"it only adds or rewrites\"\n"
+        }
+        false => "",
+    };
+    let text = format!("{head}{}", sort.cases).replace("@SAID@", said);
+    let text = text.replace("@FOUND@", found).replace("@NEVER@", never);
     filled(&text, spec, file)
 }
 

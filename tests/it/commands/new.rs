@@ -83,6 +83,76 @@ fn every_event_gets_a_hook_in_python() {
     every_event_gets_one("python");
 }
 
+/// The templates, with the languages that each is written in.
+const TEMPLATES: &[(&str, &[&str])] = &[
+    ("guard", &["sh", "bash", "python"]),
+    ("test-gate", &["sh", "bash", "python"]),
+    ("findings", &["sh", "bash", "python"]),
+    ("context", &["sh", "bash", "python"]),
+    ("ask", &["sh", "bash", "python"]),
+    ("rewrite", &["python"]),
+    ("redact", &["python"]),
+];
+
+/// Each template for each event that it suits: in order, and its cases show all that it does.
+fn every_template_is_shown_by_its_cases(language: &str) {
+    let sandbox = Sandbox::new();
+    let mut count = 0;
+    for (template, _) in TEMPLATES.iter().filter(|(_, all)| all.contains(&language)) {
+        let before = count;
+        for spec in EVENTS {
+            let name = format!("{template}-{}", spec.name);
+            let line = [&name, "--event", &spec.name, "--template", template, "--lang", language];
+            let ran = new(&sandbox, &line);
+            match ran.status {
+                0 => count += 1,
+                _ => {
+                    let said = format!("the template `{template}` does not suit `{}`", spec.name);
+                    ran.exits(2).says(&said).says("--template");
+                }
+            }
+        }
+        assert!(count > before, "{template} suits no event");
+    }
+    let ran = sandbox.hookrun(&["validate"], b"");
+    ran.exits(0).prints(&format!(" {count} hooks, 0 errors, 0 warnings"));
+    let ran = sandbox.hookrun(&["test", "--suite", "--coverage-min", "100", "--mutate"], b"");
+    ran.exits(0).prints("covered 100.0 %");
+}
+
+#[test]
+fn every_template_in_sh_is_shown_by_its_cases() {
+    every_template_is_shown_by_its_cases("sh");
+}
+
+#[test]
+fn every_template_in_bash_is_shown_by_its_cases() {
+    every_template_is_shown_by_its_cases("bash");
+}
+
+#[test]
+fn every_template_in_python_is_shown_by_its_cases() {
+    every_template_is_shown_by_its_cases("python");
+}
+
+#[test]
+fn templates_are_listed_and_lead_to_those_that_suit() {
+    let sandbox = Sandbox::new();
+    let help = new(&sandbox, &["--help"]).stdout;
+    for (template, _) in TEMPLATES {
+        assert!(help.contains(template), "{template}: {help}");
+    }
+    let wrong = ["a", "--event", "tool.pre", "--template", "redact"];
+    new(&sandbox, &wrong).exits(2).says("`--template` takes guard, ask, rewrite there");
+    let wrong = ["a", "--event", "tool.post", "--template", "redact", "--lang", "sh"];
+    new(&sandbox, &wrong).exits(2).says("`--lang` takes python");
+    new(&sandbox, &["a", "--event", "tool.pre", "--template", "nothing"]).exits(2).says("ask");
+    sandbox.has_no_file("hooks.d");
+    // In the language that it has.
+    new(&sandbox, &["a", "--event", "tool.post", "--template", "redact"]).exits(0);
+    sandbox.has_file("hooks.d/tool.post/a.py");
+}
+
 #[test]
 fn what_was_written_and_made_is_told() {
     let sandbox = Sandbox::new();

@@ -1,17 +1,34 @@
 //! The sorts of events and what a new hook for one does, in every language, with its first cases.
 
-use crate::engine::event::Schedule;
 use crate::engine::event::catalog::command;
+use crate::engine::event::{EventSpec, Schedule};
 
 use super::{Bodies, Sort, looked_at};
 
-/// Every sort, the special ones first.
-pub(super) const SORTS: &[Sort] =
-    &[COMMAND, SHELL, PATHS, PROMPT, STOP, VALUE, FREEZE, WATCH, TELL];
+type Fits = fn(&EventSpec) -> bool;
+
+/// Every sort with the events whose new hook is of it: the first that an event fits.
+pub(super) const SORTS: &[(Fits, Sort)] = &[
+    (|spec| command::name_of(&spec.name).is_some(), COMMAND),
+    (|spec| spec.blocks && spec.carries("toolName"), SHELL),
+    (|spec| spec.blocks && spec.carries("changes"), PATHS),
+    (|spec| spec.blocks && spec.carries("prompt"), PROMPT),
+    (|spec| spec.blocks && spec.conduct.most_refusals.is_some(), STOP),
+    (|spec| spec.blocks && !looked_at(spec).key.is_empty(), VALUE),
+    (|spec| spec.blocks, FREEZE),
+    (|spec| spec.schedule == Schedule::Detached, WATCH),
+    (has_written, FINDINGS),
+    (|_| true, TELL),
+];
+
+fn has_written(spec: &EventSpec) -> bool {
+    !spec.blocks && spec.carries("toolInput") && spec.carries("result")
+}
 
 /// A command of the user: its output is the answer.
 const COMMAND: Sort = Sort {
-    fits: |spec| command::name_of(&spec.name).is_some(),
+    name: "",
+    suits: |_| false,
     directive: "description=\"say what it does\"",
     about: "the description stands in the host's list of commands.",
     bodies: Bodies {
@@ -53,7 +70,8 @@ expect = { decision = "allow", output = "^You said: all of it$" }
 
 /// A tool that is about to run.
 const SHELL: Sort = Sort {
-    fits: |spec| spec.blocks && spec.carries("toolName"),
+    name: "guard",
+    suits: |spec| spec.blocks && spec.carries("toolName"),
     directive: "tool=bash",
     about: "this hook is asked about shell tools only, whatever a host\n# calls them.",
     bodies: Bodies {
@@ -105,7 +123,8 @@ expect = { decision = "allow", asked = [] }
 
 /// A commit or a push, with the paths that it changes.
 const PATHS: Sort = Sort {
-    fits: |spec| spec.blocks && spec.carries("changes"),
+    name: "",
+    suits: |_| false,
     directive: "timeout=10s",
     about: "how long this hook may run; path=GLOB would ask it only\n# about changes to such paths.",
     bodies: Bodies {
@@ -163,7 +182,8 @@ expect = { decision = "allow" }
 
 /// A prompt, which has a variable of its own.
 const PROMPT: Sort = Sort {
-    fits: |spec| spec.blocks && spec.carries("prompt"),
+    name: "",
+    suits: |_| false,
     directive: "timeout=5s",
     about: "how long this hook may run.",
     bodies: Bodies {
@@ -208,7 +228,8 @@ expect = { decision = "allow" }
 
 /// An agent that wants to stop: it has to go on until the tests pass.
 const STOP: Sort = Sort {
-    fits: |spec| spec.blocks && spec.conduct.most_refusals.is_some(),
+    name: "test-gate",
+    suits: |spec| spec.blocks && (spec.conduct.most_refusals.is_some() || spec.carries("changes")),
     directive: "timeout=2m",
     about: "how long the tests may run. They are test.sh here.",
     bodies: Bodies {
@@ -261,7 +282,8 @@ expect = { decision = "allow" }
 
 /// Something with a text in it that says what it is about.
 const VALUE: Sort = Sort {
-    fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
+    name: "",
+    suits: |_| false,
     directive: "timeout=5s",
     about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
     bodies: Bodies {
@@ -307,7 +329,8 @@ expect = { decision = "allow" }
 
 /// A gate whose events say nothing that could be looked at.
 const FREEZE: Sort = Sort {
-    fits: |spec| spec.blocks,
+    name: "",
+    suits: |_| false,
     directive: "timeout=5s",
     about: "how long this hook may run.",
     bodies: Bodies {
@@ -348,7 +371,8 @@ expect = { decision = "allow" }
 
 /// An event that is told of when nobody waits any more.
 const WATCH: Sort = Sort {
-    fits: |spec| spec.schedule == Schedule::Detached,
+    name: "",
+    suits: |_| false,
     directive: "timeout=30s",
     about: "how long this hook may run; nobody waits for it.",
     bodies: Bodies {
@@ -377,9 +401,68 @@ expect = { decision = "allow", files = { "seen.log" = '@EVENT@' } }
 "#,
 };
 
+/// A tool that has run: what it wrote is looked at.
+const FINDINGS: Sort = Sort {
+    name: "findings",
+    suits: has_written,
+    directive: "tool='write|edit'",
+    about: "this hook is asked about tools that write only, whatever a\n# host calls them.",
+    bodies: Bodies {
+        sh: r#"# The paths stand one a line: they are split there only, and a star in one is only a star.
+IFS='
+'
+set -f
+for path in ${HOOKRUN_ACTION_PATHS-}; do
+    [ -f "$path" ] || continue
+    grep -n '^<<<<<<< ' "$path" | while IFS=: read -r line _; do
+        printf '%s:%s: a conflict marker is left\n' "$path" "$line"
+    done
+done
+"#,
+        bash: "",
+        python: r#"import json
+import os
+import sys
+
+event = json.load(sys.stdin)
+findings = []
+for path in (event.get("action") or {}).get("paths") or []:
+    if not os.path.isfile(path):
+        continue
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("<<<<<<< "):
+                message = "a conflict marker is left"
+                findings.append({"path": path, "line": number, "level": "error", "message": message})
+if findings:
+    print(json.dumps({"findings": findings}))
+"#,
+    },
+    cases: r#"
+[[case]]
+name = "a conflict marker is found"
+files = { "a.txt" = "one\n<<<<<<< HEAD\n" }
+context = { toolName = "write", toolInput = { path = "a.txt" } }
+expect = { decision = "allow", @FOUND@ = "a.txt:2:? a conflict marker is left$" }
+
+[[case]]
+name = "a file without one is fine"
+files = { "a.txt" = "one\n" }
+context = { toolName = "write", toolInput = { path = "a.txt" } }
+expect = { decision = "allow" }
+
+[[case]]
+name = "this hook is not asked about another tool"
+files = { "a.txt" = "<<<<<<< HEAD\n" }
+context = { toolName = "read", toolInput = { path = "a.txt" } }
+expect = { decision = "allow", asked = [] }
+"#,
+};
+
 /// An event that has happened, or cannot be refused.
 const TELL: Sort = Sort {
-    fits: |_| true,
+    name: "context",
+    suits: |spec| spec.conduct.text_teaches,
     directive: "timeout=5s",
     about: "how long this hook may run.",
     bodies: Bodies {
@@ -416,5 +499,5 @@ expect = { decision = "allow", @SAID@ = "^Notes: mind the gap$" }
 name = "without notes it has nothing to say"
 files = { ".git/HEAD" = "" }
 expect = { decision = "allow" }
-"#,
+@NEVER@"#,
 };

@@ -1,0 +1,38 @@
+//! A tool is about to run, and the host does not say which.
+
+use hookrun::dialect::DIALECTS;
+use hookrun::event::catalog;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
+    let sandbox = Sandbox::new().hook("a", "touch ran");
+    let mut seen = 0;
+    for (dialect, row) in DIALECTS.iter().flat_map(|d| d.events.iter().map(move |row| (d, row))) {
+        let spec = catalog::find(row.event).unwrap();
+        let is_of_tool = spec.required.iter().any(|key| key == "toolName");
+        if !row.blocks || !is_of_tool || row.gather.is_some() {
+            continue;
+        }
+        for name in [r#""x":"tools""#, r#""toolName":"""#, r#""tool_name":null"#] {
+            let line = ["run", row.name, "--dialect", dialect.name];
+            let ran = sandbox.hookrun(&line, format!("{{{name}}}").as_bytes());
+            assert!(
+                ran.stderr.contains("is missing, so no hook can tell which tool it is"),
+                "{} {}: {ran:?}",
+                dialect.name,
+                row.name
+            );
+            assert!(
+                ran.status == 2 || ran.stdout.contains("is missing"),
+                "{} {}: {ran:?}",
+                dialect.name,
+                row.name
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
+    sandbox.has_no_file("ran");
+}
