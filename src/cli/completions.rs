@@ -18,8 +18,10 @@ use crate::cli::exit::{Exit, Result};
 use crate::cli::man;
 use crate::cli::streams;
 
+type Words = fn() -> Vec<CompletionCandidate>;
+
 /// Where the words for a value come from, by what help calls it.
-const WORDS: &[(&str, fn() -> Vec<CompletionCandidate>)] =
+const WORDS: &[(&str, Words)] =
     &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
 
 /// Prints a completion script.

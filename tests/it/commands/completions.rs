@@ -104,8 +104,8 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
         for (shell, program) in SHELLS {
             let Some(words) = offered(&sandbox, shell, program, line) else { continue };
             let has = |word: &&str| words.iter().any(|offered| offered == word);
-            assert!(with.iter().all(|word| has(&word)), "{shell}: {line}: {words:?}");
-            assert!(!without.iter().any(|word| has(&word)), "{shell}: {line}: {words:?}");
+            assert!(with.iter().all(has), "{shell}: {line}: {words:?}");
+            assert!(!without.iter().any(has), "{shell}: {line}: {words:?}");
         }
     }
     sandbox.has_no_file("ran");
