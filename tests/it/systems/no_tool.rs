@@ -1,6 +1,6 @@
 //! A tool is about to run, and the host does not say which.
 
-use hookrun::dialect::DIALECTS;
+use hookrun::dialects::DIALECTS;
 use hookrun::event::catalog;
 
 use crate::sandbox::Sandbox;
