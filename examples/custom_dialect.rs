@@ -8,14 +8,12 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 
-use hookrun::config::{Config, Environment};
 use hookrun::dialects::tools::Tools;
 use hookrun::dialects::{
     Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
 };
-use hookrun::event::{Context, Event, Merge, OnFailure};
-use hookrun::hook::{Handler, Hook};
-use hookrun::runner::Runner;
+use hookrun::event::{Context, Merge};
+use hookrun::{Config, Environment, Event, Hook, OnFailure, Runner};
 
 static MAIL: Dialect = Dialect {
     name: "mail",
@@ -59,9 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 pub(crate) fn run(env: &Environment, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let binding = Binding { dialect: &MAIL, row: &MAIL.events[0] };
-    let mut signs = Hook::new("signs", "message.out", Handler::Shell(SIGNS.to_string()));
+    let mut signs = Hook::shell("signs", "message.out", SIGNS);
     signs.convention = Some(Arc::new(binding));
-    let secrets = Hook::new("no-secrets", "message.out", Handler::Shell(NO_SECRETS.to_string()));
+    let secrets = Hook::shell("no-secrets", "message.out", NO_SECRETS);
     let config = Config { hooks: vec![signs, secrets], ..Config::default() };
     let runner = Runner::from_config(config, env);
 
