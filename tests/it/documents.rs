@@ -37,7 +37,9 @@ fn root() -> &'static Path {
 /// Every page that people read, by its path from the root of the repository.
 pub(crate) fn pages() -> Vec<String> {
     let mut folders = vec![PathBuf::from("docs")];
-    let mut pages = ["README.md", "ARCHITECTURE.md", "gates/README.md"].map(String::from).to_vec();
+    let mut pages = ["README.md", "ARCHITECTURE.md", "gates/README.md", "fuzz/README.md"]
+        .map(String::from)
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root().join(&folder)).unwrap() {
             let path = folder.join(entry.unwrap().file_name());

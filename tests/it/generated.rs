@@ -239,7 +239,16 @@ fn the_readme_shows_what_hookrun_prints() {
 
 #[test]
 fn the_pages_about_hooks_show_what_hookrun_prints() {
-    for page in ["hooks", "interactive", "configuration", "commands", "events"] {
+    for page in [
+        "hooks",
+        "interactive",
+        "configuration",
+        "commands",
+        "events",
+        "layers",
+        "limits",
+        "replay",
+    ] {
         walk_in_a_project(&format!("docs/{page}.md"));
     }
 }
