@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use crate::tidy::walk;
+
 /// The longest that a page may be, in lines: the two that newcomers read first.
 const LONGEST: &[(&str, usize)] = &[("README.md", 250), ("ARCHITECTURE.md", 150)];
 
@@ -141,6 +143,21 @@ fn every_link_in_the_documents_leads_somewhere() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_pages_about_the_code_name_files_that_are_there() {
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "examples"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let named = Regex::new(r"`([a-z_./]+\.rs)`").unwrap();
+    for page in ["ARCHITECTURE.md", "docs/executor.md"] {
+        for found in named.captures_iter(&read(page)) {
+            let is_there = files.iter().any(|file| file.ends_with(&found[1]));
+            assert!(is_there, "{page}: there is no {}", &found[1]);
+        }
+    }
 }
 
 #[test]

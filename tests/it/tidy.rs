@@ -124,7 +124,8 @@ fn sources() -> Vec<Source> {
     files.into_iter().map(read).collect()
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+/// The Rust files in a folder, at any depth.
+pub(crate) fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
