@@ -88,7 +88,7 @@ impl Binding {
     /// # Errors
     /// When it names another event, or a fact stands in it under both names.
     pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
-        let whole = (self.dialect.spelling == KeySpelling::Snake).then(|| context.to_json());
+        let came = context.clone();
         for key in [self.dialect.names_event_by, "event"] {
             // The host may say something else by `event`.
             if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
@@ -102,12 +102,12 @@ impl Binding {
             context.remove(key);
         }
         if self.dialect.spelling == KeySpelling::Snake {
-            return self.with_tool(self.in_our_spelling(&context, whole));
+            return self.with_tool(self.in_our_spelling(&context, &came));
         }
         let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
         if self.row.as_text.iter().any(is_text) {
-            let whole = String::from_utf8(context.to_json()).unwrap_or_default();
-            context.set_raw("raw", whole);
+            let came = context.clone();
+            context.take_whole("raw", &came);
         }
         for one in self.row.stand_ins {
             let fact = context.string(one.theirs).filter(|text| !text.is_empty());
@@ -161,11 +161,11 @@ impl Binding {
     }
 
     /// A context under our keys; what it was stands under `raw`.
-    fn in_our_spelling(self, theirs: &Context, whole: Option<Vec<u8>>) -> Context {
-        let mut ours = Context::empty();
+    fn in_our_spelling(self, theirs: &Context, came: &Context) -> Context {
+        let mut ours = theirs.beside();
         for key in theirs.keys() {
-            if let (Some(our_key), Some(json)) = (self.ours(key), theirs.raw(key)) {
-                ours.set_raw(our_key, json.to_string());
+            if let Some(our_key) = self.ours(key) {
+                ours.take(our_key, theirs, key);
             }
         }
         if let Some(gather) = self.row.gather {
@@ -181,12 +181,9 @@ impl Binding {
         if let Some(action) =
             Action::derive(&ours).ok().flatten().filter(|_| self.row.is_of_servers)
         {
-            ours.set("action", &Action { kind: ActionKind::Mcp, ..action }.to_json());
+            ours.set_raw("action", Action { kind: ActionKind::Mcp, ..action }.to_json());
         }
-        let whole = whole.and_then(|bytes| String::from_utf8(bytes).ok());
-        if let Some(whole) = whole {
-            ours.set_raw("raw", whole);
-        }
+        ours.take_whole("raw", came);
         ours
     }
 

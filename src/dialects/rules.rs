@@ -11,7 +11,7 @@ use regex::Regex;
 use super::Dialect;
 use super::settings::hosts::{Matching, Subject};
 use crate::engine::event::Event;
-use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression};
+use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression, shortened};
 use crate::engine::hook::{Condition, Mismatch, Place};
 use command::CommandForm;
 
@@ -320,11 +320,11 @@ impl PermissionRule {
                 false => decide_paths(std::slice::from_ref(form), event, place),
             },
             Of::Command(form) => {
-                let Some(command) = action.and_then(|action| action.command.clone()) else {
+                let Some(command) = action.and_then(|action| action.command.as_deref()) else {
                     return Ok(());
                 };
-                let is_meant = form.fits(&command, event.spec().blocks);
-                if is_meant { Ok(()) } else { mismatch(vec![command]) }
+                let is_meant = form.fits(command, event.spec().blocks);
+                if is_meant { Ok(()) } else { mismatch(vec![shortened(command)]) }
             }
             Of::Text(text) => match event.context().text("toolInput") {
                 Some(input) if !input.contains(text) => mismatch(vec![input]),

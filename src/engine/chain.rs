@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::engine::event::{Context, Event, Merge, OnFailure};
+use crate::engine::event::context::Payload;
+use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
 use crate::engine::hook::convention::{EventPart, Given, Permit};
 use crate::engine::hook::{Background, Handler, Hook};
@@ -77,7 +78,7 @@ struct Chain<'c> {
     surroundings: &'c Surroundings,
     budget: Option<Budget>,
     /// The context as the next native hook gets it; made anew after a rewrite.
-    payload: Option<Arc<Vec<u8>>>,
+    payload: Option<Arc<Payload>>,
     /// How often the context has been rewritten, and who did it last.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
@@ -245,12 +246,13 @@ impl Chain<'_> {
     }
 
     /// What a hook gets on stdin.
-    fn payload(&mut self, turn: &Turn) -> Arc<Vec<u8>> {
+    fn payload(&mut self, turn: &Turn) -> Arc<Payload> {
         if let Some(convention) = &turn.hook.convention {
-            return line(&convention.payload(self.seen(), &turn.part));
+            let theirs = convention.payload(self.seen(), &turn.part);
+            return Arc::new(Payload::of(&theirs));
         }
         let seen = self.came.as_ref().unwrap_or(&self.event);
-        Arc::clone(self.payload.get_or_insert_with(|| line(seen.context())))
+        Arc::clone(self.payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
     }
 
     fn run_together(&mut self, turns: &[Turn]) -> Vec<Trace> {
@@ -455,13 +457,6 @@ impl Turn {
         let given = given.map(|_| Given { event: seen, part: self.part.number });
         Permit { spec: seen.spec(), hook: &self.hook, given }
     }
-}
-
-/// A context as a hook reads it.
-fn line(context: &Context) -> Arc<Vec<u8>> {
-    let mut json = context.to_json();
-    json.push(b'\n');
-    Arc::new(json)
 }
 
 /// Adds a note to the traces of the hooks that are processes.

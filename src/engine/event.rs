@@ -504,7 +504,7 @@ impl Told {
             derived => derived,
         };
         if let Some(action) = &self.action {
-            self.context.set("action", &action.to_json());
+            self.context.set_raw("action", action.to_json());
         }
         Ok(())
     }

@@ -33,6 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use crate::engine::event::context::Payload;
 use crate::engine::hook::{Background, Containment, Hook};
 use crate::engine::run::{Ending, StartError, Trace};
 use crate::engine::ui::Desk;
@@ -92,7 +93,7 @@ pub struct Job<'a> {
     /// What is run, or why nothing can be.
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
-    pub payload: Arc<Vec<u8>>,
+    pub payload: Arc<Payload>,
     /// The environment that it starts from; `None` for hookrun's own, as it was when the engine
     /// started its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,

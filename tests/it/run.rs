@@ -10,6 +10,7 @@ mod failures;
 mod findings;
 mod github;
 mod links;
+mod memory;
 mod parallel;
 mod rewrites;
 mod stdin;

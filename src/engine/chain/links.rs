@@ -134,16 +134,18 @@ impl Walk<'_> {
                     }
                     left.append(&mut reversed(&target));
                 }
-                Err(error) => match error.kind() {
-                    // It is no link.
-                    ErrorKind::InvalidInput => {}
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => is_missing = true,
-                    _ => return Err(Stuck::Closed),
-                },
+                // It is no link.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+                Err(error) if is_nothing(&error) => is_missing = true,
+                Err(_) => return Err(Stuck::Closed),
             }
         }
         Ok(done)
     }
+}
+
+fn is_nothing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The names in a path, the last one first.

@@ -167,7 +167,11 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
     fact("HOOKRUN_PROMPT", context.string("prompt"));
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
-        fact("HOOKRUN_ACTION_COMMAND", action.command.clone());
+        // What is left out anyway is not copied.
+        let fits = |text: &String| text.len() <= LONGEST_VARIABLE_BYTES;
+        let command = action.command.as_ref();
+        let command = command.map(|text| if fits(text) { text.clone() } else { "\0".to_string() });
+        fact("HOOKRUN_ACTION_COMMAND", command);
         // A line break in a path would make two of it; with a NUL the list is left out.
         let left_out = || Some("\0".to_string());
         let list = |paths: &[String]| match paths.iter().any(|path| path.contains('\n')) {

@@ -5,7 +5,7 @@
 mod input;
 mod patch;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::context::{Context, ContextError, child, elements, string_text};
 
@@ -260,30 +260,43 @@ impl Action {
     }
 
     /// The action as it stands in a context.
-    pub fn to_json(&self) -> Value {
-        let mut action = json!({ "kind": self.kind.word() });
-        if let Some(command) = &self.command {
-            action["command"] = Value::from(command.as_str());
-        }
-        if !self.paths.is_empty() {
-            action["paths"] = Value::from(self.paths.clone());
-        }
-        if !self.resolved.is_empty() {
-            action["resolved"] = Value::from(self.resolved.clone());
-        }
-        action
+    pub fn to_json(&self) -> String {
+        json_text(&Written {
+            kind: self.kind.word(),
+            command: self.command.as_deref(),
+            paths: &self.paths,
+            resolved: &self.resolved,
+        })
     }
 
     /// The JSON text of an action with its `resolved` added.
     pub(super) fn with_resolved(&self, raw: &str) -> String {
-        let resolved = Value::from(self.resolved.as_slice()).to_string();
+        let resolved = json_text(&self.resolved);
         let open = raw.strip_suffix('}').unwrap_or(raw);
         format!("{open},\"resolved\":{resolved}}}")
     }
 }
 
+/// An action as it stands in a context.
+#[derive(Serialize)]
+struct Written<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    paths: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    resolved: &'a [String],
+}
+
+fn json_text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn derive(json: &str) -> Action {

@@ -3,6 +3,8 @@
 //! A context may be 50 MB of file content of which hookrun needs one short string, so values
 //! are indexed and not parsed; only what somebody asks for is read.
 
+mod pieces;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
@@ -15,6 +17,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
+use pieces::Compact;
+pub use pieces::{Payload, Pieces};
 
 /// Why a document cannot be an event's context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,6 +86,8 @@ fn missing(key: &str, found: &[String]) -> String {
 pub struct Context {
     text: Arc<String>,
     fields: Vec<Field>,
+    /// Where the whole document stands in the text, as long as no field is changed.
+    document: Option<Range<usize>>,
 }
 
 #[derive(Debug, Clone)]
@@ -95,7 +101,7 @@ enum Slot {
     /// A part of the text that arrived.
     Kept(Range<usize>),
     /// Set since; compact JSON.
-    Set(Arc<str>),
+    Set(Arc<String>),
 }
 
 impl Context {
@@ -155,7 +161,9 @@ impl Context {
             let value = Slot::Kept(start..start + raw.get().len());
             fields.push(Field { key: key.into_owned(), value });
         }
-        Ok(Context { text: Arc::new(text), fields })
+        let start = document.as_ptr() as usize - base;
+        let document = Some(start..start + document.len());
+        Ok(Context { text: Arc::new(text), fields, document })
     }
 
     /// The keys, in order.
@@ -213,27 +221,52 @@ impl Context {
 
     /// Sets a field; a new one goes to the end.
     pub fn set(&mut self, key: &str, value: &Value) {
-        let value = Slot::Set(value.to_string().into());
-        match self.fields.iter_mut().find(|field| field.key == key) {
-            Some(field) => field.value = value,
-            None => self.fields.push(Field { key: key.to_string(), value }),
-        }
+        self.set_raw(key, value.to_string());
     }
 
     /// Sets a field that is not there yet, before all others.
     pub(crate) fn set_first(&mut self, key: &str, value: &Value) {
-        let value = Slot::Set(value.to_string().into());
+        let value = Slot::Set(Arc::new(value.to_string()));
+        self.document = None;
         self.fields.insert(0, Field { key: key.to_string(), value });
     }
 
     /// A context without any fields.
     pub(crate) fn empty() -> Context {
-        Context { text: Arc::default(), fields: Vec::new() }
+        Context { text: Arc::default(), fields: Vec::new(), document: None }
+    }
+
+    /// A context without any fields, which may [take](Context::take) those of this one.
+    pub(crate) fn beside(&self) -> Context {
+        Context { text: Arc::clone(&self.text), ..Context::empty() }
     }
 
     /// Sets a field to a JSON text.
     pub(crate) fn set_raw(&mut self, key: &str, json: String) {
-        let value = Slot::Set(json.into());
+        self.put(key, Slot::Set(Arc::new(json)));
+    }
+
+    /// Sets a field to what `theirs` is in the context that this one was made beside.
+    pub(crate) fn take(&mut self, key: &str, from: &Context, theirs: &str) {
+        let found = from.fields.iter().find(|field| field.key == theirs);
+        if let Some(field) = found.filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
+            self.put(key, field.value.clone());
+        }
+    }
+
+    /// Sets a field to all of the context that this one was made beside, or is, as it came.
+    pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
+        match from.document.clone().filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
+            Some(document) => self.put(key, Slot::Kept(document)),
+            None => {
+                let json = String::from_utf8(from.to_json()).unwrap_or_default();
+                self.set_raw(key, json);
+            }
+        }
+    }
+
+    fn put(&mut self, key: &str, value: Slot) {
+        self.document = None;
         match self.fields.iter_mut().find(|field| field.key == key) {
             Some(field) => field.value = value,
             None => self.fields.push(Field { key: key.to_string(), value }),
@@ -244,27 +277,29 @@ impl Context {
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
             field.key = to.to_string();
+            self.document = None;
         }
     }
 
     /// Takes a field out.
     pub fn remove(&mut self, key: &str) {
         self.fields.retain(|field| field.key != key);
+        self.document = None;
+    }
+
+    /// How long its values are together, at most.
+    pub(crate) fn length(&self) -> usize {
+        self.fields.iter().map(|field| self.slot(&field.value).len()).sum()
     }
 
     /// The context as one compact JSON document.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut json = Vec::with_capacity(self.text.len() + 64);
-        json.push(b'{');
+        let mut json = Vec::with_capacity(self.length() + 32 * (self.fields.len() + 1));
         for (place, field) in self.fields.iter().enumerate() {
-            if place > 0 {
-                json.push(b',');
-            }
-            json.extend_from_slice(Value::from(field.key.as_str()).to_string().as_bytes());
-            json.push(b':');
-            compact(self.slot(&field.value), &mut json);
+            pieces::head(place, &field.key, &mut json);
+            Compact::default().push(self.slot(&field.value).as_bytes(), &mut json);
         }
-        json.push(b'}');
+        json.extend_from_slice(if self.fields.is_empty() { b"{}" } else { b"}" });
         json
     }
 
@@ -283,7 +318,7 @@ pub(crate) fn scalar_text(raw: &str) -> Option<String> {
         Some(b'n') | None => None,
         Some(_) => {
             let mut text = Vec::with_capacity(raw.len());
-            compact(raw, &mut text);
+            Compact::default().push(raw.as_bytes(), &mut text);
             String::from_utf8(text).ok()
         }
     }
@@ -309,32 +344,6 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
         return Some(inner.to_string());
     }
     serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
-}
-
-/// Appends valid JSON without the white space between its tokens. Numbers and strings keep
-/// the very bytes they arrived in.
-fn compact(raw: &str, out: &mut Vec<u8>) {
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut copied = 0;
-    let bytes = raw.as_bytes();
-    for (at, &byte) in bytes.iter().enumerate() {
-        if in_string {
-            if escaped {
-                escaped = false;
-            } else if byte == b'\\' {
-                escaped = true;
-            } else if byte == b'"' {
-                in_string = false;
-            }
-        } else if byte == b'"' {
-            in_string = true;
-        } else if byte.is_ascii_whitespace() {
-            out.extend_from_slice(&bytes[copied..at]);
-            copied = at + 1;
-        }
-    }
-    out.extend_from_slice(&bytes[copied..]);
 }
 
 /// The value at `path` inside the JSON text `raw`.

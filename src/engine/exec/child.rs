@@ -24,6 +24,7 @@ use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_
 use super::command::Program;
 use super::spawn::{Heritage, Start, Variables};
 use super::{Abort, GIVE_UP};
+use crate::engine::event::context::{Payload, Pieces};
 use crate::engine::run::Exit;
 
 /// Everything that is needed to start one hook.
@@ -39,7 +40,7 @@ pub(super) struct Spawn<'a> {
     /// `None` for hookrun's own working directory.
     pub(super) cwd: Option<&'a Path>,
     /// What the hook gets on stdin.
-    pub(super) payload: &'a Arc<Vec<u8>>,
+    pub(super) payload: &'a Arc<Payload>,
 }
 
 /// A started hook: the leader of a session and its group, and our ends of its streams.
@@ -66,7 +67,10 @@ pub(super) enum Status {
 #[derive(Debug)]
 struct Feed {
     fd: OwnedFd,
-    payload: Arc<Vec<u8>>,
+    payload: Arc<Payload>,
+    /// What makes the rest, and the piece that is being written, where it comes in pieces.
+    pieces: Option<Pieces>,
+    piece: Vec<u8>,
     written: usize,
 }
 
@@ -181,23 +185,38 @@ impl Child {
 
 impl Feed {
     /// Writes what fits; `None` when that was all, and the hook will see the end of its input.
-    fn begin(fd: OwnedFd, payload: &Arc<Vec<u8>>) -> io::Result<Option<Feed>> {
+    fn begin(fd: OwnedFd, payload: &Arc<Payload>) -> io::Result<Option<Feed>> {
         rustix::io::ioctl_fionbio(&fd, true)?;
-        let mut feed = Feed { fd, payload: Arc::clone(payload), written: 0 };
+        let pieces = match payload.as_ref() {
+            Payload::Whole(_) => None,
+            Payload::Pieces(pieces) => Some(pieces.clone()),
+        };
+        let payload = Arc::clone(payload);
+        let mut feed = Feed { fd, payload, pieces, piece: Vec::new(), written: 0 };
         Ok(if feed.write_some() { None } else { Some(feed) })
     }
 
     /// Writes what fits; true when there is nothing more to write, or nobody to read it.
     fn write_some(&mut self) -> bool {
         loop {
-            match rustix::io::write(&self.fd, &self.payload[self.written..]) {
+            if let Some(pieces) = self.pieces.as_mut().filter(|_| self.written == self.piece.len())
+            {
+                self.piece.clear();
+                self.written = 0;
+                pieces.next(&mut self.piece);
+            }
+            let bytes = match self.payload.as_ref() {
+                Payload::Whole(bytes) => bytes,
+                Payload::Pieces(_) => &self.piece,
+            };
+            if self.written >= bytes.len() {
+                return true;
+            }
+            match rustix::io::write(&self.fd, &bytes[self.written..]) {
                 Ok(count) => self.written += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return false,
                 Err(_) => return true,
-            }
-            if self.written >= self.payload.len() {
-                return true;
             }
         }
     }

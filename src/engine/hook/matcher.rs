@@ -220,9 +220,10 @@ impl Matcher {
             decide_paths(&self.paths, event, place)?;
         }
         if let Some(form) = &self.command {
-            let command = event.action().and_then(|action| action.command.clone());
-            if !command.as_deref().is_some_and(|text| fits_command(form, text)) {
-                return Err(Mismatch::Command { wanted: form.to_string(), found: command });
+            let command = event.action().and_then(|action| action.command.as_deref());
+            if !command.is_some_and(|text| fits_command(form, text)) {
+                let found = command.map(shortened);
+                return Err(Mismatch::Command { wanted: form.to_string(), found });
             }
         }
         if let Some(condition) = &self.condition {
@@ -234,7 +235,7 @@ impl Matcher {
                 return Err(Mismatch::Field {
                     field: wanted.field.clone(),
                     wanted: wanted.form.to_string(),
-                    found: text,
+                    found: text.as_deref().map(shortened),
                 });
             }
         }
@@ -312,6 +313,15 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     no_backspace(written)?;
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// What is shown of what did not match: a large value is not kept for that.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST_SHOWN_CHARS: usize = 4096;
+    match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 /// Whether a command line has this form somewhere, as it is or as a shell joins its lines.

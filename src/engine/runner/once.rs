@@ -192,7 +192,7 @@ impl Runner {
             describe(&mut hooks, planned, event)?;
         }
         let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
-        let action = event.action().map(|action| action.to_json().to_string());
+        let action = event.action().map(|action| action.to_json());
         // A command may hold a secret, and so may a hook's variables.
         let kept = |text: Option<String>| text.as_deref().map(digest);
         Some(Kept {

@@ -56,8 +56,13 @@ impl Words {
         }
         // An action is made again from the tool, or from what changes, unless the host sent another.
         let made = [Action::derive(&read), Action::of_changes(&read)];
-        let is_made =
-            |action: &Value| made.iter().flatten().flatten().any(|made| made.to_json() == *action);
+        let made: Vec<Value> = made
+            .iter()
+            .flatten()
+            .flatten()
+            .filter_map(|made| serde_json::from_str(&made.to_json()).ok())
+            .collect();
+        let is_made = |action: &Value| made.contains(action);
         if kept.get("action").is_some_and(is_made) {
             kept.remove("action");
         }

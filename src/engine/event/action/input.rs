@@ -199,8 +199,9 @@ fn values<'a>(entries: &'a Entries<'a>, keys: &'a [&str]) -> impl Iterator<Item 
 /// reads is its own business, and a policy must see it.
 fn find_command(entries: &Entries<'_>, keys: &[&str]) -> Option<String> {
     let given = values(entries, keys).filter_map(command_text);
-    let lines: Vec<String> = given.filter(|text| !text.trim().is_empty()).collect();
-    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+    let mut lines: Vec<String> = given.filter(|text| !text.trim().is_empty()).collect();
+    // A command may be large: one is not copied.
+    if lines.len() <= 1 { lines.pop() } else { Some(lines.join("\n")) }
 }
 
 /// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken.

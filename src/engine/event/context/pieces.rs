@@ -1,0 +1,144 @@
+//! A context on its way to a hook: its compact JSON, made piece by piece where it is large, so
+//! that no second copy of it is ever held.
+
+use serde_json::Value;
+
+use super::Context;
+
+/// How much text is made at once.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// What a hook reads on stdin: a compact JSON document and a line break.
+#[derive(Debug)]
+pub enum Payload {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// What makes it.
+    Pieces(Pieces),
+}
+
+/// Makes the document of a large context.
+#[derive(Debug, Clone)]
+pub struct Pieces {
+    context: Context,
+    /// The field that is next, and how much of its value is done.
+    field: usize,
+    done: usize,
+    compact: Compact,
+}
+
+/// Takes the white space out of valid JSON between its tokens, wherever the text is cut.
+/// Numbers and strings keep the very bytes they arrived in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Compact {
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Default for Payload {
+    fn default() -> Payload {
+        Payload::Whole(Vec::new())
+    }
+}
+
+impl Payload {
+    /// Of this context.
+    pub fn of(context: &Context) -> Payload {
+        if context.length() <= PIECE_BYTES {
+            let mut json = context.to_json();
+            json.push(b'\n');
+            return Payload::Whole(json);
+        }
+        Payload::Pieces(Pieces::new(context.clone()))
+    }
+}
+
+impl Pieces {
+    pub(super) fn new(context: Context) -> Pieces {
+        Pieces { context, field: 0, done: 0, compact: Compact::default() }
+    }
+
+    /// Adds the next piece to `out`; nothing after the last one.
+    pub fn next(&mut self, out: &mut Vec<u8>) {
+        let enough = out.len() + PIECE_BYTES;
+        let fields = &self.context.fields;
+        while let Some(field) = fields.get(self.field).filter(|_| out.len() < enough) {
+            let value = self.context.slot(&field.value);
+            if self.done == 0 {
+                head(self.field, &field.key, out);
+                self.compact = Compact::default();
+            }
+            let end = value.len().min(self.done + PIECE_BYTES);
+            self.compact.push(&value.as_bytes()[self.done..end], out);
+            self.done = end;
+            if end == value.len() {
+                (self.field, self.done) = (self.field + 1, 0);
+            }
+        }
+        if self.field == fields.len() {
+            out.extend_from_slice(if fields.is_empty() { b"{}\n" } else { b"}\n" });
+            self.field += 1;
+        }
+    }
+}
+
+/// Adds what stands before the value of the field at `place`.
+pub(super) fn head(place: usize, key: &str, out: &mut Vec<u8>) {
+    out.push(if place == 0 { b'{' } else { b',' });
+    out.extend_from_slice(Value::from(key).to_string().as_bytes());
+    out.push(b':');
+}
+
+impl Compact {
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut copied = 0;
+        for (at, &byte) in bytes.iter().enumerate() {
+            if self.in_string {
+                if self.is_escaped {
+                    self.is_escaped = false;
+                } else if byte == b'\\' {
+                    self.is_escaped = true;
+                } else if byte == b'"' {
+                    self.in_string = false;
+                }
+            } else if byte == b'"' {
+                self.in_string = true;
+            } else if byte.is_ascii_whitespace() {
+                out.extend_from_slice(&bytes[copied..at]);
+                copied = at + 1;
+            }
+        }
+        out.extend_from_slice(&bytes[copied..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_the_whole() {
+        let text = "a \\\" b\\\\".repeat(PIECE_BYTES / 3);
+        for json in [
+            format!(r#" {{ "a" : "{text}" , "b" : [ 1 , "{text} x" ] }} "#),
+            format!(r#"{{"{}":{{}}}}"#, "k ".repeat(PIECE_BYTES)),
+            format!(r#"{{"a":[{}1]}}"#, "  1 ,\n ".repeat(PIECE_BYTES)),
+        ] {
+            let context = Context::parse(json).unwrap();
+            let Payload::Pieces(mut pieces) = Payload::of(&context) else { panic!("it is small") };
+            let mut all = Vec::new();
+            let mut piece = Vec::new();
+            loop {
+                pieces.next(&mut piece);
+                if piece.is_empty() {
+                    break;
+                }
+                all.append(&mut piece);
+            }
+            assert!(all == [context.to_json(), b"\n".to_vec()].concat());
+        }
+        let mut none = Vec::new();
+        Pieces::new(Context::empty()).next(&mut none);
+        assert_eq!(none, b"{}\n");
+    }
+}
