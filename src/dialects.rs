@@ -287,6 +287,11 @@ impl DialectEvent {
         }
     }
 
+    /// Whether a hook that sets this field takes the event.
+    fn claims(&self, field: &str) -> bool {
+        self.rewrites.iter().any(|one| one.field == field && one.merge == Merge::Claim)
+    }
+
     /// How the verdicts of several hooks come together, in words.
     pub fn merging(&self) -> String {
         let conduct = self.conduct;
@@ -414,8 +419,8 @@ mod tests {
                     Says::Action(words) => {
                         words.iter().any(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))
                     }
+                    Says::Field(field) => self.claims(field),
                     Says::Reason
-                    | Says::Field(_)
                     | Says::Entry { .. }
                     | Says::Question(_)
                     | Says::Context

@@ -131,7 +131,17 @@ pub(super) static OMP: Dialect = Dialect {
             ..told("before_agent_start", "agent.start")
         },
         // Of its source, not of the document: it fires in interactive sessions.
-        DialectEvent { keeps_thrown: TOLD.keeps_thrown, conduct: TOLD.conduct, ..INPUT },
+        DialectEvent {
+            keys: INPUT.keys,
+            results: Results::Keys(&[
+                key("handled", Says::Field("handled")),
+                key("text", Says::Field("prompt")),
+                key("images", Says::Field("images")),
+            ]),
+            blocks: true,
+            rewrites: INPUT.rewrites,
+            ..told("input", "prompt.submit")
+        },
         told("agent_start", "agent.begin"),
         told("agent_end", "agent.end"),
         // Of its extensions, not of the document. A block has no end there; hookrun's own count

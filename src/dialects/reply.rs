@@ -81,6 +81,7 @@ impl Binding {
         let mut result = Map::new();
         let words = super::answer::action_of(keys).map_or(&[][..], |(_, words)| words);
         let has_word = words.iter().any(|(_, act)| *act == Act::Refuse);
+        let refuses_by_key = keys.iter().any(|key| key.says == Says::Refusal);
         for key in keys {
             match key.says {
                 // One place says it.
@@ -95,6 +96,10 @@ impl Binding {
                     let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
                     let word = words.iter().find(refuses).or_else(|| words.iter().find(claims));
                     insert(&mut result, key.name, word.map(|(word, _)| Value::from(*word)));
+                }
+                // To take it is the strictest that can be said: the model never sees it.
+                Says::Field(field) if self.row.blocks && !refuses_by_key && self.row.claims(field) => {
+                    insert(&mut result, key.name, Some(true.into()));
                 }
                 Says::Field(_)
                 | Says::Entry { .. }

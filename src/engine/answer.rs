@@ -14,6 +14,7 @@
 
 mod crash;
 mod findings;
+mod line;
 mod object;
 pub mod refusal;
 mod search;

@@ -171,6 +171,39 @@ fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
     assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
 }
 
+/// Refusals in YAML, TOML and the words of a log or a shell.
+const LINES: &[&str] = &[
+    "continue: false",
+    "decision: block\nreason: no pushes",
+    "permission: deny",
+    "\"continue\" = false",
+    "continue=False",
+    "Continue: no",
+    "CONTINUE=false",
+    "contine: false",
+    "hookSpecificOutput:\n  permissionDecision: \"deny\"\n",
+    "permission_decision: deny",
+    "- block: true  # no pushes",
+    "verdict = 'refused'",
+    "deny: \"no pushes\"",
+    "level=warn decision=deny user=me",
+    "checked\n2026-11-22 10:00:00 INFO ok: false",
+    "[guard] allowed: False",
+    "log {continue = false}",
+];
+
+#[test]
+fn a_refusal_in_yaml_or_as_an_assignment_is_malformed_in_every_dialect() {
+    for said in LINES {
+        for speaker in speakers() {
+            let ending = speaker.says(said);
+            assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
+        }
+        let Ending::Malformed { problem } = NATIVE.says(said) else { panic!("{said:?}") };
+        assert!(problem.contains("print one JSON object alone"), "{said:?}: {problem}");
+    }
+}
+
 #[test]
 fn the_reason_of_a_refusal_is_found_beside_it() {
     for (said, reason) in [
@@ -269,6 +302,17 @@ fn text_and_logs_that_say_nothing_of_an_answer_are_output() {
         "\"status\":200",
         "if (x) { y = \"continue\"; }",
         "{{ template }} \"name\": 1",
+        "continue: false alarm",
+        "the next step says continue: false",
+        "Do you want to continue:",
+        "Status: blocked",
+        "continue: true\ndecision: allow\npermission = ask",
+        "blocked: 0\nrejected: 3\nstop: 12",
+        "running check --continue=false",
+        "GET /jobs?allow=false&page=2",
+        "if status == \"blocked\" then",
+        "nonstop=true",
+        "no decision: denying is not for me",
     ] {
         let said = if said.starts_with("{{") { format!("log {said}") } else { said.to_string() };
         let ending = NATIVE.says(&said);

@@ -147,6 +147,13 @@ pub fn meaning(key: &str, value: Written<'_>) -> Meaning {
     if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
 }
 
+/// Whether a key refuses in plain text too: one that some system reads also where it is misspelled,
+/// the others in their own spelling, because `Status: blocked` may stand in any text.
+pub fn is_word_for_refusal(key: &str) -> bool {
+    let is_near = |row: &RefusalWord| spelling::nearest(key, [row.key]).is_some();
+    REFUSAL_WORDS.iter().any(|row| row.key == key || (row.is_read && is_near(row)))
+}
+
 /// Whether two keys differ in case and separators only.
 fn is_same(known: &str, key: &str) -> bool {
     let plain = |text: &str| -> String {
@@ -173,7 +180,9 @@ impl RefusesBy {
                 slip(denials.any(|word| is_word(text, word)))
             }
             (RefusesBy::True, Written::Bare("true")) => Meaning::Refusal,
-            (RefusesBy::True, Written::Bare(text)) => slip(is_word(text, "true")),
+            (RefusesBy::True, Written::Bare(text)) => {
+                slip(["true", "yes", "on"].into_iter().any(|word| is_word(text, word)))
+            }
             (RefusesBy::True, Written::Text(text)) => {
                 match NOTHING.iter().any(|word| is_word(text, word)) {
                     true => Meaning::Nothing,

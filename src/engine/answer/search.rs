@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::line::refusing_key;
 use super::object::{parts, read_until, value_of};
 use super::refusal::{self, Meaning, Vocabulary, Written};
 use crate::engine::event::context::string_text;
@@ -29,7 +30,7 @@ const BRACES: usize = 64;
 const ESCAPES: usize = 4;
 
 /// The longest key that is looked at.
-const KEY_BYTES: usize = 64;
+pub(super) const KEY_BYTES: usize = 64;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -232,12 +233,7 @@ struct Sighting {
 /// Everything that looks like a key with a value that refuses, or like a key of an answer.
 fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
-    text.match_indices([':', '=']).filter_map(move |(at, sign)| {
-        // Ruby and Perl print `=>`.
-        let after = match sign {
-            ":" => &text[at + 1..],
-            _ => text[at + 1..].strip_prefix('>')?,
-        };
+    let key_of_json = move |at: usize, after: &str| {
         let (key, is_quoted, is_escaped) = key_before(&text[..at])?;
         let says = refusal::meaning(&key, value_after(after, is_escaped));
         let is_after_brace = first_brace < at;
@@ -246,6 +242,17 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
             Meaning::Refusal | Meaning::Slip => is_quoted || is_after_brace,
         };
         is_wanted.then_some(Sighting { at, key, is_escaped })
+    };
+    text.match_indices([':', '=']).filter_map(move |(at, sign)| {
+        // Ruby and Perl print `=>`.
+        let after = match sign {
+            ":" => Some(&text[at + 1..]),
+            _ => text[at + 1..].strip_prefix('>'),
+        };
+        after.and_then(|after| key_of_json(at, after)).or_else(|| {
+            let key = refusing_key(text, at)?.to_string();
+            Some(Sighting { at, key, is_escaped: false })
+        })
     })
 }
 

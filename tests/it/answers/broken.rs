@@ -107,6 +107,57 @@ const WRITINGS: &[Writing] = &[
     },
 ];
 
+/// The ways to write it down that are no JSON: YAML, TOML, words of a log, an assignment.
+const LINES: &[fn(&str, &str) -> String] = &[
+    |key, value| format!("{key}: {value}"),
+    |key, value| format!("{key} : {value}"),
+    |key, value| format!("{key}:{value}"),
+    |key, value| format!("{key} = {value}"),
+    |key, value| format!("{key}={value}"),
+    |key, value| format!("{key} := {value}"),
+    |key, value| format!("{key} => {value}"),
+    |key, value| format!("'{key}' = {value}"),
+    |key, value| format!("\"{key}\": {value}"),
+    |key, value| format!("{key}: {value}  # why"),
+    |key, value| format!("{key}: {value},"),
+    |key, value| format!("reason: no\n{key}: {value}\nrule: 7"),
+    |key, value| format!("---\nanswer:\n  - {key}: {value}\n"),
+    |key, value| format!("level=info {key}={value} reason=\"no pushes\""),
+    |key, value| format!("export {key}={value}; true"),
+];
+
+/// The values as these write them.
+const VALUES: &[fn(&str) -> String] = &[
+    |value| value.to_string(),
+    |value| value.replace('"', ""),
+    |value| value.replace('"', "'"),
+    |value| value.replace("false", "False").replace("true", "True"),
+    |value| value.replace("false", "no").replace("true", "yes"),
+    |value| value.replace("false", "off").replace("true", "on"),
+    |value| value.replace('"', "").to_uppercase(),
+];
+
+/// What a log or a list puts before a line, and what stands around it.
+const LINE_NOISE: &[(&str, &str)] = &[
+    ("", ""),
+    ("\u{feff}", "\r\n"),
+    ("checking\n", "\nlogout"),
+    ("- ", ""),
+    ("  * ", "\n"),
+    ("2026-11-22 INFO ", ""),
+    ("2026-11-22T10:00:00Z ", "\t"),
+    ("[guard] ", ""),
+    ("guard.sh: ", ""),
+    ("INFO:root:", ""),
+    ("2026-11-22 10:00:00,123 - guard - ERROR - ", ""),
+    ("```yaml\n", "\n```"),
+    ("working\r", "\rdone"),
+    ("\u{1b}[31m", "\u{1b}[0m"),
+    ("\"", "\""),
+    ("{ oops\n", ""),
+    ("{\"level\":\"info\"}\n", "\n{\"level\":\"info\"}"),
+];
+
 fn quoted(key: &str) -> String {
     format!("\"{key}\"")
 }
@@ -158,6 +209,14 @@ fn owns(speaker: Speaker, key: &str) -> bool {
     }
 }
 
+/// The refusal as a line of text that is no JSON.
+fn as_line(refusal: &Refusal, [form, value, noise]: [usize; 3]) -> String {
+    let value = VALUES[value % VALUES.len()](&refusal.value());
+    let line = LINES[form % LINES.len()](refusal.key(), &value);
+    let (before, after) = LINE_NOISE[noise % LINE_NOISE.len()];
+    format!("{before}{line}{after}")
+}
+
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how many answers are made is told by it")]
 fn no_refusal_in_any_words_however_broken_allows() {
@@ -176,9 +235,11 @@ fn no_refusal_in_any_words_however_broken_allows() {
         let wrapped = WRAPPINGS[wrapping % WRAPPINGS.len()](&written);
         let (before, after) = NOISE[noise % NOISE.len()];
         let said = format!("{before}{wrapped}{after}");
-        let ending = speaker.says(&said);
-        let is_fine = is_held(&ending) || owns(speaker, refusal.key());
-        prop_assert!(is_fine, "{} {said:?}: {ending:?}", speaker.name);
+        for said in [said, as_line(&refusal, [writing, at, noise])] {
+            let ending = speaker.says(&said);
+            let is_fine = is_held(&ending) || owns(speaker, refusal.key());
+            prop_assert!(is_fine, "{} {said:?}: {ending:?}", speaker.name);
+        }
         Ok(())
     });
     outcome.unwrap();

@@ -90,6 +90,19 @@ fn ask(event: &str, context: &Value, bodies: &[&str]) -> Ran {
 // Event surfaces.
 
 #[test]
+fn an_input_is_taken_or_rewritten_by_its_result_alone() {
+    let (upper, takes) = (says(json!({ "text": "HI" })), says(json!({ "handled": true })));
+    let ran = ask("input", &json!({ "text": "hi" }), &[&upper, &takes, "echo no >&2; exit 2"]);
+    ran.allows_with(json!({ "handled": true, "text": "HI" }));
+
+    let passes = says(json!({ "handled": false }));
+    let changes = says(json!({ "text": "HI", "images": [] }));
+    let prompt = json!({ "text": "hi", "images": [{ "data": "x" }] });
+    let ran = ask("input", &prompt, &[&passes, &changes]);
+    ran.allows_with(json!({ "handled": false, "text": "HI", "images": [] }));
+}
+
+#[test]
 fn every_event_reaches_its_hooks_as_the_host_tells_it() {
     let asked = ASKED.iter().map(|(event, context, _)| (*event, *context));
     for (event, context) in TOLD.iter().chain(BEFORE).copied().chain(asked) {

@@ -55,6 +55,13 @@ fn refusal(row: &DialectEvent) -> Value {
         if key.says == Says::Refusal && !has_word {
             result.insert(key.name.to_string(), true.into());
         }
+        let claims = |field: &str| {
+            row.rewrites.iter().any(|one| one.field == field && one.merge == Merge::Claim)
+        };
+        let refuses_by_key = keys.iter().any(|key| key.says == Says::Refusal);
+        if matches!(key.says, Says::Field(field) if claims(field) && !refuses_by_key) {
+            result.insert(key.name.to_string(), true.into());
+        }
         if let Says::Action(words) = key.says {
             let refuses = words.iter().find(|(_, act)| *act == Act::Refuse);
             let claims = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
@@ -281,7 +288,7 @@ fn a_hook_of_every_gate_refuses_by_its_own_result_and_by_status_2_in_a_native_ho
             && row.blocks
             && catalog::find(row.event).unwrap().blocks
             // To take an input is no refusal.
-            && !refusal(row).as_object().unwrap().contains_key("action");
+            && !["action", "handled"].iter().any(|key| refusal(row).get(key).is_some());
         let name = binding.dialect.name;
         let mut bodies = vec!["echo no >&2; exit 2".to_string()];
         if can_say {
