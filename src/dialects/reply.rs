@@ -98,7 +98,9 @@ impl Binding {
                     insert(&mut result, key.name, word.map(|(word, _)| Value::from(*word)));
                 }
                 // To take it is the strictest that can be said: the model never sees it.
-                Says::Field(field) if self.row.blocks && !refuses_by_key && self.row.claims(field) => {
+                Says::Field(field)
+                    if self.row.blocks && !refuses_by_key && self.row.claims(field) =>
+                {
                     insert(&mut result, key.name, Some(true.into()));
                 }
                 Says::Field(_)
