@@ -19,6 +19,7 @@ mod list;
 mod log;
 mod man;
 mod new;
+mod progress;
 mod quick;
 mod replay;
 mod rules;
@@ -83,6 +84,7 @@ pub fn main() -> ExitCode {
 /// The hot form of `run`, which needs nothing else.
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
+    streams::know_place(&env);
     log::subscribe(env.log.as_deref())?;
     run::run(args, &env)
 }
@@ -126,6 +128,7 @@ fn tell(error: &clap::Error) -> Exit {
 
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
+    streams::know_place(&env);
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
     let mut out: Box<dyn Write> = match (&cli.command, shape) {

@@ -16,7 +16,7 @@ use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
 use crate::engine::ui::PATIENCE;
-use crate::lab::report::{json, plain};
+use crate::lab::report::json;
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
@@ -24,6 +24,7 @@ use crate::cli::ask::{self, Person};
 use crate::cli::exit::{Exit, Failure, Result};
 use crate::cli::input::{self, Deadline};
 use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::progress;
 use crate::cli::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
 use crate::cli::told::{self, Told, Way};
 use crate::cli::unbound::Sought;
@@ -132,6 +133,9 @@ impl Asked<'_> {
         let event = self.event(&spec, context)?;
         let person = Person::find(self.env);
         let mut runner = runner.abort(abort.clone()).grounds(grounds).pulse(self.pulse.clone());
+        let watcher = progress::watcher(self.args.format);
+        let is_shown = watcher.is_some();
+        runner = runner.watch(watcher);
         if let Some(person) = &person {
             runner = runner.ui(person.ui());
         }
@@ -147,7 +151,9 @@ impl Asked<'_> {
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
         self.write_message(&run.outcome)?;
         let mut reply = self.hook.reply(&run.outcome, spec.blocks);
-        reply.stderr.insert_str(0, &warnings(&run));
+        if !is_shown {
+            reply.stderr.insert_str(0, &warnings(&run));
+        }
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
@@ -226,11 +232,8 @@ fn warnings(run: &Run) -> String {
     }
     for hook in &run.hooks {
         let Fate::Ran(trace) = &hook.fate else { continue };
-        if !matches!(trace.ending, Ending::Answered(_)) {
-            continue;
-        }
-        for line in trace.stderr.text().lines().filter(|line| !line.trim().is_empty()) {
-            text.push_str(&format!("{}: {}\n", plain(&hook.hook), plain(line)));
+        if matches!(trace.ending, Ending::Answered(_)) {
+            text.push_str(&progress::lines(&hook.hook, &trace.stderr.text()));
         }
     }
     text

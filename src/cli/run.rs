@@ -23,6 +23,7 @@ use crate::cli::asked::{Asked, named_in};
 use crate::cli::exit::{Exit, Failure, Result};
 use crate::cli::input::{self, Deadline, Input};
 use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::progress;
 use crate::cli::streams;
 use crate::cli::told::{self, Told, Way};
 use crate::cli::unbound::Sought;
@@ -260,6 +261,7 @@ fn try_to_decide(
     let settings = Settings::of(&config);
     let person = Person::find(env);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
+    runner = runner.watch(progress::watcher(args.format));
     if let Some(person) = &person {
         runner = runner.ui(person.ui());
     }

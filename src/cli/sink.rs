@@ -8,6 +8,8 @@ use std::io::{self, Write};
 
 use crate::engine::harmless;
 
+use crate::cli::streams;
+
 /// What a command writes on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -53,7 +55,7 @@ impl<W: Write> Sink<W> {
         let text = String::from_utf8_lossy(bytes);
         let made = match self.shape {
             Shape::People => return self.to.write_all(styled(&text).as_bytes()),
-            Shape::Lines => harmless::lines(&text),
+            Shape::Lines => streams::lines(&text),
             Shape::Json => harmless::json(&text),
             Shape::Annotations | Shape::SeenValues => harmless::visible(&text),
             Shape::Values => return self.to.write_all(bytes),
@@ -90,11 +92,11 @@ pub(crate) fn styled(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((at, length)) = style(rest) {
-        made.push_str(&harmless::lines(&rest[..at]));
+        made.push_str(&streams::lines(&rest[..at]));
         made.push_str(&rest[at..at + length]);
         rest = &rest[at + length..];
     }
-    made.push_str(&harmless::lines(rest));
+    made.push_str(&streams::lines(rest));
     made
 }
 

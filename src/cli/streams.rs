@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
@@ -18,6 +18,9 @@ use crate::cli::sink::{self, Shape};
 static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
 
 const UNBOUNDED: u64 = u64::MAX;
+
+/// The log of Buildkite shows what we write.
+static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
 
 /// How long stderr is waited for in all, where that is bounded.
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
@@ -73,9 +76,29 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
     }
 }
 
+/// From now on no line begins a group in the log of Buildkite, if that is where we are.
+pub(crate) fn know_place(env: &Environment) {
+    IN_BUILDKITE.store(env.is_buildkite, Ordering::Relaxed);
+}
+
+/// Text whose lines stay lines, harmless where we are.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    let made = harmless::lines(text);
+    match IN_BUILDKITE.load(Ordering::Relaxed) {
+        true => Cow::Owned(harmless::without_groups(&made).into_owned()),
+        false => made,
+    }
+}
+
 /// A remark of ours on stderr. It may quote what somebody else wrote.
 pub(crate) fn remark(text: &str) {
-    stderr(&harmless::lines(text));
+    stderr(&lines(text));
+}
+
+/// What a person may see of what is going on: what stderr does not take at once is dropped.
+pub(crate) fn glimpse(text: &str) {
+    let text = lines(text);
+    let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), Instant::now(), &|| false);
 }
 
 /// The parser's complaint about the command line, in colour where that is wanted.

@@ -193,7 +193,7 @@ impl Watchdog {
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
         let until = Instant::now() + WRITING;
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);
-        streams::stderr(&reply.stderr);
+        streams::remark(&reply.stderr);
         // What a host reads nowhere else must have arrived.
         let status = if said.is_ok() { reply.status } else { native::REFUSED };
         std::process::exit(i32::from(status));

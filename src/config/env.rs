@@ -43,6 +43,8 @@ pub struct Environment {
     /// `$CI`, `$GITHUB_ACTIONS` or `$TF_BUILD`: whether it is a job of a CI system, whose log
     /// obeys commands.
     pub is_ci: bool,
+    /// `$BUILDKITE`: whether it is Buildkite, in whose log lines begin groups.
+    pub is_buildkite: bool,
     /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
     pub workspace: Option<PathBuf>,
     /// `$GITHUB_STEP_SUMMARY`: the file with what a job of GitHub Actions shows on its page.
@@ -96,6 +98,7 @@ impl Environment {
     pub fn capture() -> Environment {
         let home = folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let is_on = |name| text(name).is_some_and(|value| value != "false");
         let (cwd, cwd_problem) = match std::env::current_dir() {
             Ok(cwd) => (cwd, None),
             Err(error) => (PathBuf::from("/"), Some(error.to_string())),
@@ -115,9 +118,8 @@ impl Environment {
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
-            is_ci: ["CI", "GITHUB_ACTIONS", "TF_BUILD"]
-                .into_iter()
-                .any(|name| text(name).is_some_and(|value| value != "false")),
+            is_ci: ["CI", "GITHUB_ACTIONS", "TF_BUILD", "BUILDKITE"].into_iter().any(is_on),
+            is_buildkite: is_on("BUILDKITE"),
             workspace: folder("GITHUB_WORKSPACE"),
             step_summary: folder("GITHUB_STEP_SUMMARY"),
             is_utf8: is_utf8(),

@@ -13,6 +13,7 @@ pub mod confine;
 mod entry;
 pub mod keeper;
 mod live;
+mod progress;
 pub mod pulse;
 pub mod signals;
 mod spawn;
@@ -45,6 +46,7 @@ pub use call::Call;
 use command::Program;
 pub use entry::OwnProgram;
 use keeper::Keeper;
+pub use progress::{Progress, Watcher};
 pub use pulse::Pulse;
 pub use signals::{Abort, hold_out};
 use spawn::{Heritage, Variables};
@@ -195,6 +197,8 @@ pub struct Engine {
     pub program: Option<OwnProgram>,
     /// What tells a watchdog that the engine is alive.
     pub pulse: Option<Pulse>,
+    /// Who watches the hooks run.
+    pub watcher: Option<Watcher>,
     /// Where hooks come to ask a person, or to send messages.
     pub desk: Option<Desk>,
     /// Where async functions run; `None` for a runtime of its own, made for the first one.
@@ -241,6 +245,7 @@ impl Engine {
             mark: None,
             program: None,
             pulse: None,
+            watcher: None,
             desk: None,
             #[cfg(feature = "tokio")]
             runtime: None,
@@ -252,7 +257,7 @@ impl Engine {
     /// the guards that depend on the end of a decision.
     #[must_use]
     pub fn detached(&self) -> Engine {
-        Engine { grounds: None, program: None, pulse: None, ..self.clone() }
+        Engine { grounds: None, program: None, pulse: None, watcher: None, ..self.clone() }
     }
 
     /// Whether it was told to stop.

@@ -101,6 +101,27 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
+/// A text of which no line begins a group in the log of Buildkite, or opens the one that it is in:
+/// a blank is put into `---`, `+++`, `~~~` and `^^^`. Only where that log is read: a diff has such
+/// lines.
+pub fn without_groups(text: &str) -> Cow<'_, str> {
+    let begins = |line: &str| {
+        let sign = ["---", "+++", "~~~", "^^^"].iter().find_map(|sign| line.strip_prefix(sign));
+        sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    };
+    if !text.split(['\n', '\r']).any(begins) {
+        return Cow::Borrowed(text);
+    }
+    let mut made = String::with_capacity(text.len() + 1);
+    for line in text.split_inclusive(['\n', '\r']) {
+        match begins(line) {
+            true => made.extend([&line[..1], " ", &line[1..]]),
+            false => made.push_str(line),
+        }
+    }
+    Cow::Owned(made)
+}
+
 /// JSON text with the same meaning, in which nothing is hidden and no command stands: outside of
 /// its strings it has only blanks, tabs and line ends of that sort.
 pub fn json(text: &str) -> Cow<'_, str> {
@@ -186,6 +207,19 @@ mod tests {
             ),
         ] {
             assert_eq!(without_commands(text), made, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_a_group_of_buildkite() {
+        for (text, made) in [
+            ("--- tests\n+++ open\r\n~~~ quiet\n---", "- -- tests\n+ ++ open\r\n~ ~~ quiet\n- --"),
+            ("no\r^^^ +++\n", "no\r^ ^^ +++\n"),
+            ("---\tx", "- --\tx"),
+            ("---- a\n--x\n --- b\nc --- d\n+++b", "---- a\n--x\n --- b\nc --- d\n+++b"),
+        ] {
+            assert_eq!(without_groups(text), made, "{text:?}");
+            assert_eq!(without_groups(made), made, "once is enough");
         }
     }
 

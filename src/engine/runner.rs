@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
-use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse};
+use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse, Watcher};
 use crate::engine::hook::{Hook, Place};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::{Plan, Planned, Wish};
@@ -168,6 +168,13 @@ impl Runner {
     #[must_use]
     pub fn beside(mut self, other: &Runner) -> Runner {
         self.engine = other.engine.clone();
+        self
+    }
+
+    /// Tells a watcher what hooks do while they run.
+    #[must_use]
+    pub fn watch(mut self, watcher: Option<Watcher>) -> Runner {
+        self.engine.watcher = watcher;
         self
     }
 

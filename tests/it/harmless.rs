@@ -102,6 +102,25 @@ fn is_harmless(text: &str, format: &str, what: &str) {
     }
 }
 
+#[test]
+fn no_line_begins_a_group_in_the_log_of_buildkite() {
+    let groups = "--- tests\\n+++ open\\n~~~ quiet\\n^^^ +++\\nplain";
+    let body = format!("printf %b '{groups}' >&2; exit 1");
+    let sandbox = Sandbox::new().hook("h", &body);
+    for arguments in [&["run", "tool.pre"][..], &["test", "tool.pre"]] {
+        let at_home = sandbox.hookrun(arguments, b"{}");
+        let sandbox = Sandbox::new().hook("h", &body).variable("BUILDKITE", "true");
+        let ran = sandbox.hookrun(arguments, b"{}");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let signs = ["---", "+++", "~~~", "^^^"];
+        let is_group = |line: &&str| signs.iter().any(|sign| line.starts_with(sign));
+        assert_eq!(said.lines().find(is_group), None, "{said}");
+        assert!(said.contains("plain"), "{said}");
+        // Elsewhere they are text.
+        assert_eq!(at_home.stderr.contains("+++ open"), ran.stderr.contains("+ ++ open"));
+    }
+}
+
 #[track_caller]
 fn no_line_is_forged(text: &str, what: &str) {
     assert!(!text.lines().any(|line| line.starts_with("FORGED")), "{what}: {text}");

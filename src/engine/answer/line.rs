@@ -4,7 +4,7 @@
 //! or a log puts there; `continue=false` must be a word by itself.
 
 use super::search::KEY_BYTES;
-use crate::dialect::refusal::{Meaning, Written, is_word_for_refusal, meaning};
+use crate::engine::answer::refusal::{Meaning, Written, is_word_for_refusal, meaning};
 
 /// What stands between the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];

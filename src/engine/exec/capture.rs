@@ -43,6 +43,11 @@ impl Capture {
         self.kept.total_bytes
     }
 
+    /// The beginning of what was written.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.kept.head
+    }
+
     /// Whether the hook and all its children have closed the stream.
     pub(super) fn is_closed(&self) -> bool {
         self.fd.is_none()

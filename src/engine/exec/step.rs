@@ -19,6 +19,7 @@ use super::call::{Answers, Begun};
 use super::child::Status;
 use super::keeper::Keeper;
 use super::live::{Live, Phase, not_run};
+use super::progress::Progress;
 use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
 use crate::engine::run::{Ending, Trace};
 
@@ -244,6 +245,10 @@ impl<'e> Step<'e> {
             Watched::Stderr(_) => {
                 live.child.stderr.read(buffer, in_time);
                 live.check_output(&slot.job.hook.limits);
+                if let Some(watcher) = &self.engine.watcher {
+                    let head = live.child.stderr.head();
+                    watcher.tell(slot.job.hook, place, &Progress::Wrote(head));
+                }
             }
             Watched::Exit(_) => live.has_news = true,
             Watched::Abort | Watched::Answers => {}
@@ -397,6 +402,9 @@ impl<'e> Step<'e> {
             ending = trace.ending.name(),
             "ended"
         );
+        if let Some(watcher) = &self.engine.watcher {
+            watcher.tell(self.slots[place].job.hook, place, &Progress::Ended(&trace));
+        }
         self.slots[place].state = State::Done(Box::new(trace));
         if !settled {
             return;

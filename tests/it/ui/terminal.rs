@@ -226,3 +226,39 @@ fn a_hook_in_a_sandbox_can_ask_send_and_share() {
     ran.allows_with(json!({ "output": "b" }));
     sandbox.hookrun(&["send", "--take"], b"").exits(0).prints(r#""text":"text""#);
 }
+
+#[test]
+fn hooks_are_seen_at_work_and_the_reason_comes_last() {
+    let body = format!("echo 'half \u{1b}[2J' >&2\n{UNTIL_SHOWN}\nprintf rest >&2");
+    let sandbox = Sandbox::new()
+        .hook("10-slow", &body)
+        .hook("20-no", "echo 'not today' >&2; exit 1")
+        .file("event", TOOL);
+    let ran = decided(&sandbox, &[told("10-slow: half \\u{1b}[2J\r\n")]);
+    ran.blocks_saying("not today");
+    let screen = ran.stderr.replace('\r', "");
+    let lines: Vec<&str> = screen.lines().collect();
+    assert_eq!(lines[1], "10-slow: rest", "{screen}");
+    assert!(lines[2].starts_with("ok 10-slow ") && lines[2].ends_with('s'), "{screen}");
+    assert_eq!(lines[3], "20-no: not today", "{screen}");
+    assert!(lines[4].starts_with("BLOCKED 20-no "), "{screen}");
+    assert!(lines[5..].iter().any(|line| line.ends_with("not today")), "{screen}");
+}
+
+#[test]
+fn git_shows_its_hooks_on_a_terminal_and_no_line_twice() {
+    let sandbox = Sandbox::new()
+        .hook_for("commit.pre", "10-warns", "echo careful >&2")
+        .hook_for("commit.pre", "20-dies", "# hookrun: on_failure=allow\nkill -9 $$")
+        .file("event", "");
+    let mut git = std::process::Command::new("git");
+    git.args(["init", "-q"]).current_dir(sandbox.path()).env("HOME", sandbox.path());
+    assert!(git.status().unwrap().success());
+    let ran = at_terminal(&sandbox, &["run", "--host", "git", "pre-commit"], &[]);
+    ran.exits(0).says("10-warns: careful").says("ok 10-warns ").says("fail 20-dies ");
+    assert_eq!(ran.stderr.matches("careful").count(), 1, "{}", ran.stderr);
+    // Where nobody looks only what hooks say is said.
+    let ran = sandbox.hookrun(&["run", "--host", "git", "pre-commit"], b"");
+    assert!(ran.stderr.starts_with("10-warns: careful\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("ok 10-warns"), "{}", ran.stderr);
+}

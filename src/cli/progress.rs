@@ -1,0 +1,67 @@
+//! What hooks do, shown on a terminal while they run: their stderr line by line, and a line for
+//! each that has ended. It goes to stderr, and what that does not take at once is dropped.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+
+use crate::engine::exec::{Watcher, Progress};
+use crate::engine::harmless::plain;
+use crate::engine::hook::Hook;
+use crate::engine::outcome::Decision;
+use crate::engine::run::{Ending, Trace};
+
+use crate::cli::args::RunFormat;
+use crate::cli::streams;
+
+/// What shows progress, where a person looks at stderr.
+pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
+    let is_watched = format == RunFormat::Reply && std::io::stderr().is_terminal();
+    // How much of the stderr of each has been shown.
+    let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
+    is_watched.then(|| {
+        Watcher::new(move |hook, place, progress| {
+            let Ok(mut shown) = shown.lock() else { return };
+            let from = shown.remove(&place).unwrap_or_default();
+            match progress {
+                Progress::Wrote(stderr) => {
+                    let end = stderr.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                    let whole = stderr.get(from..end).unwrap_or_default();
+                    streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
+                    shown.insert(place, from.max(end));
+                }
+                Progress::Ended(trace) => streams::glimpse(&ended(hook, trace, from)),
+            }
+        })
+    })
+}
+
+/// What a hook has written, each line with its name.
+pub(crate) fn lines(hook: &str, stderr: &str) -> String {
+    let lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| format!("{}: {}\n", plain(hook), plain(line))).collect()
+}
+
+/// The rest of what it has written, and how it ended.
+fn ended(hook: &Hook, trace: &Trace, from: usize) -> String {
+    let kept = &trace.stderr.head;
+    let rest = kept.get(from..).unwrap_or_default();
+    let mut text = lines(&hook.name, &String::from_utf8_lossy(rest));
+    let unshown = trace.stderr.total_bytes.saturating_sub(kept.len() as u64);
+    if unshown > 0 {
+        text.push_str(&format!("{}: … {unshown} bytes more\n", plain(&hook.name)));
+    }
+    let mark = match &trace.ending {
+        Ending::Answered(verdict) => match &verdict.decision {
+            // A rule, or a function, that has nothing to say.
+            Decision::Allow if hook.handler.is_function() => return text,
+            Decision::Allow => "ok",
+            Decision::Ask { .. } => "ask",
+            Decision::Block { .. } => "BLOCKED",
+        },
+        ending if ending.failure().is_some() => "fail",
+        _ => "skip",
+    };
+    let seconds = trace.took.as_secs_f64();
+    format!("{text}{mark} {} {seconds:.1}s\n", plain(&hook.name))
+}
