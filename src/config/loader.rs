@@ -9,7 +9,7 @@ use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
 use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
 use crate::dialects::signs::{self, Written};
-use crate::dialects::{Binding, DIALECTS, Dialect};
+use crate::dialects::{Binding, DIALECTS, Dialect, tools};
 use crate::engine::access;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
@@ -407,6 +407,9 @@ impl Loader<'_> {
         }
         for (field, at) in draft.fields() {
             let (key, rest) = field.split_once('.').unwrap_or((field, ""));
+            if key == "toolInput" {
+                self.check_tool_key(hook, rest, at);
+            }
             if spec.carries(key) || ALWAYS_THERE.contains(&key) {
                 continue;
             }
@@ -427,6 +430,23 @@ impl Loader<'_> {
                 }
             }
         }
+    }
+
+    /// Finds a slip of a key that tools of hosts have. A tool may have a key that nobody knows.
+    fn check_tool_key(&mut self, hook: &Hook, path: &str, at: Option<Position>) {
+        let (key, rest) =
+            path.split_once('.').map_or((path, ""), |(key, _)| (key, &path[key.len()..]));
+        let Some(meant) = tools::meant_key(key) else { return };
+        // The tools of a server of one's own have keys of their own.
+        if !tools::names().any(|name| hook.matcher.takes_tool(&[name])) {
+            return;
+        }
+        let cause =
+            format!("`{}` looks at the key `{key}`, which no host gives its tools", hook.name);
+        let cure = format!("did you mean `where.toolInput.{meant}{rest}`?");
+        let at = at.or(hook.source.line.map(|line| Position { line, column: 1 }));
+        let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+        self.problems.push(Problem { severity: Severity::Warning, ..problem });
     }
 
     /// Finds settings that can have no effect.

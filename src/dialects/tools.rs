@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use super::{DIALECTS, Dialect};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::convention::ToolCall;
+use crate::engine::spelling;
 pub use mcp::Mcp;
 
 /// The tools of a host.
@@ -94,6 +95,38 @@ const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
     ("new_string", &["new_str", "newText"], &[Sort::Edit]),
     ("path", &["dir_path", "directory"], &[Sort::Grep, Sort::Glob, Sort::List]),
 ];
+
+/// Other keys that the tools of hosts are given.
+const OTHER_KEYS: &[&str] = &[
+    "edits",
+    "pattern",
+    "url",
+    "query",
+    "prompt",
+    "description",
+    "timeout",
+    "context",
+    "file",
+    "cwd",
+];
+
+/// The key of the tools of hosts that a `where` most likely means by `key`, if that is a slip of
+/// one. Tools may have keys that nobody knows.
+pub fn meant_key(key: &str) -> Option<&'static str> {
+    let usual = SPELLINGS.iter().map(|(key, _, _)| key);
+    let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
+    let own = DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).flat_map(|row| row.keys);
+    let all = usual.chain(OTHER_KEYS).chain(own.map(|(_, own)| own));
+    let known: Vec<&str> = all.copied().collect();
+    let is_known =
+        known.contains(&key) || key.strip_suffix('s').is_some_and(|one| known.contains(&one));
+    if is_known { None } else { spelling::nearest(key, known) }
+}
+
+/// What hosts call their own tools, those of MCP servers left out.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).map(|row| row.name)
+}
 
 /// Tools that are given a patch, and stand in no host's table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];

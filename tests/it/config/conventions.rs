@@ -199,6 +199,40 @@ fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
 }
 
 #[test]
+fn a_slip_of_a_key_of_a_tools_input_is_told() {
+    for (key, meant) in [
+        ("comand", "command"),
+        ("Command", "command"),
+        ("file_pth", "file_path"),
+        ("contnet", "content"),
+        ("old_sting", "old_string"),
+        ("URL", "url"),
+        ("patern.0", "pattern.0"),
+        ("promt", "prompt"),
+        ("absolut_path", "absolute_path"),
+    ] {
+        let body = format!("# hookrun: where.toolInput.{key}=x\nexit 1");
+        let sandbox = Sandbox::new().hook("h", &body);
+        for command in ["validate", "doctor", "list"] {
+            let ran = sandbox.hookrun(&[command], b"");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            let wanted = format!("did you mean `where.toolInput.{meant}`?");
+            assert!(said.contains(&wanted) && said.contains("h:2:"), "{command} {key}: {said}");
+        }
+        // It may be meant all the same.
+        sandbox.run("tool.pre").allows();
+    }
+    for fine in ["command", "filePath", "paths", "urls", "service", "edits.0.old_string", "context"]
+    {
+        let sandbox = Sandbox::new().hook("h", &format!("# hookrun: where.toolInput.{fine}=x"));
+        assert_eq!(sandbox.problems(&[]), Vec::<String>::new(), "{fine}");
+    }
+    let of_server = "# hookrun: tool=mcp__db__run where.toolInput.comand=x";
+    let sandbox = Sandbox::new().hook("h", of_server);
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+}
+
+#[test]
 fn a_near_miss_of_a_tools_name_is_told_with_its_line() {
     let sandbox = Sandbox::new().hook("h", "\n# hookrun: tool=bahs");
     let warning = "hooks.d/tool.pre/h:3:1: no host has a tool `bahs`, as far as is known";
