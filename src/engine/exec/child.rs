@@ -43,6 +43,12 @@ pub(super) struct Spawn<'a> {
     pub(super) payload: &'a Arc<Payload>,
 }
 
+/// How much nicer than hookrun a hook is whose processes are counted.
+const LOWER: i32 = 10;
+
+/// The nicest that there is.
+const LOWEST: i32 = 19;
+
 /// A started hook: the leader of a session and its group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -75,6 +81,19 @@ struct Feed {
 }
 
 impl Spawn<'_> {
+    /// The names of the variables that the program gets, and how long they are.
+    pub(super) fn sizes(&self) -> Vec<(String, usize)> {
+        let own = self.variables.iter().map(|(name, value)| {
+            let bytes = name.len() + value.len() + "=\0".len();
+            (name.clone(), bytes)
+        });
+        let is_passed_on = |(name, _): &(String, usize)| {
+            !self.without.contains(&name.as_str())
+                && self.variables.iter().all(|(own, _)| own != name)
+        };
+        self.heritage.variables.sizes().filter(is_passed_on).chain(own).collect()
+    }
+
     fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Start> {
         let text = |text: &OsStr| CString::new(text.as_bytes());
         let words = std::iter::once(&self.program.name).chain(&self.program.arguments);
@@ -149,6 +168,12 @@ impl Child {
                 Err(_) => Status::Lost,
             };
         }
+    }
+
+    /// Lets all others have the processor first: what ends it, above all.
+    pub(super) fn lower_priority(&self) {
+        let own = rustix::process::getpriority_process(None).unwrap_or_default();
+        let _ = rustix::process::setpriority_pgrp(Some(self.pid), (own + LOWER).min(LOWEST));
     }
 
     /// Asks the whole group to end, stopped members included.

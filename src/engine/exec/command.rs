@@ -1,5 +1,6 @@
 //! From a hook's handler to a program that can be started, or to why it cannot.
 
+use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -16,6 +17,9 @@ use crate::engine::run::StartError;
 const WORLD_WRITABLE: u32 = 0o002;
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
+
+/// How many of the largest variables are named.
+const LARGEST: usize = 3;
 
 /// A program that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,6 +180,25 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     }
 }
 
+/// Why a program with such variables was too much for the system.
+pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
+    let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
+    variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
+    let shown = |(name, bytes): &(String, usize)| format!("`{name}` ({bytes} bytes)");
+    let largest: Vec<String> = variables.iter().take(LARGEST).map(shown).collect();
+    StartError {
+        problem: format!(
+            "its environment and arguments are too long for the system; of the {bytes} bytes in {} \
+             variables the largest are {}",
+            variables.len(),
+            largest.join(", "),
+        ),
+        cure: "shorten or unset them where hookrun is started, or raise the stack's limit, of \
+               which they may use a quarter (`ulimit -s`)"
+            .to_string(),
+    }
+}
+
 /// Why the system refused to start a program that passed every check.
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
@@ -219,7 +242,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         },
         (Some(Errno::TOOBIG), _) => StartError {
             problem: "the environment and arguments are too long for the system".to_string(),
-            cure: "shorten the environment that hookrun is started with".to_string(),
+            cure: "shorten or unset variables where hookrun is started".to_string(),
         },
         // EBADF is what a limit says that was lowered meanwhile.
         (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError {

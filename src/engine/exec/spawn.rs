@@ -107,6 +107,15 @@ impl Variables {
         Variables(all.filter_map(|(name, value)| Variable::new(name, &value).ok()).collect())
     }
 
+    /// Their names, and how long they are.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = (String, usize)> {
+        self.0.iter().map(|variable| {
+            let line = variable.line.as_bytes_with_nul();
+            let name = String::from_utf8_lossy(&line[..variable.name_bytes]);
+            (name.into_owned(), line.len())
+        })
+    }
+
     /// These variables and no others. Of those with the same name the last one counts.
     ///
     /// # Errors

@@ -108,6 +108,16 @@ fn what_has_left_the_group_counts_while_it_keeps_the_environment() {
 }
 
 #[test]
+fn a_hook_whose_processes_are_counted_leaves_the_processor_to_others() {
+    let own = rustix::process::getpriority_process(None).unwrap();
+    // Its priority is lowered just after its start, and its children have it too.
+    let body = format!("until [ \"$(nice)\" != {own} ]; do sleep 0.01; done; sh -c nice");
+    let lowered = (own + 10).min(19).to_string();
+    asked("limits.processes=10", &body).allows_with(json!({ "output": lowered }));
+    asked("limits.cpu=60s", "nice").allows_with(json!({ "output": own.to_string() }));
+}
+
+#[test]
 fn each_parallel_hook_has_limits_of_its_own() {
     let body = "# hookrun: parallel limits.memory=64M limits.processes=3\n\
                 perl -e 'vec($held, 40 << 20, 8) = 1; open F, \">held-$ENV{HOOKRUN_HOOK}\"; close F; \

@@ -132,6 +132,9 @@ fn an_environment_that_is_too_long_refuses() {
     let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
     let ran = running.feed(context.to_string().as_bytes()).ended().ran;
     ran.blocks_saying("hook `hook` failed: never ran: ").says("too long").says("shorten");
+    let of_event =
+        format!("the largest are `LONG` ({} bytes), `HOOKRUN_", 100_000 + "LONG=\0".len());
+    ran.says(&of_event);
     sandbox.has_no_file("ran");
 }
 

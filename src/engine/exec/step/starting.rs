@@ -82,7 +82,10 @@ impl Step<'_> {
                 self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
-                let error = command::explain(spawn.program, job.cwd.as_deref(), &error);
+                let error = match error.raw_os_error().map(Errno::from_raw_os_error) {
+                    Some(Errno::TOOBIG) => command::too_long(spawn.sizes()),
+                    _ => command::explain(spawn.program, job.cwd.as_deref(), &error),
+                };
                 self.done(place, not_run(Ending::NotStarted(error)));
             }
         }
@@ -97,6 +100,9 @@ impl Step<'_> {
         now: Instant,
     ) -> Live {
         let pid = child.pid();
+        if job.hook.limits.processes.is_some() {
+            child.lower_priority();
+        }
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
         let phase = if hung < job.timeout.max(GIVE_UP) {
