@@ -51,16 +51,14 @@ fn ended(hook: &Hook, trace: &Trace, from: usize) -> String {
     if unshown > 0 {
         text.push_str(&format!("{}: … {unshown} bytes more\n", plain(&hook.name)));
     }
-    let mark = match &trace.ending {
-        Ending::Answered(verdict) => match &verdict.decision {
-            // A rule, or a function, that has nothing to say.
-            Decision::Allow if hook.handler.is_function() => return text,
-            Decision::Allow => "ok",
-            Decision::Ask { .. } => "ask",
-            Decision::Block { .. } => "BLOCKED",
-        },
-        ending if ending.failure().is_some() => "fail",
-        _ => "skip",
+    let mark = match trace.ending.verdict().map(|verdict| &verdict.decision) {
+        // A rule, or a function, that has nothing to say.
+        Some(Decision::Allow) if hook.handler.is_function() => return text,
+        Some(Decision::Allow) => "ok",
+        Some(Decision::Ask { .. }) => "ask",
+        Some(Decision::Block { .. }) => "BLOCKED",
+        None if matches!(trace.ending, Ending::Voided) => "skip",
+        None => "fail",
     };
     let seconds = trace.took.as_secs_f64();
     format!("{text}{mark} {} {seconds:.1}s\n", plain(&hook.name))
