@@ -259,6 +259,7 @@ fn try_to_decide(
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
     let settings = Settings::of(&config);
+    let is_in_order = complaint.is_none();
     let person = Person::find(env);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
     runner = runner.watch(progress::watcher(args.format));
@@ -276,7 +277,6 @@ fn try_to_decide(
     let (mut run, claimed) = match once {
         Once::Earlier(run) => (*run, None),
         Once::Now(claimed) if event.spec().schedule == Schedule::Detached => {
-            let is_in_order = complaint.is_none();
             (hand_over(&event, &runner, (args, env), budget, is_in_order)?, claimed)
         }
         Once::Now(claimed) => (runner.handle_within(&event, budget), claimed),
@@ -292,7 +292,6 @@ fn try_to_decide(
     if let Some(claimed) = claimed.filter(|_| abort.times_raised() == 0) {
         claimed.tell(&run);
     }
-    let is_in_order = complaint.is_none();
     run.outcome = with_complaint(run.outcome, complaint);
     let mut reply = host.reply(&run.outcome);
     if told::is_for_people(args.format) && is_in_order {
