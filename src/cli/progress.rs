@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
-use crate::engine::exec::{Watcher, Progress};
+use crate::engine::exec::{Progress, Watcher};
 use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
