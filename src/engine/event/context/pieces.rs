@@ -125,7 +125,7 @@ mod tests {
             format!(r#"{{"a":[{}1]}}"#, "  1 ,\n ".repeat(PIECE_BYTES)),
         ] {
             let context = Context::parse(json).unwrap();
-            let Payload::Pieces(mut pieces) = Payload::of(&context) else { panic!("it is small") };
+            let mut pieces = Pieces::new(context.clone());
             let mut all = Vec::new();
             let mut piece = Vec::new();
             loop {
