@@ -92,7 +92,8 @@ fn killing_one_hookrun_does_not_touch_the_hooks_of_another() {
     let before = second.cookie.holders();
     end(first.pid(), "KILL");
     assert_eq!(first.ended().ran.status, -1);
-    assert_eq!(second.cookie.holders(), before);
+    let still = second.cookie.holders();
+    assert!(before.iter().all(|pid| still.contains(pid)), "{before:?} {still:?}");
     end(second.pid(), "TERM");
     second.ended().ran.blocks_saying("told to stop");
 }

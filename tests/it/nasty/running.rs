@@ -85,6 +85,15 @@ impl Cookie {
     }
 }
 
+/// A test that fails leaves no process behind either.
+impl Drop for Cookie {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.holders().into_iter().for_each(|pid| end(pid, "KILL"));
+        }
+    }
+}
+
 fn described(pid: i32) -> String {
     format!("{pid}: {}", words_of(pid).join(" "))
 }
