@@ -71,10 +71,8 @@ fn with_words(arg: Arg, is_bash: bool) -> Arg {
     if let Some((_, words)) = WORDS.iter().find(|(known, _)| *known == name) {
         return arg.add(ArgValueCandidates::new(*words));
     }
-    match arg.get_value_hint() {
-        ValueHint::AnyPath if is_bash => arg.value_hint(ValueHint::Other),
-        _ => arg,
-    }
+    let is_left_to_bash = is_bash && arg.get_value_hint() == ValueHint::AnyPath;
+    if is_left_to_bash { arg.value_hint(ValueHint::Other) } else { arg }
 }
 
 /// Events: the common ones first, then the others and those of the project; a host's name for one
