@@ -39,7 +39,9 @@ pub struct Runner {
 
 /// What is called with every run.
 #[derive(Clone)]
-struct Observer(Arc<dyn Fn(&Event, &Run) + Send + Sync>);
+struct Observer(Arc<Observe>);
+
+type Observe = dyn Fn(&Event, &Run) + Send + Sync;
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
