@@ -151,7 +151,9 @@ fn the_log_goes_to_stderr_only() {
     assert!(!loud.stderr.contains('\u{1b}'), "{loud:?}");
     let before = sandbox.hookrun(&["--log", "debug", "run", "tool.pre"], b"{}");
     before.says("x.sh");
-    sandbox.hookrun(&["run", "tool.pre", "--log", "hookrun::exec=debug"], b"{}").says("x.sh");
+    sandbox
+        .hookrun(&["run", "tool.pre", "--log", "hookrun::engine::exec=debug"], b"{}")
+        .says("x.sh");
     assert_eq!(sandbox.hookrun(&["run", "tool.pre", "--log", "error"], b"{}").stderr, "");
 }
 
