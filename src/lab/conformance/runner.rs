@@ -8,7 +8,7 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("{host}", "the name of the host"),
     ("{event}", "the host's name for the event"),
     ("{hooks}", "the folder of the hooks"),
-    ("{arguments}", "what the host gives as arguments, each a word of its own"),
+    ("{arguments}", "the host's arguments, one word each; without this place they go at the end"),
 ];
 
 /// The words of a command, with places in them.
