@@ -210,7 +210,11 @@ fn names_of_any_bytes_are_held_against_a_policy() {
         {"path": "two\nlines", "status": "A"},
     ]);
     assert_eq!(context["changes"], changes);
-    assert_eq!(context["action"], json!({"kind": "write", "paths": ["caf\u{fffd}", "two\nlines"]}));
+    let paths = ["caf\u{fffd}", "two\nlines"];
+    let folder = fs::canonicalize(git.sandbox.at("w")).unwrap();
+    let resolved = paths.map(|path| folder.join(path));
+    let action = json!({"kind": "write", "paths": paths, "resolved": resolved});
+    assert_eq!(context["action"], action);
     git.write(Path::new("w/secrets").join(OsStr::from_bytes(b"\xff\n")));
     git.commit(&[]).exits(1).says("never");
 }

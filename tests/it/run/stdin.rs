@@ -226,7 +226,7 @@ fn an_event_that_says_too_little_is_malformed() {
          context = { path = \"string\", count = \"integer\", big = \"number\", deep = \"object\" }\n",
     );
     for (event, context, said) in [
-        ("tool.pre", r#"{ }"#, "the context is empty; add `toolName`"),
+        ("permission.request", r#"{ }"#, "the context is empty; add `toolName`"),
         ("tool.pre", r#"{"toolName":null}"#, "add `toolName`"),
         ("tool.pre", r#"{"toolName":""}"#, "`toolName` is missing"),
         ("tool.pre", r#"{"toolName":7}"#, "`toolName` cannot be read: it must be a JSON string"),
