@@ -5,6 +5,7 @@
 
 mod bounds;
 pub mod commands;
+mod convention;
 mod directive;
 pub mod discover;
 mod draft;

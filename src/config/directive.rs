@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::draft::{Draft, Given, Pattern};
-use super::keys::{HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
+use super::keys::{self, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
 use super::problem::{Fault, Position, Problem};
 use crate::dialects::signs::{self, Written};
 use crate::engine::spelling;
@@ -20,6 +20,8 @@ pub(super) struct Head {
     pub(super) problems: Vec<Problem>,
     /// Whose keys it reads.
     pub(super) written: Written,
+    /// The text; empty for machine code.
+    pub(super) text: String,
 }
 
 /// How much of a script is searched for its leading comments.
@@ -36,7 +38,8 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
     let head = read_head(file)?;
     // A program in machine code has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
-        return Ok(Head { problems: Vec::new(), written: Written::default() });
+        let (problems, written) = (Vec::new(), Written::default());
+        return Ok(Head { problems, written, text: String::new() });
     }
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
     let head = String::from_utf8_lossy(&head);
@@ -77,7 +80,7 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
         };
         problems.extend(faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at))));
     }
-    Ok(Head { problems, written: signs::written(&head) })
+    Ok(Head { problems, written: signs::written(&head), text: head.into_owned() })
 }
 
 /// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
@@ -200,6 +203,9 @@ fn take_directive(
         let cure = "write settings, for example `timeout=10s`";
         return vec![(Fault::new("the directive is empty", cure), start)];
     }
+    if let Some(fault) = blanks(&words).or_else(|| eaten(directive)) {
+        return vec![(fault, start)];
+    }
     let mut faults = Vec::new();
     for word in words {
         // A word with quotes inside is not found as it was read, and then the line must do.
@@ -216,6 +222,47 @@ fn take_directive(
         seen.push(name.to_string());
     }
     faults
+}
+
+/// That blanks, or a colon, stand where `=` joins a setting and its value: `tool = bash`.
+fn blanks(words: &[String]) -> Option<Fault> {
+    let all: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (name, value) = all.windows(2).zip(2..).find_map(|(pair, next)| {
+        let (name, value) = (pair[0].trim_end_matches(['=', ':']), pair[1]);
+        let joins = pair[0].len() > name.len() || value.starts_with('=');
+        let value = if value == "=" { all.get(next).copied()? } else { value };
+        let is_setting = names_setting(name) && !pair[0].ends_with("==");
+        (joins && is_setting).then(|| (name, value.trim_start_matches('=')))
+    })?;
+    let quote = if value.contains([' ', '\\', '|', '(']) { "'" } else { "" };
+    let cause = format!("`{name}` and its value are joined by `=`, without blanks");
+    Some(Fault::new(cause, format!("write `{name}={quote}{value}{quote}`")))
+}
+
+/// That a backslash outside quotes is lost, as a shell loses it: `command=git\s+push`.
+fn eaten(directive: &str) -> Option<Fault> {
+    let (mut quote, mut start) = (None, 0);
+    let mut characters = directive.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some('"') if c == '\\' => drop(characters.next()),
+            Some(_) => {}
+            None if matches!(c, '\'' | '"') => quote = Some(c),
+            None if c.is_whitespace() => start = at + 1,
+            None if c == '\\' => {
+                let (_, next) = characters.next()?;
+                if !next.is_whitespace() && !matches!(next, '\\' | '\'' | '"') {
+                    let word = directive[start..].split_whitespace().next()?;
+                    let (name, value) = word.split_once('=')?;
+                    let cause = format!("the `\\` in `{word}` is lost: it stands in no quotes");
+                    return Some(Fault::new(cause, format!("quote it: `{name}='{value}'`")));
+                }
+            }
+            None => {}
+        }
+    }
+    None
 }
 
 /// That a word is the rest of an expression with a space in it, which wants quotes.
@@ -284,10 +331,11 @@ fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
         return Ok(());
     }
     draft.set(row.name, row.takes, given(row, value)?).map_err(|mut fault| {
-        if fault.cure.as_deref() == Some(row.takes.cure(row.name).as_str()) {
-            let example = row.takes.example();
-            fault.cure = Some(format!("write `{}={}`", row.name, example.trim_matches('"')));
-        }
+        let in_toml = format!("`{} = ", row.name);
+        fault.cure = fault.cure.map(|cure| match cure.contains(&in_toml) {
+            true => cure.replace(&in_toml, &format!("`{}=", row.name)).replace('"', ""),
+            false => cure,
+        });
         fault
     })
 }
@@ -318,7 +366,8 @@ fn unknown(name: &str) -> Fault {
         .filter(|row| row.in_directive)
         .map(|row| row.name)
         .collect();
-    let cure = match spelling::nearest(name, known.iter().copied()) {
+    let meant = keys::synonym(name, &known);
+    let cure = match meant.or_else(|| spelling::nearest(name, known.iter().copied())) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if LIMIT_KEYS.iter().any(|row| row.name == name) => {
             format!("write `limits.{name}=…`")
@@ -327,7 +376,10 @@ fn unknown(name: &str) -> Fault {
             format!("write `sandbox.{name}=…`")
         }
         None if name == "event" => "the folder names the event: hooks.d/<event>/".to_string(),
-        None => format!("a directive knows {}", known.join(", ")),
+        None => format!(
+            "a directive knows {}, where.FIELD, limits.KEY, sandbox and sandbox.KEY",
+            known.join(", ").replace(", where", "")
+        ),
     };
     Fault::new(format!("unknown setting `{name}`"), cure)
 }

@@ -15,6 +15,7 @@ use crate::dialects::folders::{self, Folders, HostFolders};
 use crate::dialects::settings;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
+use crate::engine::spelling;
 
 /// The file of a layer.
 pub const MANIFEST: &str = "hookrun.toml";
@@ -406,6 +407,11 @@ pub fn is_passed_over(name: &OsStr) -> bool {
             long_enough && name.starts_with(start) && name.ends_with(end.trim_start_matches('*'))
         }
     })
+}
+
+/// The folder in `hooks.d` that is no event's and was probably meant.
+pub(super) fn nearest_reserved(name: &str) -> Option<String> {
+    spelling::nearest(name, RESERVED.iter().copied()).map(str::to_string)
 }
 
 /// Whether a folder in `hooks.d` is not named after an event on purpose.

@@ -110,7 +110,12 @@ impl Draft {
         let wrong = |given: &Given| {
             Fault::new(
                 format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
-                takes.cure(key),
+                match given {
+                    Given::Text(text) => takes.cure_for(key, text),
+                    Given::Number(number) => takes.cure_for(key, &number.to_string()),
+                    Given::Flag(flag) => takes.cure_for(key, &flag.to_string()),
+                    Given::Texts(_) | Given::Other(_) => takes.cure(key),
+                },
             )
         };
         match (key, given) {
@@ -167,6 +172,24 @@ impl Draft {
             Pattern::Field(field) => Some((field.as_str(), *at)),
             Pattern::Tool | Pattern::Path | Pattern::Command => None,
         })
+    }
+
+    /// Path globs that were hardly meant as one, each with its place.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = (Fault, Option<Position>)> {
+        self.patterns.iter().filter(|(pattern, ..)| *pattern == Pattern::Path).filter_map(
+            |(_, written, at)| {
+                let parts = matcher::divided(written)?;
+                let cause =
+                    format!("`{written}` is one glob, with a comma or a blank in its names");
+                let cure = format!(
+                    "write `path={}`, in TOML `path = [\"{}\"]`; a comma or blank of a name is \
+                     `[,]` or `[ ]`",
+                    parts.join(" path="),
+                    parts.join("\", \"")
+                );
+                Some((Fault::new(cause, cure), *at))
+            },
+        )
     }
 
     /// The matcher.

@@ -69,6 +69,31 @@ impl Takes {
         format!("write `{key} = {example}`")
     }
 
+    /// What to write for `key` instead of a text that it does not take.
+    pub(super) fn cure_for(self, key: &str, written: &str) -> String {
+        let written = written.to_lowercase();
+        let means = |(words, _): &&(&[&str], &str)| words.contains(&written.as_str());
+        let (table, words): (&[(&[&str], &str)], _) = match self {
+            Takes::Flag => (FLAG_WORDS, vec!["true", "false"]),
+            Takes::OneOf(words) => (FAILURE_WORDS, words()),
+            Takes::Text
+            | Takes::Texts
+            | Takes::Number
+            | Takes::Duration
+            | Takes::Size
+            | Takes::Table
+            | Takes::Pattern
+            | Takes::Json => return self.cure(key),
+        };
+        let meant = table.iter().find(means).map(|(_, meant)| *meant);
+        let meant = meant.filter(|meant| words.contains(meant));
+        match (meant.or_else(|| spelling::nearest(&written, words.iter().copied())), self) {
+            (Some(meant), Takes::Flag) => format!("write `{key} = {meant}`"),
+            (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
+            (None, _) => format!("`{key}` is one of {}", words.join(", ")),
+        }
+    }
+
     /// A value that it takes.
     pub(super) fn example(self) -> String {
         match self {
@@ -86,13 +111,52 @@ impl Takes {
     }
 }
 
+/// Words that people write for true and false.
+const FLAG_WORDS: &[(&[&str], &str)] = &[
+    (&["yes", "on", "1", "y", "enabled"], "true"),
+    (&["no", "off", "0", "n", "disabled", "never", "none"], "false"),
+];
+
+/// Words that people write for what a failure means.
+const FAILURE_WORDS: &[(&[&str], &str)] = &[
+    (&["open", "ignore", "warn", "pass", "continue", "skip", "approve"], "allow"),
+    (&["closed", "close", "fail", "error", "deny", "refuse", "stop", "abort"], "block"),
+];
+
+/// Keys of other tools, each with ours.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("matcher", "tool"),
+    ("toolName", "tool"),
+    ("tool_name", "tool"),
+    ("tools", "tool"),
+    ("paths", "path"),
+    ("file", "path"),
+    ("glob", "path"),
+    ("run", "command"),
+    ("exec", "command"),
+    ("cmd", "command"),
+    ("if", "match"),
+    ("when", "match"),
+];
+
+/// The key among `known` that other tools call `name`.
+pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let (_, ours) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
+    known.contains(ours).then_some(*ours)
+}
+
 /// The row of an unknown key's table that was probably meant, as a cure.
 pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault {
     let names = rows.iter().map(|row| row.name);
-    let cure = match (spelling::nearest(name, names.clone()), group) {
-        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
-        (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
-        (None, None) => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
+    let known: Vec<&'static str> = names.clone().collect();
+    let meant = synonym(name, &known);
+    let in_match = synonym(name, &["tool", "path"]).filter(|_| known.contains(&"match"));
+    let meant = meant.or_else(|| spelling::nearest(name, names.clone()));
+    let cure = match (in_match, meant, group) {
+        (Some(key), ..) => format!("write `match = {{ {key} = … }}`"),
+        (None, Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None, None) => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
     };
     Fault::new(format!("unknown key `{name}`"), cure)
 }

@@ -8,7 +8,6 @@ use super::draft::{Bound, Draft, What};
 use super::manifest::{Entry, Rejected};
 use super::problem::Fault;
 use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
-use crate::dialects::signs::{self, Written};
 use crate::dialects::{Binding, DIALECTS, Dialect, tools};
 use crate::engine::access;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
@@ -18,6 +17,10 @@ use crate::engine::spelling;
 
 /// Keys that a context may have whatever its event declares.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
+
+/// Ends of the names of files that elsewhere do not run.
+const PUT_ASIDE: &[&str] =
+    &[".disabled", ".disable", ".off", ".old", ".sample", ".example", ".save", ".txt"];
 
 /// What has been loaded so far.
 pub(super) struct Loader<'l> {
@@ -106,7 +109,8 @@ impl Loader<'_> {
             match self.may_be_in_scope(&folder.name) {
                 Ok(true) => {}
                 Ok(false) => continue,
-                Err(unknown) => {
+                Err(mut unknown) => {
+                    unknown.nearest = discover::nearest_reserved(&folder.name).or(unknown.nearest);
                     self.unknown(&unknown, &folder.path, None);
                     continue;
                 }
@@ -197,15 +201,17 @@ impl Loader<'_> {
             let cause = format!("is a folder among the hooks of `{event}`");
             return self.fault(Fault::new(cause, cure), &file.path, None);
         }
+        if let Some(end) = PUT_ASIDE.iter().find(|end| file.name.ends_with(**end)) {
+            let cause = format!("it runs, although its name ends in `{end}`");
+            let cure = "add `# hookrun: enabled=false` to keep it from running, or rename it";
+            let problem = Fault::new(cause, cure).in_file(&file.path, None);
+            self.problems.push(Problem { severity: Severity::Warning, ..problem });
+        }
         let mut draft = Draft::default();
         match directive::read(&file.path, &mut draft) {
             Ok(head) => {
+                self.settle_convention(&mut draft, event, &head, &file.path);
                 self.problems.extend(head.problems);
-                let convention = self.settle_convention(&mut draft, event, head.written);
-                if let Err((fault, line)) = convention {
-                    let at = line.map(|line| Position { line, column: 1 });
-                    self.fault(fault, &file.path, at);
-                }
             }
             // What cannot be opened can still be a program; starting it will tell.
             Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
@@ -221,57 +227,6 @@ impl Loader<'_> {
                 }
             }
             Err(fault) => self.fault(fault, &file.path, None),
-        }
-    }
-
-    /// Settles for whom a script was written that does not say so: a folder with a host's name for
-    /// an event means that host's dialect. There a failure closes gates, whatever the host does,
-    /// since a hook of ours that stands there by mistake blocks by any exit status.
-    ///
-    /// # Errors
-    /// When the folder or the script's own words tell of another convention, with the line.
-    fn settle_convention(
-        &self,
-        draft: &mut Draft,
-        folder: &str,
-        written: Written,
-    ) -> Result<(), (Fault, Option<usize>)> {
-        if draft.says_dialect {
-            return Ok(());
-        }
-        let directive = |dialect: &str| format!("add the line `# hookrun: dialect={dialect}`");
-        match signs::named_after(folder).as_slice() {
-            [] => match written.foreign {
-                Some((word, line, dialect)) if !written.is_ours => {
-                    let cause = format!(
-                        "it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys"
-                    );
-                    Err((Fault::new(cause, directive(dialect)), Some(line)))
-                }
-                Some(_) | None => Ok(()),
-            },
-            [dialect] if written.is_ours && written.foreign.is_none() => {
-                let cause = format!(
-                    "it is written for hookrun's own keys, and `{folder}` is an event of {}",
-                    dialect.name
-                );
-                let cure =
-                    format!("{}, or move it into the folder of our event", directive("native"));
-                Err((Fault::new(cause, cure), None))
-            }
-            [dialect] => {
-                draft.dialect = Some(*dialect);
-                let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
-                let spec = row.and_then(|row| self.catalog.find(row.event).ok());
-                let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
-                draft.on_failure = draft.on_failure.or(closes.then_some(OnFailure::Block));
-                Ok(())
-            }
-            several => {
-                let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
-                let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
-                Err((Fault::new(cause, directive(names[0])), None))
-            }
         }
     }
 
@@ -359,25 +314,6 @@ impl Loader<'_> {
         handler
     }
 
-    /// Finds scripts beside a hookrun.toml that read the keys of another host.
-    fn check_scripts(&mut self, file: &Path, entry: &Entry, handler: &Handler) {
-        let Handler::Words { words, base } = handler else { return };
-        let scripts = words.iter().filter(|word| word.contains('/')).map(|word| base.join(word));
-        for script in scripts.filter(|script| script.starts_with(base)) {
-            let Ok(head) = directive::read(&script, &mut Draft::default()) else { continue };
-            let Some((word, line, dialect)) = head.written.foreign else { continue };
-            if head.written.is_ours {
-                continue;
-            }
-            let script = script.display();
-            let cause = format!(
-                "`{script}:{line}` reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys"
-            );
-            let cure = format!("add `dialect = \"{dialect}\"` to the hook");
-            self.fault(Fault::new(cause, cure), file, Some(entry.at));
-        }
-    }
-
     /// Whether a canonical name is in scope.
     fn is_named(&self, event: &str) -> bool {
         self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
@@ -389,6 +325,10 @@ impl Loader<'_> {
                 let hook = draft.hook(what, event, matcher);
                 self.check_fields(draft, &hook, &event.spec);
                 self.warn(&hook, &event.spec);
+                for (fault, at) in draft.doubts() {
+                    let problem = fault.in_file(&hook.source.file, at);
+                    self.problems.push(Problem { severity: Severity::Warning, ..problem });
+                }
                 self.hooks.push(hook);
             }
             Err(faults) => {

@@ -6,6 +6,7 @@
 //! command line's part.
 
 mod changes;
+mod contract;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +18,7 @@ use super::{Reply, native};
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 
 pub use changes::{Changes, Listing, read_changes};
+pub use contract::Taken;
 
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";

@@ -307,6 +307,21 @@ pub struct Written {
     pub is_ours: bool,
 }
 
+/// What a script exits with: status 1, and what may block otherwise.
+const EXITS_WITH_ONE: &[&str] = &["exit 1", "exit(1)"];
+const BLOCKS_OTHERWISE: &[&str] = &["exit 2", "exit(2)", "exit $", "exit \"$", "ecision"];
+
+/// The first line in which a script exits with status 1, if nothing else in it may block.
+pub fn exits_with_one(text: &str) -> Option<usize> {
+    let is_code = |line: &str| !line.trim_start().starts_with(['#', ';']);
+    let has = |line: &str, words: &[&str]| words.iter().any(|word| line.contains(word));
+    let code = || (1..).zip(text.lines()).filter(|(_, line)| is_code(line));
+    if code().any(|(_, line)| has(line, BLOCKS_OTHERWISE)) {
+        return None;
+    }
+    code().find(|(_, line)| has(line, EXITS_WITH_ONE)).map(|(number, _)| number)
+}
+
 /// Looks for words that tell for whom a script was written. Comments say nothing.
 pub fn written(text: &str) -> Written {
     let mut found = Written::default();
@@ -380,13 +395,29 @@ mod tests {
             ("jq '.toolInput // .tool_input'", Some(("tool_input", 1, "claude")), true),
             ("my_tool_input=1; exit 1", None, false),
         ] {
-            assert_eq!(written(text), Written { foreign, is_ours }, "{text}");
+            let found = written(text);
+            assert_eq!((found.foreign, found.is_ours), (foreign, is_ours), "{text}");
         }
         for (_, dialect) in WORDS {
             assert!(find(dialect).is_some(), "{dialect}");
         }
         for (like, other) in LIKE {
             assert!(find(like).is_some() && find(other).is_some(), "{like}");
+        }
+    }
+
+    #[test]
+    fn the_statuses_by_which_a_script_blocks_are_read() {
+        for (text, wanted) in [
+            ("exit 0", None),
+            ("x || exit 1\nexit 1", Some(1)),
+            ("sys.exit(1)", Some(1)),
+            ("# exit 2\nexit 1", Some(2)),
+            ("exit 1\nexit 2", None),
+            ("exit \"$status\"; exit 1", None),
+            ("echo '{\"permissionDecision\":\"deny\"}'; exit 1", None),
+        ] {
+            assert_eq!(exits_with_one(text), wanted, "{text}");
         }
     }
 

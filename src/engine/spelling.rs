@@ -24,7 +24,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// `word` as it is compared: lower case, without separators.
-fn plain(word: &str) -> String {
+pub fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()
 }
 

@@ -7,3 +7,4 @@ mod layers;
 mod manifest;
 mod mistakes;
 mod projects;
+mod slips;

@@ -233,7 +233,12 @@ impl Catalog {
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
-        let nearest = spelling::nearest(name, names).map(str::to_string);
+        // `pre-tool` is our `tool.pre`, and not the event of a host with nearly that name.
+        let turned = self.iter().map(|spec| spec.name.as_ref()).find(|canonical| {
+            let turned: String = canonical.rsplit('.').collect();
+            spelling::plain(&turned) == spelling::plain(name)
+        });
+        let nearest = turned.or_else(|| spelling::nearest(name, names)).map(str::to_string);
         Err(UnknownEvent { name: name.to_string(), nearest })
     }
 }

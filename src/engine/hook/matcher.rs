@@ -12,8 +12,8 @@ use regex::{Regex, RegexBuilder};
 
 use crate::engine::event::{ActionKind, Event};
 use glob::{Glob, tool_glob};
-pub use path::check_path;
 pub(crate) use path::{PathMatch, decide_paths, tidy};
+pub use path::{check_path, divided};
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -296,6 +296,10 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
     if word.is_empty() {
         return problem("an alternative is empty");
+    }
+    if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
+        let glob = word.replace(sign, "*");
+        return problem(&format!("it is a glob, not a regular expression: write `{glob}`"));
     }
     if word.starts_with('.')
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))

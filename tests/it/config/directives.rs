@@ -147,7 +147,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             25,
-            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [write `on_failure=block`]",
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [write `on_failure=allow`]",
         ),
         at(
             6,
@@ -157,7 +157,8 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             6,
             56,
-            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [write `dialect=native`]",
+            "`dialect` takes one of \"native\", \"loom\", \"wolli\", \"omp\", \"pi\", \"openclaw\", \"claude\", \"codex\", \"gemini\", \"cursor\", \"copilot\", not \"clyde\" [`dialect` is one of native, loom, wolli, omp, pi, \
+             openclaw, claude, codex, gemini, cursor, copilot]",
         ),
         at(7, 22, &format!("`(` cannot be used to match: unclosed group {regex}")),
         at(7, 39, &format!("`)` cannot be used to match: unopened group {regex}")),
@@ -194,7 +195,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             13,
             63,
             "`containment` takes one of \"auto\", \"group\", \"cgroup\", \"pidns\", not \"vm\" \
-             [write `containment=auto`]",
+             [`containment` is one of auto, group, cgroup, pidns]",
         ),
     ];
     for wanted in wanted.drain(..) {

@@ -1,0 +1,180 @@
+//! For whom a script was written: its folder, its directives and its own words must agree, since a
+//! guard that gets another host's keys, or none of git's arguments, blocks nothing.
+
+use std::path::Path;
+
+use super::directive::{self, Head};
+use super::draft::Draft;
+use super::loader::Loader;
+use super::manifest::Entry;
+use super::problem::Fault;
+use super::{Position, Problem, Severity};
+use crate::dialects::signs;
+use crate::dialects::{Dialect, Results, git};
+use crate::engine::event::OnFailure;
+use crate::engine::hook::Handler;
+
+/// Says to a script that is none of git's that hookrun misreads it.
+const MEANT_SO: &str = "# hookrun: dialect=native";
+
+impl Loader<'_> {
+    /// Settles for whom a script was written that does not say so: a folder with a host's name for
+    /// an event means that host's dialect. There a failure closes gates, whatever the host does,
+    /// since a hook of ours that stands there by mistake blocks by any exit status. Reports what
+    /// the folder or the script's own words tell of another convention.
+    pub(super) fn settle_convention(
+        &mut self,
+        draft: &mut Draft,
+        folder: &str,
+        head: &Head,
+        file: &Path,
+    ) {
+        let at = |line| Some(Position { line, column: 1 });
+        if draft.says_dialect {
+            let passes =
+                draft.dialect.and_then(|dialect| self.passes(draft, dialect, folder, head));
+            let problem = passes.map(|(fault, line)| fault.in_file(file, at(line)));
+            let warning = |problem| Problem { severity: Severity::Warning, ..problem };
+            self.problems.extend(problem.map(warning));
+            return;
+        }
+        if let Err((fault, line)) = self.convention_of(draft, folder, head) {
+            self.fault(fault, file, line.and_then(at));
+        }
+    }
+
+    /// The convention of a script that says none.
+    ///
+    /// # Errors
+    /// When its folder or its words tell of another one, with the line.
+    fn convention_of(
+        &self,
+        draft: &mut Draft,
+        folder: &str,
+        head: &Head,
+    ) -> Result<(), (Fault, Option<usize>)> {
+        let written = head.written;
+        match signs::named_after(folder).as_slice() {
+            [] => {
+                match foreign(head, folder, directive_of).or_else(|| of_git(head, folder, true)) {
+                    Some((cause, cure, line)) => Err((Fault::new(cause, cure), Some(line))),
+                    None => Ok(()),
+                }
+            }
+            [dialect] if written.is_ours && written.foreign.is_none() => {
+                let cause = format!(
+                    "it is written for hookrun's own keys, and `{folder}` is an event of {}",
+                    dialect.name
+                );
+                let cure =
+                    format!("{}, or move it into the folder of our event", directive_of("native"));
+                Err((Fault::new(cause, cure), None))
+            }
+            [dialect] => {
+                draft.dialect = Some(*dialect);
+                let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
+                let spec = row.and_then(|row| self.catalog.find(row.event).ok());
+                let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
+                draft.on_failure = draft.on_failure.or(closes.then_some(OnFailure::Block));
+                Ok(())
+            }
+            several => {
+                let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
+                let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
+                let ours = several[0].called(folder).into_iter().next();
+                let ours = ours.map_or("our event", |binding| binding.row.event);
+                let cure = format!(
+                    "for a hook of your own rename the folder to `{ours}`; for one of theirs {}",
+                    directive_of(names[0])
+                );
+                Err((Fault::new(cause, cure), None))
+            }
+        }
+    }
+
+    /// That a hook of a host only ever exits with a status that lets everything pass there, and
+    /// the line.
+    fn passes(
+        &self,
+        draft: &Draft,
+        dialect: &'static Dialect,
+        event: &str,
+        head: &Head,
+    ) -> Option<(Fault, usize)> {
+        let is_gate = |event| self.catalog.find(event).is_ok_and(|spec| spec.blocks);
+        let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
+            Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
+            Results::Native | Results::Keys(_) | Results::Whole(_) => false,
+        });
+        if !lets_pass || draft.on_failure == Some(OnFailure::Block) {
+            return None;
+        }
+        let line = signs::exits_with_one(&head.text)?;
+        let cause = format!("status 1 lets it pass in {}: `exit 1` blocks nothing", dialect.name);
+        Some((Fault::new(cause, "block with `exit 2`, or add `on_failure=block`"), line))
+    }
+
+    /// Finds scripts beside a hookrun.toml that were written for another host, or for git.
+    pub(super) fn check_scripts(&mut self, file: &Path, entry: &Entry, handler: &Handler) {
+        let Handler::Words { words, base } = handler else { return };
+        let key = |dialect: &str| format!("add `dialect = \"{dialect}\"` to the hook");
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('/')) {
+            let script = base.join(word);
+            if !script.starts_with(base) {
+                continue;
+            }
+            let Ok(head) = directive::read(&script, &mut Draft::default()) else { continue };
+            let is_last = at + 1 == words.len();
+            let mut events = entry.events.iter().map(|(event, _)| event.as_str());
+            let found = foreign(&head, entry.events.first().map_or("", |(event, _)| event), key)
+                .or_else(|| events.find_map(|event| of_git(&head, event, is_last)));
+            if let Some((cause, cure, line)) = found {
+                let cause = format!("`{}:{line}`: {cause}", script.display());
+                self.fault(Fault::new(cause, cure), file, Some(entry.at));
+            }
+        }
+    }
+}
+
+fn directive_of(dialect: &str) -> String {
+    format!("add the line `# hookrun: dialect={dialect}`")
+}
+
+/// That a script reads keys of another host's: the cause, the cure and the line. One that blocks
+/// in our way, with status 1, more likely has the wrong key than the wrong convention.
+fn foreign(
+    head: &Head,
+    event: &str,
+    says: impl Fn(&str) -> String,
+) -> Option<(String, String, usize)> {
+    let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
+    let cause =
+        format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
+    let is_ours_by_status = signs::exits_with_one(&head.text).is_some();
+    let cure = if is_ours_by_status || head.text.contains("hookrun field") {
+        format!(
+            "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {} \
+             and block with `exit 2`",
+            says(dialect)
+        )
+    } else {
+        says(dialect)
+    };
+    Some((cause, cure, line))
+}
+
+/// That a script takes what git gives its hooks: the cause, the cure and the line.
+fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<(String, String, usize)> {
+    let hook = git::find(event).filter(|_| !head.written.is_ours)?;
+    let taken = hook.taken_by(&head.text, event)?;
+    if !taken.is_line && !has_arguments {
+        return None;
+    }
+    let git::Taken { what, line, instead, .. } = taken;
+    let cause = format!("`{what}` gets nothing of git's here: hooks get JSON on stdin");
+    let cure = format!(
+        "write {instead}; or leave it in git's own folder, where `hookrun install git` keeps it; \
+         or, if it is meant so, add `{MEANT_SO}`"
+    );
+    Some((cause, cure, line))
+}

@@ -1,0 +1,156 @@
+//! What people write who know other tools: each is reported with what to write here.
+
+use crate::sandbox::Sandbox;
+
+/// That one problem of a sandbox has all these parts.
+fn has_problem(sandbox: &Sandbox, parts: &[&str]) {
+    let problems = sandbox.problems(&[]);
+    let is_it = |one: &String| parts.iter().all(|part| one.contains(part));
+    assert!(problems.iter().any(is_it), "no {parts:?} in {problems:#?}");
+}
+
+fn has_none(sandbox: &Sandbox) {
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
+    let push = "#!/bin/sh\nwhile read lref lsha rref rsha; do\n  \
+                [ \"$rref\" = refs/heads/main ] && exit 1\ndone\nexit 0\n";
+    let message = "#!/bin/sh\ngrep -q '^JIRA-' \"$1\" || exit 1\n";
+    for (folder, event, text, cause, cure) in [
+        ("pre-push", "push.pre", push, "`while read` gets nothing of git's", ".localRef, .newSha"),
+        ("commit-msg", "commit.msg", message, "`$1` gets nothing", "`hookrun field filePath`"),
+        ("commit.msg", "commit.msg", message, "`$1` gets nothing", "`hookrun field filePath`"),
+    ] {
+        let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), text);
+        let place = format!("hooks.d/{folder}/h:2:1");
+        for command in [&["validate"][..], &["list"], &["doctor"]] {
+            let ran = sandbox.hookrun(command, b"");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.status, 1, "{command:?} {said}");
+            for part in ["error", place.as_str(), cause, cure, "hookrun install git"] {
+                assert!(said.contains(part), "{command:?}: no `{part}` in {said}");
+            }
+        }
+        sandbox.run(event).blocks_saying(cause);
+        let meant = text.replacen('\n', "\n# hookrun: dialect=native\n", 1);
+        has_none(&Sandbox::new().script(&format!("hooks.d/{folder}/h"), &meant));
+    }
+    let table = "[[hook]]\nname = \"h\"\nevent = \"pre-push\"\ncommand = \"sh bin/h.sh\"\n";
+    let sandbox = Sandbox::new().script("bin/h.sh", push).file("hookrun.toml", table);
+    has_problem(&sandbox, &["bin/h.sh:2", "`while read` gets nothing of git's"]);
+}
+
+#[test]
+fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_convention() {
+    let ours = "#!/bin/sh\ncmd=$(hookrun field tool_input.command)\n\
+                case $cmd in *rm*) exit 1;; esac\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", ours);
+    let both = ["`hookrun events tool.pre`", "dialect=claude", "block with `exit 2`"];
+    has_problem(&sandbox, &both);
+    let passes = |directive: &str| {
+        let text = ours.replacen('\n', &format!("\n# hookrun: {directive}\n"), 1);
+        Sandbox::new().script("hooks.d/PreToolUse/h", &text)
+    };
+    let warned = ["h:4:1", "status 1 lets it pass in claude", "`exit 2`"];
+    has_problem(&passes("dialect=claude"), &warned);
+    has_none(&passes("dialect=claude on_failure=block"));
+    let two = "#!/bin/sh\n# hookrun: dialect=claude\nx || exit 2\nexit 1\n";
+    has_none(&Sandbox::new().script("hooks.d/PreToolUse/h", two));
+}
+
+#[test]
+fn directives_of_people_who_know_other_tools_say_what_to_write() {
+    for (directive, cause, cure) in [
+        ("tool=mcp__.*", "not a regular expression", "`mcp__*`"),
+        ("tool=Bash.*", "not a regular expression", "`Bash*`"),
+        ("tool='read|mcp__.+'", "not a regular expression", "`mcp__*`"),
+        (
+            r"command=git\s+push",
+            r"the `\` in `command=git\s+push` is lost",
+            r"command='git\s+push'",
+        ),
+        (r"where.prompt=\bkey", "is lost", r"where.prompt='\bkey'"),
+        ("tool = bash", "joined by `=`", "`tool=bash`"),
+        ("tool =bash", "joined by `=`", "`tool=bash`"),
+        ("tool= bash", "joined by `=`", "`tool=bash`"),
+        ("tool: bash", "joined by `=`", "`tool=bash`"),
+        ("priority=5 command = 'git push'", "joined by `=`", "`command='git push'`"),
+        ("path=.env,.pem", "one glob", "`path=.env path=.pem`"),
+        ("path='.env .pem'", "one glob", "`path=.env path=.pem`"),
+        ("path='src/** docs/**'", "one glob", "`path=src/** path=docs/**`"),
+        ("matcher=Bash", "unknown setting", "did you mean `tool`?"),
+        ("toolName=Bash", "unknown setting", "did you mean `tool`?"),
+        ("quux=1", "unknown setting", "limits.KEY, sandbox and sandbox.KEY"),
+        ("enabled=no", "true or false", "write `enabled=false`"),
+        ("enabled=off", "true or false", "write `enabled=false`"),
+        ("rewrite=yes", "true or false", "write `rewrite=true`"),
+        ("enabled=perhaps", "true or false", "`enabled` is one of true, false"),
+        ("on_failure=open", "not \"open\"", "write `on_failure=allow`"),
+        ("on_failure=ignore", "not \"ignore\"", "write `on_failure=allow`"),
+        ("on_failure=closed", "not \"closed\"", "write `on_failure=block`"),
+        ("on_failure=alow", "not \"alow\"", "write `on_failure=allow`"),
+        ("background=perhaps", "not \"perhaps\"", "`background` is one of kill"),
+    ] {
+        let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
+        let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", &text);
+        has_problem(&sandbox, &["h:2:", cause, cure]);
+    }
+    for directive in [
+        "tool='read|mcp__*' path=*.{env,pem}",
+        "path='My Documents/**'",
+        r"command='git\s+push' description=it\'s",
+        r#"command="git\s+push""#,
+        r"description=two\ words",
+    ] {
+        let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
+        has_none(&Sandbox::new().script("hooks.d/tool.pre/h", &text));
+    }
+}
+
+#[test]
+fn tables_of_people_who_know_other_tools_say_what_to_write() {
+    for (line, cure) in [
+        ("match = { tool = \"mcp__github__.*\" }", "write `mcp__github__*`"),
+        ("match = { path = \".env,.pem\" }", "path = [\".env\", \".pem\"]"),
+        ("matcher = \"Bash\"", "write `match = { tool = … }`"),
+        ("toolName = \"Bash\"", "write `match = { tool = … }`"),
+        ("match = { matcher = \"Bash\" }", "did you mean `tool`?"),
+        ("run = \"true\"", "did you mean `command`?"),
+        ("if = { tool = \"bash\" }", "did you mean `match`?"),
+        ("enabled = \"no\"", "write `enabled = false`"),
+        ("enabled = 0", "write `enabled = false`"),
+        ("on_failure = \"open\"", "write `on_failure = \"allow\"`"),
+        ("on_failure = false", "`on_failure` is one of"),
+    ] {
+        let text = format!(
+            "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"/bin/true\"\n{line}\n"
+        );
+        has_problem(&Sandbox::new().file("hookrun.toml", &text), &["hookrun.toml:5:", cure]);
+    }
+}
+
+#[test]
+fn a_file_that_seems_put_aside_runs_and_is_warned_of() {
+    for end in ["disabled", "off", "old", "sample", "txt"] {
+        let sandbox = Sandbox::new().hook(&format!("g.sh.{end}"), "echo no >&2; exit 1");
+        has_problem(&sandbox, &["it runs", "`# hookrun: enabled=false`"]);
+        sandbox.run_shell("ls").blocks_saying("no");
+    }
+}
+
+#[test]
+fn a_folder_with_nearly_a_name_of_ours_is_meant_for_ours() {
+    for (folder, cure) in [
+        ("pre-tool", "did you mean `tool.pre`?"),
+        ("pretool", "did you mean `tool.pre`?"),
+        ("pre.tool", "did you mean `tool.pre`?"),
+        ("post_tool", "did you mean `tool.post`?"),
+        ("preToolUse", "rename the folder to `tool.pre`"),
+        ("test", "did you mean `tests`?"),
+    ] {
+        let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), "#!/bin/sh\nexit 0\n");
+        has_problem(&sandbox, &[folder, cure]);
+    }
+}
