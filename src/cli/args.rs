@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Play the project's suite, or decide one event and show everything
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. Files of cases are described in hookrun-suite(5)."
+        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has folders of its own. Files of cases are described in hookrun-suite(5)."
     )]
     Test(TestArgs),
     /// Explain what was decided here: the last decision, or others
@@ -83,7 +83,10 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     )]
     Replay(ReplayArgs),
     /// Show the hooks of every event, in the order in which they run
-    #[command(alias = "ls")]
+    #[command(
+        alias = "ls",
+        after_help = "Exit status: 0 shown, 1 with errors in the configuration, 2 it could not be."
+    )]
     List(ListArgs),
     /// Show one hook with all its settings
     Show(ShowArgs),
@@ -124,7 +127,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     State(StateArgs),
     /// Make a host ask hookrun, by its own settings
     #[command(
-        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks are written for `hookrun`, or for the whole path of this program where PATH has another one or none. `uninstall` puts back what was there."
+        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks call hookrun by its whole path, so everybody who uses the file needs it there. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Take hookrun out of a host's settings again

@@ -213,8 +213,22 @@ impl<'a> Asked<'a> {
             None => find_event(config, self.name)?,
         };
         let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);
-        let event =
-            Event::new(spec, host, context).map_err(|error| Failure::new(error.to_string()))?;
+        let sent = self.dialect.is_none().then(|| context.clone());
+        let event = Event::new(spec, host, context).map_err(|error| {
+            let other = sent.and_then(|context| match signs::recognise(&context) {
+                Ok(told) => Some(told.dialect),
+                Err(signs::Doubt::Several { of, .. }) => of.first().copied(),
+                Err(_) => None,
+            });
+            let other = other.filter(|other| *other != native::NAME);
+            Failure::new(match other {
+                Some(dialect) => format!(
+                    "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
+                     suite `host = \"{dialect}\"`"
+                ),
+                None => error.to_string(),
+            })
+        })?;
         Ok((event, Host { binding, is_other_spelling: false }))
     }
 

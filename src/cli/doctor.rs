@@ -230,6 +230,9 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
     }
     let each = installed.iter().map(|one| {
         let events = one.events.len();
+        if events == 0 {
+            return format!("nothing in {}, where a command of its own runs hookrun", one.place);
+        }
         let noun = if events == 1 { "event" } else { "events" };
         format!("{events} {noun} in {}", one.place)
     });

@@ -89,6 +89,10 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for cannot in site.host.cannot {
         writeln!(out, "  note: {cannot}")?;
     }
+    if site.scope == SettingsScope::Project {
+        let program = site.paths.show(Path::new(&program));
+        writeln!(out, "  note: everybody who uses this file needs hookrun at {program}")?;
+    }
     for must in site.host.must {
         writeln!(out, "  to do: {must}")?;
     }
@@ -207,16 +211,16 @@ impl<'a> Site<'a> {
     fn put(&self, text: &str) -> Result<Option<PathBuf>> {
         let kept = self.record.kept();
         let current = self.target.text.as_deref();
-        let known = kept.filter(|kept| current == Some(kept.after.as_str()));
-        let before = match (&known, current) {
+        let known = kept.as_ref().filter(|kept| current == Some(kept.after.as_str()));
+        let before = match (known, current) {
             (Some(kept), _) => kept.before.clone(),
             // Somebody has changed it since, or nothing is known: what is not ours was there.
-            (None, Some(current)) => self.text_without(current, None)?,
+            (None, Some(current)) => self.text_without(current, kept.as_ref())?,
             (None, None) => None,
         };
         let backup = self.record.keep_before(before.as_deref())?;
         let made = self.target.replace(text)?;
-        let folders = known.map_or(made, |kept| kept.folders);
+        let folders = kept.map(|kept| kept.folders).filter(|_| made.is_empty()).unwrap_or(made);
         self.record.keep_after(text, &folders)?;
         Ok(backup)
     }

@@ -431,10 +431,19 @@ pub(crate) fn find_event(
             format!("unknown event `{name}`"),
             format!("did you mean `{nearest}`?"),
         ),
-        None => Failure::with_help(
-            format!("unknown event `{name}`"),
-            "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
-        ),
+        None => {
+            let looked = config.layers.iter().map(|layer| layer.folder.display().to_string());
+            let looked: Vec<String> = looked.collect();
+            let looked = match looked.as_slice() {
+                [] => "no hookrun.toml was found".to_string(),
+                folders => format!("none of {} does", folders.join(", ")),
+            };
+            let cure = format!(
+                "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
+                 and {looked}: `--hooks DIR` reads another folder"
+            );
+            Failure::with_help(format!("unknown event `{name}`"), cure)
+        }
     })
 }
 

@@ -133,13 +133,37 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
 /// The event of a commit that is about to be made.
 const COMMIT: &str = "commit.pre";
 
-/// Whether a script goes through the paths of an event, and asks git for nothing that is staged.
+/// Words of scripts that open files; others look at names only.
+const OPENS: &[&str] = &[
+    "cat ",
+    "grep ",
+    "sed ",
+    "awk ",
+    "head ",
+    "tail ",
+    "wc ",
+    "xargs",
+    "lint",
+    "fmt",
+    "format",
+    "check",
+    "test ",
+    "open(",
+    "read_",
+    "readFile",
+    "subprocess",
+    "spawn",
+    "exec",
+];
+
+/// Whether a script opens the paths of an event, and asks git for nothing that is staged.
 fn reads_working_tree(hook: &Hook) -> bool {
     let Handler::File(file) = &hook.handler else { return false };
     let text = fs::read_to_string(file).unwrap_or_default();
     let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
     let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
-    loops.iter().any(|word| text.contains(word)) && !staged.iter().any(|word| text.contains(word))
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has(&loops) && has(OPENS) && !has(&staged)
 }
 
 /// The words of a hook's tool matcher that are probably misspelt, and then match nothing.

@@ -174,10 +174,15 @@ impl Draft {
         })
     }
 
-    /// Path globs that were hardly meant as one, each with its place.
+    /// Path globs that were hardly meant so, each with its place.
     pub(super) fn doubts(&self) -> impl Iterator<Item = (Fault, Option<Position>)> {
         self.patterns.iter().filter(|(pattern, ..)| *pattern == Pattern::Path).filter_map(
             |(_, written, at)| {
+                if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
+                    let cause = format!("`{written}` stands in the root folder of the system");
+                    let cure = format!("write `{name}` for one in the project");
+                    return Some((Fault::new(cause, cure), *at));
+                }
                 let parts = matcher::divided(written)?;
                 let cause =
                     format!("`{written}` is one glob, with a comma or a blank in its names");

@@ -411,6 +411,9 @@ impl Loader<'_> {
                 "drop the tool, path and command matchers, or bind it to tool.pre".to_string(),
             ));
         }
+        if let Some((cause, cure)) = hook.matcher.never_meets() {
+            causes.push((format!("`{}`: {cause}", hook.name), cure.to_string()));
+        }
         if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
             causes.push((
                 format!("`on_failure = \"block\"` has no effect: `{event}` cannot be refused"),

@@ -68,7 +68,7 @@ pub(super) fn judge(
         _ => {
             let host = binding.dialect.name;
             let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
-            answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note])
+            answered(Verdict::new(Decision::Allow, Rule::PassingExit), vec![note])
         }
     }
 }

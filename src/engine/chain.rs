@@ -393,7 +393,8 @@ impl Chain<'_> {
             | Rule::Asked
             | Rule::ContinueFalse
             | Rule::RefusalInText
-            | Rule::NonZeroExit => false,
+            | Rule::NonZeroExit
+            | Rule::PassingExit => false,
         };
         if let Some(came) =
             self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)

@@ -113,6 +113,8 @@ pub enum Rule {
     RefusalInText,
     /// An exit status other than 0.
     NonZeroExit,
+    /// An exit status that lets everything pass in the host that the hook was written for.
+    PassingExit,
     /// A JSON object in the words of the dialect that the hook was written for.
     Translated,
     /// What a function of the program around us returned.
@@ -175,6 +177,12 @@ pub const RULES: &[RuleRow] = &[
         name: "non-zero-exit",
         answer: "exits with another status than 0",
         verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
+    },
+    RuleRow {
+        rule: Rule::PassingExit,
+        name: "passing-exit",
+        answer: "exits with a status that blocks nothing in the host that it was written for",
+        verdict: "allow; `on_failure = \"block\"` makes it a failure that blocks",
     },
     RuleRow {
         rule: Rule::Translated,
@@ -466,6 +474,7 @@ mod tests {
             Rule::ContinueFalse,
             Rule::RefusalInText,
             Rule::NonZeroExit,
+            Rule::PassingExit,
             Rule::Translated,
             Rule::Returned,
         ];

@@ -8,7 +8,7 @@ mod switches;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::install::{HOSTS, project};
 use crate::sandbox::Sandbox;
@@ -81,6 +81,38 @@ fn a_program_that_is_gone_is_named() {
         assert_eq!(status, 1);
         assert!(found[0].contains("does not reach hookrun"), "{found:?}");
         assert!(found[0].contains("/gone/hookrun"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
+    let program = env!("CARGO_BIN_EXE_hookrun");
+    for (command, is_other) in [
+        (format!("{program} run --host gemini"), true),
+        (format!("{program} run --host claude || true"), true),
+        (format!("{program} run --host claude | tee log"), true),
+        (format!("'{program}' run tool.pre"), true),
+        ("cd sub && hookrun run --host claude; exit 0".to_string(), true),
+        ("cd /repos/hookrun && cargo run".to_string(), false),
+        ("echo hookrun".to_string(), false),
+    ] {
+        let hook = json!({"hooks": {"PreToolUse": [{
+            "matcher": "*", "hooks": [{"type": "command", "command": command}],
+        }]}});
+        let sandbox = project().file(".claude/settings.json", &hook.to_string());
+        let said =
+            format!("`{command}` of PreToolUse runs hookrun, and not as `install` writes it");
+        for is_installed in [false, true] {
+            if is_installed {
+                sandbox.hookrun(&["install", "claude"], b"").exits(0);
+            }
+            let (status, found) = problems(&sandbox, "claude");
+            let has_it = found.iter().any(|one| one.contains(&said) && one.starts_with("error"));
+            assert_eq!(has_it, is_other, "{command} {found:?}");
+            assert_eq!(status, i32::from(is_other || !is_installed), "{command} {found:?}");
+            let does_not_ask = found.iter().any(|one| one.contains("does not ask hookrun"));
+            assert_eq!(does_not_ask, !is_other && !is_installed, "{command} {found:?}");
+        }
     }
 }
 

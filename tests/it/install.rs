@@ -219,6 +219,30 @@ fn hooks_that_somebody_added_to_a_file_of_hookruns_stay() {
 }
 
 #[test]
+fn an_event_of_one_tool_is_installed_only_for_hooks_that_want_that_tool() {
+    for (tool, wants) in [("bash", false), ("read", true), ("*", true)] {
+        let script = format!("#!/bin/sh\n# hookrun: tool={tool}\nexit 0\n");
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", &script);
+        let ran = sandbox.hookrun(&["install", "cursor"], b"");
+        ran.exits(0).prints("preToolUse");
+        assert_eq!(ran.stdout.contains("beforeTabFileRead"), wants, "{tool}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_file_that_hookrun_made_and_repaired_is_removed_again() {
+    for host in with_settings() {
+        let sandbox = project();
+        install(&sandbox, host, "project").exits(0).prints("everybody who uses this file");
+        let changed = sandbox.read(host.project).replace(" run --host", " run  --host");
+        let sandbox = sandbox.file(host.project, &format!("{changed}\n"));
+        install(&sandbox, host, "project").exits(0);
+        uninstall(&sandbox, host, "project").exits(0).prints("was removed");
+        sandbox.has_no_file(host.project);
+    }
+}
+
+#[test]
 fn a_file_of_which_nothing_is_known_loses_only_hookruns_hooks() {
     for host in with_settings() {
         let sandbox = project().file(host.project, host.existing);

@@ -1,5 +1,7 @@
 //! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
 
+use std::path::Path;
+
 use crate::config::{Config, Environment};
 use crate::dialects::git;
 use crate::engine::exec::command;
@@ -71,6 +73,12 @@ impl Standing {
         is_shim || self.is_run_by_manager() || self.asks_by_husky
     }
 
+    /// What to do where a foreign hook stands in place of the shim, and one that was kept is there.
+    fn cure_of_both(&self, kept: &Path) -> String {
+        let (file, kept) = (self.file.display(), kept.display());
+        format!("put what both do into `{file}` and remove `{kept}`, then `hookrun install git`")
+    }
+
     fn is_run_by_manager(&self) -> bool {
         self.what == What::Foreign && self.aside.iter().any(|(_, runs)| *runs)
     }
@@ -119,7 +127,7 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     if let Some((kept, would_run)) = &one.kept {
         if !matches!(one.what, What::Shim { .. }) {
             let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
-            findings.add(kept, warning(cause, "`hookrun install git`, or remove one of them"));
+            findings.add(kept, warning(cause, one.cure_of_both(kept)));
         } else if !would_run {
             let cause = "it may not be executed: neither git nor hookrun runs it";
             findings.add(kept, warning(cause, format!("`chmod +x {}`", kept.display())));
@@ -162,6 +170,10 @@ fn about_missing(folder: &Folder, wanted: &Wanted, findings: &mut Findings) {
             What::Nothing | What::Shim { .. } => "does not ask hookrun",
         };
         let cause = format!("`{}` {what}: {names} is not asked", one.hook.name);
-        findings.add(&one.file, error(cause, folder.again()));
+        let cure = match (&one.kept, &one.what) {
+            (Some((kept, _)), What::Foreign) => one.cure_of_both(kept),
+            (Some(_) | None, _) => folder.again().to_string(),
+        };
+        findings.add(&one.file, error(cause, cure));
     }
 }

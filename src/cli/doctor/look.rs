@@ -12,7 +12,7 @@ use crate::cli::args::SettingsScope;
 use crate::cli::install::edit::{Document, EditError, Found, HOOKS};
 use crate::cli::install::files::Target;
 use crate::cli::install::hosts::{Beside, Form, Host, Row, Settings};
-use crate::cli::install::program::{call_of, is_own};
+use crate::cli::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::install::{shim, value};
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
@@ -170,7 +170,23 @@ impl Settled<'_> {
         let is_own = |text: &str| is_own(text, host, env);
         let own: Vec<&Found> =
             hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
-        if own.is_empty() {
+        let is_other = |command: &&str| !is_own(command) && runs_hookrun(command, env);
+        let other = |hook: &Found| hook.command.as_deref().filter(is_other).map(str::to_string);
+        let others: Vec<(String, &Found)> =
+            hooks.iter().filter_map(|hook| Some((other(hook)?, hook))).collect();
+        let is_asked = !(own.is_empty() && others.is_empty());
+        problems.extend(others.into_iter().map(|(command, hook)| {
+            let row = host.rows().into_iter().find(|row| row.name == hook.event);
+            let finding = if row.is_some_and(|row| row.is_closed) { error } else { warning };
+            let event = &hook.event;
+            let cause = format!(
+                "`{command}` of {event} runs hookrun, and not as `install` writes it: what it \
+                 refuses may be allowed, or what it allows refused"
+            );
+            let cure = format!("take it out, then `hookrun install {}`", host.name);
+            problem(finding(cause, cure), None)
+        }));
+        if !is_asked {
             return (None, problems);
         }
         for hook in &own {

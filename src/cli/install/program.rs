@@ -84,6 +84,14 @@ pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
     })
 }
 
+/// Whether a command runs hookrun in whatever way.
+pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
+    let is_divider = |c: char| c.is_whitespace() || ";|&(){}'\"`".contains(c);
+    let words: Vec<&str> = text.split(is_divider).filter(|word| !word.is_empty()).collect();
+    let is_program = |word: &Path| word.ends_with(NAME) || env.program.as_deref() == Some(word);
+    words.windows(2).any(|pair| is_program(Path::new(pair[0])) && pair[1] == "run")
+}
+
 /// The program that a host's shell finds: in `search`, or in the PATH that this process has.
 pub(crate) fn found_by(
     shell: &str,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::Config;
+use crate::dialects;
 use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
-use crate::engine::hook::Hook;
+use crate::engine::hook::{Hook, Matcher};
 
 use super::hosts::{HOSTS, Host, Row};
 
@@ -21,6 +22,8 @@ pub(crate) struct Wanted {
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
     pub(crate) hooks: Vec<String>,
+    /// What they want of it.
+    matchers: Vec<Matcher>,
     /// How long they may take together, if the host waits for them.
     pub(crate) longest: Duration,
 }
@@ -37,6 +40,7 @@ impl Wanted {
         for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
             let bound = events.entry(hook.event.clone()).or_default();
             bound.hooks.push(hook.name.clone());
+            bound.matchers.push(hook.matcher.clone());
             let waits =
                 catalog::find(&hook.event).is_some_and(|spec| spec.schedule != Schedule::Detached);
             if waits {
@@ -54,7 +58,16 @@ impl Wanted {
     /// The rows of `host` that a hook wants, or all of them.
     pub(crate) fn rows(&self, host: &Host, all: bool) -> Vec<Row> {
         let rows = host.rows().into_iter();
-        rows.filter(|row| all || self.events.contains_key(row.event)).collect()
+        rows.filter(|row| all || self.wants(host, row)).collect()
+    }
+
+    /// Whether a hook wants an event of the host's, which may be one of a single tool.
+    fn wants(&self, host: &Host, row: &Row) -> bool {
+        let Some(bound) = self.events.get(row.event) else { return false };
+        let events = dialects::find(host.name).map_or(&[][..], |dialect| dialect.events);
+        let told = events.iter().find(|told| told.name == row.name);
+        let tool = told.and_then(|told| told.gather).map(|gather| gather.tool);
+        tool.is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that

@@ -121,7 +121,7 @@ pub(crate) fn hook(sort: &Sort, spec: &EventSpec, language: &Language, file: &st
     };
     let rule = match spec.on_failure.name() {
         "allow" if spec.blocks => {
-            "Exit 0 allows. Any other status refuses, and stderr is the reason; a hook that hangs or\n# is killed is passed over here."
+            "Exit 0 allows. Any other status refuses, and stderr is the reason; a hook that hangs,\n# crashes or is killed is passed over here."
         }
         _ => rule,
     };

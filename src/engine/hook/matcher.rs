@@ -188,6 +188,23 @@ impl Matcher {
         self.command.is_some()
     }
 
+    /// Why hardly a call has all that it wants, and what to match instead.
+    pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
+        let tool = self.tool.as_ref()?;
+        let is_shell = |word: &ToolWord| matches!(word, ToolWord::Class(ActionKind::Shell));
+        let is_class = |word: &ToolWord| matches!(word, ToolWord::Class(_));
+        if self.command.is_some()
+            && tool.alternatives.iter().all(|one| is_class(one) && !is_shell(one))
+        {
+            return Some(("its tools are given no command line", "match `tool=bash`"));
+        }
+        let is_of_paths = !self.paths.is_empty() && tool.alternatives.iter().all(is_shell);
+        is_of_paths.then_some((
+            "a shell is given a command line, and no paths that a glob could match",
+            "match the command line with `command=…`, or other tools",
+        ))
+    }
+
     /// The words of the tool matcher that name no sort of tool and are no glob.
     pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
         self.tool.iter().flat_map(|tool| &tool.alternatives).filter_map(|word| match word {

@@ -80,6 +80,7 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         ("path=.env,.pem", "one glob", "`path=.env path=.pem`"),
         ("path='.env .pem'", "one glob", "`path=.env path=.pem`"),
         ("path='src/** docs/**'", "one glob", "`path=src/** path=docs/**`"),
+        ("path=/.env", "in the root folder", "write `.env`"),
         ("matcher=Bash", "unknown setting", "did you mean `tool`?"),
         ("toolName=Bash", "unknown setting", "did you mean `tool`?"),
         ("quux=1", "unknown setting", "limits.KEY, sandbox and sandbox.KEY"),
@@ -97,9 +98,18 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", &text);
         has_problem(&sandbox, &["h:2:", cause, cure]);
     }
+    for (directive, cause, cure) in [
+        ("tool=write command=rm", "given no command line", "match `tool=bash`"),
+        ("tool=bash path=.env", "no paths", "`command=…`"),
+    ] {
+        let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", &text);
+        has_problem(&sandbox, &["warning", "`h`: ", cause, cure]);
+    }
     for directive in [
         "tool='read|mcp__*' path=*.{env,pem}",
         "path='My Documents/**'",
+        "path=/etc/passwd tool='bash|write' command=rm",
         r"command='git\s+push' description=it\'s",
         r#"command="git\s+push""#,
         r"description=two\ words",
@@ -153,4 +163,35 @@ fn a_folder_with_nearly_a_name_of_ours_is_meant_for_ours() {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), "#!/bin/sh\nexit 0\n");
         has_problem(&sandbox, &[folder, cure]);
     }
+}
+
+#[test]
+fn an_event_in_a_hosts_words_without_that_host_says_which_to_name() {
+    let sandbox = Sandbox::new().hook("h", "exit 0");
+    let payload = serde_json::json!({
+        "session_id": "x", "transcript_path": "/t", "cwd": sandbox.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+    });
+    let cure = "it looks like an event of claude: add `--host claude`";
+    for arguments in [&["run", "tool.pre"][..], &["run", "PreToolUse"], &["test", "tool.pre", "-"]]
+    {
+        let ran = sandbox.hookrun(arguments, payload.to_string().as_bytes());
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(ran.status != 0 && said.contains(cure), "{arguments:?} {said}");
+    }
+    let ours = serde_json::json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let ran = sandbox.hookrun(&["run", "tool.pre"], ours.to_string().as_bytes());
+    assert!(ran.status != 0 && !format!("{ran:?}").contains("looks like"), "{ran:?}");
+}
+
+#[test]
+fn a_report_tells_why_a_status_passed_or_blocked() {
+    let text = "#!/bin/sh\n# hookrun: dialect=claude\necho bad >&2; exit 1\n";
+    let sandbox = Sandbox::new().script("hooks.d/PreToolUse/h", text);
+    let report = sandbox.report("tool.pre", r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#);
+    assert_eq!(report["hooks"][0]["verdict"]["rule"], "passing-exit", "{report:#}");
+    let sandbox = Sandbox::new().hook("h", "set -e; false");
+    let report = sandbox.report("tool.pre", r#"{"toolName":"Bash","toolInput":{"command":"ls"}}"#);
+    let note = report["hooks"][0]["notes"][0].as_str().unwrap();
+    assert!(note.contains("end it with `exit 0`"), "{note}");
 }

@@ -284,6 +284,7 @@ fn a_hook_that_reads_the_working_tree_of_a_commit_is_noted() {
     for (body, is_noted) in [
         ("for path in $HOOKRUN_ACTION_PATHS; do grep -q TODO \"$path\"; done", true),
         ("for path in $HOOKRUN_ACTION_PATHS; do git show \":$path\"; done", false),
+        ("for path in $HOOKRUN_ACTION_PATHS; do case $path in *.pem) exit 1;; esac; done", false),
         ("exit 0", false),
     ] {
         let sandbox = Sandbox::new().hook_for("pre-commit", "10-look", body);
