@@ -90,8 +90,10 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         writeln!(out, "  note: {cannot}")?;
     }
     if site.scope == SettingsScope::Project {
-        let program = site.paths.show(Path::new(&program));
-        writeln!(out, "  note: everybody who uses this file needs hookrun at {program}")?;
+        writeln!(
+            out,
+            "  note: it has the path of hookrun: all who use this file need hookrun there"
+        )?;
     }
     for must in site.host.must {
         writeln!(out, "  to do: {must}")?;

@@ -178,6 +178,10 @@ pub(crate) fn malformed(problem: String) -> Ending {
     Ending::Malformed { problem }
 }
 
+/// For the author of a hook that blocks without a word.
+const SAID_NOTHING: &str = "it said nothing: if it was not meant to block, end it with `exit 0`; \
+    a test that is false as the last line, and `set -e`, exit with status 1";
+
 /// The verdict of a non-zero exit: the reason is stderr, else the JSON `reason`, else text on
 /// stdout, else the status.
 pub(crate) fn refused_by_status(
@@ -200,9 +204,9 @@ pub(crate) fn refused_by_status(
     } else if !stdout.is_empty() && !stdout.starts_with('{') && !is_cut {
         stdout.to_string()
     } else {
-        let note = "it said nothing: if it was not meant to block, end it with `exit 0`; a test \
-                    that is false as the last line, and `set -e`, exit with status 1";
-        notes.push(note.to_string());
+        if stdout.is_empty() {
+            notes.push(SAID_NOTHING.to_string());
+        }
         format!("hook `{}` exited with status {status} and gave no reason", permit.hook.name)
     };
     if let Some(Value::Bool(true)) = object.as_deref().and_then(|entries| last(entries, "continue"))

@@ -233,7 +233,7 @@ fn an_event_of_one_tool_is_installed_only_for_hooks_that_want_that_tool() {
 fn a_file_that_hookrun_made_and_repaired_is_removed_again() {
     for host in with_settings() {
         let sandbox = project();
-        install(&sandbox, host, "project").exits(0).prints("everybody who uses this file");
+        install(&sandbox, host, "project").exits(0).prints("all who use this file");
         let changed = sandbox.read(host.project).replace(" run --host", " run  --host");
         let sandbox = sandbox.file(host.project, &format!("{changed}\n"));
         install(&sandbox, host, "project").exits(0);

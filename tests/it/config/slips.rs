@@ -173,8 +173,7 @@ fn an_event_in_a_hosts_words_without_that_host_says_which_to_name() {
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
     });
     let cure = "it looks like an event of claude: add `--host claude`";
-    for arguments in [&["run", "tool.pre"][..], &["run", "PreToolUse"], &["test", "tool.pre", "-"]]
-    {
+    for arguments in [&["run", "tool.pre"][..], &["run", "PreToolUse"], &["test", "tool.pre"]] {
         let ran = sandbox.hookrun(arguments, payload.to_string().as_bytes());
         let said = format!("{}{}", ran.stdout, ran.stderr);
         assert!(ran.status != 0 && said.contains(cure), "{arguments:?} {said}");
