@@ -155,8 +155,9 @@ fn read(text: &str) -> Option<(&'static str, usize)> {
         let (piped, command) = before.rsplit_once('|').unwrap_or(("", before));
         let is_own = piped.is_empty() || piped.trim() == "cat";
         let mut words = command.split_whitespace();
-        let leads =
-            |word: &str| matches!(word, "while" | "until" | "if" | "!") || word.contains('=');
+        let leads = |word: &str| {
+            matches!(word, "while" | "until" | "if" | "!" | "'" | "\"") || word.contains('=')
+        };
         let is_word = before.is_empty() || before.ends_with([' ', '\t']);
         if is_own && is_word && words.all(leads) {
             let is_loop = before.contains("while");
