@@ -9,8 +9,9 @@
 //! From there every folder upwards that configures hooks counts, and none hides another: neither an
 //! empty `hooks.d` nor a repository made below them ends the search. It ends before the home
 //! folder, before a folder that everyone may put files into (`/tmp`) and before the root of the
-//! file system. Only where there is nothing up to there, and no git repository either, the nearest
-//! folder beyond counts.
+//! file system. A folder that the search starts in ends nothing, whichever it is; nor does a home
+//! folder or a root of the file system that is a git repository. Only where there is nothing up to
+//! the end, and no git repository either, the nearest folder beyond counts.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -18,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 use super::discover::{self, Layer, is_there};
 use super::env::Environment;
-use super::problem::Problem;
+use super::problem::{Fault, Problem};
 use crate::dialects::folders::HostFolders;
+use crate::engine::access;
 use crate::engine::hook::LayerKind;
 
 /// The project's folders.
@@ -103,10 +105,7 @@ impl Search {
                 continue;
             };
             let own = identity(&meta);
-            // In a folder for everybody's files, others may put hooks.
-            let is_shared = meta.permissions().mode() & 0o1002 == 0o1002 && folder != start;
-            let is_end = Some(own) == self.home || is_shared || folder.parent().is_none();
-            if is_end || self.seen.contains(&own) {
+            if self.seen.contains(&own) || folder != start && self.ends(folder, &meta, problems) {
                 break;
             }
             self.seen.push(own);
@@ -115,4 +114,33 @@ impl Search {
         }
         self.layers.extend(found.into_iter().rev());
     }
+
+    /// Whether a folder above the one in which the search began is not looked into.
+    fn ends(&self, folder: &Path, meta: &Metadata, problems: &mut Vec<Problem>) -> bool {
+        // In a folder for everybody's files, others may put hooks.
+        if meta.permissions().mode() & STICKY_AND_OPEN == STICKY_AND_OPEN {
+            problems.extend(own_in_shared(folder, meta));
+            return true;
+        }
+        let is_last = Some(identity(meta)) == self.home || folder.parent().is_none();
+        is_last && !is_there(&folder.join(".git"))
+    }
+}
+
+/// The permissions of a folder that everyone may put files into, and take away their own alone.
+const STICKY_AND_OPEN: u32 = 0o1002;
+
+/// What we have ourselves put into a folder of ours that is open to everyone: a project would lose
+/// its hooks by one `chmod`.
+fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
+    let own = rustix::process::getuid().as_raw();
+    let is_own = |name: &&str| {
+        let there = folder.join(name).symlink_metadata();
+        meta.uid() == own && there.is_ok_and(|meta| meta.uid() == own)
+    };
+    let names = [discover::DROP_INS, discover::MANIFEST, discover::HIDDEN, ".git"];
+    let name = names.into_iter().find(is_own)?;
+    let cause =
+        format!("`{name}` is in it and everyone may put files into it, so no hooks of it run");
+    Some(Fault::new(cause, access::cure(folder)).in_file(folder, None))
 }

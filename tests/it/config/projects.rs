@@ -170,14 +170,77 @@ fn hooks_of_the_home_folder_are_no_part_of_a_project_below_it() {
     asked_in(&sandbox, "home/plain", |_| {}).blocks("the guard says no");
 }
 
+/// `HOME` is often the workspace of a job, `/app`, or the work tree of somebody's dotfiles.
+#[test]
+fn a_project_that_is_the_home_folder_keeps_its_guard() {
+    for git in [None, Some("home/.git/HEAD"), Some("home/sub/.git/HEAD")] {
+        let sandbox = Sandbox::new()
+            .script("home/hooks.d/tool.pre/guard.sh", GUARD)
+            .file("home/sub/file", "")
+            .file("elsewhere/.git/HEAD", "");
+        let sandbox = git.into_iter().fold(sandbox, |sandbox, file| sandbox.file(file, ""));
+        asked_in(&sandbox, "home", |_| {}).blocks("the guard says no");
+        if git != Some("home/sub/.git/HEAD") {
+            asked_in(&sandbox, "home/sub", |_| {}).blocks("the guard says no");
+        }
+        let root = sandbox.at("home").display().to_string();
+        let (named, there) = (root.clone(), sandbox.at("elsewhere"));
+        let claude = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "cwd": sandbox.at("elsewhere"),
+        });
+        let start = move |command: &mut Command| {
+            command.env("CLAUDE_PROJECT_DIR", named).current_dir(there);
+        };
+        let payload = claude.to_string();
+        let ran = sandbox.hookrun_as(start, &["run", "--host", "claude"], payload.as_bytes());
+        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+        let cursor = json!({
+            "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"},
+            "workspace_roots": [root], "cwd": sandbox.at("elsewhere"),
+        });
+        let ran = asked_by(&sandbox, "cursor", &cursor);
+        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+        let codex = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "cwd": sandbox.at("home"),
+        });
+        let ran = asked_by(&sandbox, "codex", &codex);
+        assert!(format!("{ran:?}").contains("the guard says no"), "{git:?}: {ran:?}");
+    }
+}
+
+/// A folder in which everyone may put files, and take away their own alone.
+fn shared(sandbox: &Sandbox, folder: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(sandbox.at(folder), fs::Permissions::from_mode(0o1777)).unwrap();
+}
+
 #[test]
 fn hooks_in_a_folder_for_everybodys_files_are_no_part_of_a_project_in_it() {
-    use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new()
         .script("tmp/hooks.d/tool.pre/stranger.sh", GUARD)
         .script("tmp/repo/hooks.d/tool.pre/repo.sh", ALLOW);
-    fs::set_permissions(sandbox.at("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
-    asked_in(&sandbox, "tmp/repo", |_| {}).allows();
+    shared(&sandbox, "tmp");
+    let hooks = sandbox.at("tmp/hooks.d");
+    // Root alone can give a file to a stranger.
+    match std::os::unix::fs::lchown(&hooks, Some(65_534), None) {
+        Ok(()) => {
+            asked_in(&sandbox, "tmp/repo", |_| {}).allows();
+        }
+        Err(_) => {
+            asked_in(&sandbox, "tmp/repo", |_| {}).blocks_saying("everyone may put files");
+        }
+    }
+}
+
+#[test]
+fn a_project_that_everybody_may_put_files_into_is_an_error_below_it_and_not_silent() {
+    for own in ["tmp/hooks.d/tool.pre/guard.sh", "tmp/hookrun.toml", "tmp/.git/HEAD"] {
+        let sandbox = Sandbox::new().script(own, "").file("tmp/sub/file", "");
+        shared(&sandbox, "tmp");
+        asked_in(&sandbox, "tmp/sub", |_| {}).blocks_saying("everyone may put files into it");
+    }
 }
 
 #[test]
