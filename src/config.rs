@@ -163,11 +163,15 @@ impl Config {
             let mistake = self.problems.iter().find(is_of);
             hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
         }
+        let catalog = &self.catalog;
         let key = |hook: &Hook| {
             let tools = hook.matcher.tools().map(str::to_string);
-            // The hooks of the system are nobody's to replace.
+            // The hooks of the system are nobody's to replace, and the guards of a layer no
+            // other's.
             let may_be_shadowed = hook.source.layer != LayerKind::System;
-            may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone()))
+            let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
+            let layer = is_gate.then_some(hook.source.layer);
+            may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
         };
         for shadowed in shadow::shadow(&mut self.hooks, key) {
             let cure = "give one of them another name if both are to run";

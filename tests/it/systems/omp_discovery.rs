@@ -44,6 +44,24 @@ fn hooks_of_any_dialect_are_shadowed_in_that_host_and_in_no_other() {
 }
 
 #[test]
+fn a_guard_is_not_shadowed_by_another_layer_in_any_host() {
+    let said = json!({ "toolName": "bash", "input": { "command": "ls" } });
+    let guard = "#!/bin/sh\necho 'the guard says no' >&2; exit 1\n";
+    for (event, dialect) in [("tool.pre", "native"), ("tool_call", "omp")] {
+        let directive = format!("# hookrun: dialect={dialect}\n");
+        let guard = guard.replacen('\n', &format!("\n{directive}"), 1).replace("exit 1", "exit 2");
+        let sandbox = Sandbox::new()
+            .script(&format!("home/.config/hookrun/hooks.d/{event}/guard"), &guard)
+            .file(
+                "hookrun.toml",
+                "[[hook]]\nname = \"guard\"\nevent = \"tool.pre\"\ncommand = \"true\"\n",
+            );
+        let ran = sandbox.ask("omp", "tool_call", &said);
+        assert!(format!("{ran:?}").contains("the guard says no"), "{event}: {ran:?}");
+    }
+}
+
+#[test]
 fn the_order_of_the_layers_is_explicit_project_user() {
     let sandbox = in_two_layers("turn.start", ("priority=1", "priority=2"))
         .script("extra/turn.start/hook", "#!/bin/sh\necho explicit >> order\n");
