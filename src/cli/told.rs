@@ -127,8 +127,9 @@ impl<'a> Told<'a> {
         let unsaid = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
         way.watchdog.answers(unsaid, until.saturating_duration_since(now));
         match self.format {
-            RunFormat::Github => streams::remark(&self.reply.stderr),
-            RunFormat::Reply | RunFormat::Json => streams::words(&self.reply.stderr, env),
+            // Who wants a report reads that; stderr is for people.
+            RunFormat::Github | RunFormat::Json => streams::remark(&self.reply.stderr),
+            RunFormat::Reply => streams::words(&self.reply.stderr, env),
         }
         let said = match self.status == native::ALLOWED && way.is_needed && !stdout.is_empty() {
             true if deliver::is_thrown_away() => Err(Error::other("it is closed, or /dev/null")),

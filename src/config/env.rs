@@ -15,6 +15,10 @@ const OURS: &str = "HOOKRUN_";
 /// The variable by which a script for completion says which shell it is for.
 pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
 
+/// The variables that are set in the jobs of CI systems: of most, and of those that do not set
+/// `CI`, or whose log obeys commands of its own.
+const CI_SYSTEMS: &[&str] = &["CI", "GITHUB_ACTIONS", "TF_BUILD", "BUILDKITE", "TEAMCITY_VERSION"];
+
 /// What hookrun takes from its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -40,8 +44,8 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
-    /// `$CI`, `$GITHUB_ACTIONS` or `$TF_BUILD`: whether it is a job of a CI system, whose log
-    /// obeys commands.
+    /// Whether it is a job of a CI system, whose log obeys commands: by the variables of
+    /// [`CI_SYSTEMS`].
     pub is_ci: bool,
     /// `$BUILDKITE`: whether it is Buildkite, in whose log lines begin groups.
     pub is_buildkite: bool,
@@ -118,7 +122,7 @@ impl Environment {
             log: text("HOOKRUN_LOG"),
             decisions: text("HOOKRUN_DECISIONS"),
             record: variable("HOOKRUN_RECORD").map(PathBuf::from),
-            is_ci: ["CI", "GITHUB_ACTIONS", "TF_BUILD", "BUILDKITE"].into_iter().any(is_on),
+            is_ci: CI_SYSTEMS.iter().copied().any(is_on),
             is_buildkite: is_on("BUILDKITE"),
             workspace: folder("GITHUB_WORKSPACE"),
             step_summary: folder("GITHUB_STEP_SUMMARY"),
