@@ -274,6 +274,11 @@ impl Host {
         Some(call)
     }
 
+    /// Whether the host reads stderr as an answer where stdout is empty, and shows it to its user.
+    pub(crate) fn reads_stderr(self) -> bool {
+        self.binding.is_some_and(Binding::reads_stderr)
+    }
+
     /// Whether the host puts a question to its user itself.
     pub(crate) fn can_ask(self) -> bool {
         self.binding.is_some_and(Binding::can_ask)

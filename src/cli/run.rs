@@ -259,6 +259,8 @@ fn try_to_decide(
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
     let settings = Settings::of(&config);
+    // A gate without a single hook lets everything through.
+    let is_bare = config.layers.is_empty() && event.spec().blocks;
     let is_in_order = complaint.is_none();
     let person = Person::find(env);
     let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
@@ -294,9 +296,8 @@ fn try_to_decide(
     }
     run.outcome = with_complaint(run.outcome, complaint);
     let mut reply = host.reply(&run.outcome);
-    if told::is_for_people(args.format) && is_in_order {
-        let nobody = sought.nobody_bound(runner.registry(), &event.spec().name);
-        reply.stderr.extend(nobody);
+    if is_in_order && (told::is_for_people(args.format) || is_bare && !host.reads_stderr()) {
+        reply.stderr.extend(sought.nobody_bound(runner.registry(), &event.spec().name));
     }
     let report = told::report(args.format, (&run, &reply), &runner, env);
     let is_needed = !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty();

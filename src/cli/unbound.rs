@@ -98,7 +98,8 @@ fn near_misses(place: &Path) -> Vec<Problem> {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let is_near = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.trim_start_matches('.').starts_with("hook") && name != DROP_INS
+        let plain = name.trim_start_matches('.').to_ascii_lowercase();
+        plain.starts_with("hook") && name != DROP_INS
     };
     let holds_event = |path: &PathBuf| {
         let inside = fs::read_dir(path).into_iter().flatten().flatten();

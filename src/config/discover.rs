@@ -143,6 +143,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
     let mut root = None;
+    let mut looked = Vec::new();
     let named = choice.explicit.len() + choice.settings.len();
     if named == 0 || choice.discover {
         for (kind, folder) in outside(env) {
@@ -163,6 +164,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
         }
         let project = project::find(&choice.told, env, &mut problems);
         layers.extend(project.layers);
+        looked = project.looked;
         root = Some(project.root);
         layers.extend(
             choice.host.and_then(|host| {
@@ -185,6 +187,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
     }
     if named + usize::from(choice.discover) > 1 {
         drop_repeated(&mut layers);
+    }
+    if layers.is_empty() {
+        problems.extend(looked.iter().flat_map(|folder| misspelled(folder)));
     }
     let project = root.unwrap_or_else(|| project::find(&choice.told, env, &mut Vec::new()).root);
     Discovered { layers, project, problems }
@@ -275,6 +280,19 @@ pub(super) fn layer(kind: LayerKind, folder: &Path, problems: &mut Vec<Problem>)
         }
     }
     if layer.places().is_empty() { None } else { Some(layer) }
+}
+
+/// What is called almost as the files of a layer are, in other letters. Looked for only where no
+/// hooks are: a project of such a name would have none.
+fn misspelled(folder: &Path) -> Vec<Problem> {
+    let near = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let names = [MANIFEST, DROP_INS, HIDDEN];
+        let meant = names.iter().find(|meant| meant.eq_ignore_ascii_case(&name))?;
+        let cause = format!("is called `{name}`, so no hooks in it run");
+        Some(Fault::new(cause, format!("rename it to `{meant}`")).in_file(&entry.path(), None))
+    };
+    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(near).collect()
 }
 
 /// The layer of a system's own folder, if it is there.

@@ -409,7 +409,33 @@ fn that_no_hook_was_found_is_told_with_the_places() {
     let bound = Sandbox::new().hook("hook", "true").file("event", TOOL);
     let silent = at_terminal(&bound, &["run", "tool.pre"], &[]);
     assert!(!silent.stderr.contains("no hook is bound"), "{silent:?}");
-    // Where nobody reads, a host gets its reply and nothing else.
-    let ran = sandbox.run("tool.pre");
+    // A host shows the stderr of a hook that allows to nobody, or in a log of its own.
+    sandbox.run("tool.pre").exits(0).says("no hook is bound to tool.pre; ").says(&looked);
+    assert_eq!(sandbox.run("tool.post").stderr, "");
+    let ask = |host: &str, event: &str| {
+        let payload = json!({"hook_event_name": event, "tool_name": "x", "tool_input": {}});
+        sandbox.hookrun(&["run", "--host", host], payload.to_string().as_bytes())
+    };
+    ask("claude", "PreToolUse").exits(0).says("no hook is bound to tool.pre; ");
+    // This one would show it to its user at every call.
+    assert_eq!(ask("gemini", "BeforeTool").stderr, "");
+    // Somebody has hooks, and they are about other events.
+    let other = Sandbox::new().script("hooks.d/tool.post/hook", "#!/bin/sh\n");
+    let ran = other.run("tool.pre");
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+#[test]
+fn a_name_in_other_letters_closes_gates_where_there_are_no_hooks() {
+    for name in ["Hooks.d/tool.pre/guard.sh", "HOOKRUN.toml", ".Hookrun/hooks.d/tool.pre/guard.sh"]
+    {
+        let sandbox = Sandbox::new().script(name, GUARD).file("sub/file", "");
+        let there = sandbox.at("sub");
+        let start = |command: &mut Command| {
+            command.current_dir(there);
+        };
+        let ran = sandbox.hookrun_as(start, &["run", "tool.pre"], b"{}");
+        ran.blocks_saying("so no hooks in it run");
+        sandbox.hookrun(&["validate"], b"").exits(1).prints("rename it to");
+    }
 }

@@ -21,7 +21,7 @@ fn printed(bytes: &[u8], status: i32) -> Ran {
 #[test]
 fn no_hook_at_all_allows() {
     let ran = Sandbox::new().run("tool.pre");
-    assert_eq!((ran.allows().stderr.as_str(), ran.status), ("", 0));
+    assert_eq!((ran.allows().stdout.as_str(), ran.status), ("", 0));
 }
 
 #[test]
