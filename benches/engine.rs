@@ -194,6 +194,7 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
     };
     let handler = Handler::File("guard".into());
     let hook = Hook { rewrite: true, ..Hook::new("guard", "tool.pre", handler) };
-    let (nothing, permit) = (Captured::default(), Permit { spec: &spec, hook: &hook, given: None });
+    let (nothing, permit) =
+        (Captured::default(), Permit { spec: &spec, hook: &hook, given: None, about: None });
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));
 }

@@ -1,7 +1,7 @@
 //! A result of a dialect becomes a verdict.
 //!
-//! 1. A refusal counts in every system's words, whatever else stands in the result; a question in
-//!    hookrun's own.
+//! 1. A refusal counts in every system's words, whatever else stands in the result, and so does a
+//!    question.
 //! 2. A key of the wrong type, or one that is a slip of a known one, is malformed.
 //! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
 
@@ -37,7 +37,7 @@ impl Binding {
             return Ok((Verdict::new(Decision::Block { reason }, Rule::Translated), notes));
         }
         read?;
-        let decision = match reading.question.or_else(|| asked(answer)) {
+        let decision = match reading.question {
             Some(question) => Decision::Ask { question },
             None => Decision::Allow,
         };
@@ -72,34 +72,61 @@ impl Binding {
     /// The reason, if the object refuses in this dialect's words or in any other's.
     pub fn refusal(self, answer: &[(String, Value)]) -> Option<String> {
         let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
-        let (own, words) = match self.row.results {
-            Results::Keys(keys) => (keys, action_of(keys)),
-            Results::Form(form) => match form::refusal(form, answer) {
-                Some(reason) => return Some(reason),
-                None => (&[][..], None),
-            },
-            Results::Native | Results::Whole(_) => (&[][..], None),
-        };
+        if let Results::Form(form) = self.row.results
+            && let Some(reason) = form::refusal(form, answer)
+        {
+            return Some(reason);
+        }
+        let (own, words) = (self.keys(), action_of(self.keys()));
         let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));
         let mut by_key = own.iter().filter(|key| key.says == Says::Refusal).map(|key| key.name);
         let by_word = words.is_some_and(|(name, words)| {
             let said = of(name).and_then(Value::as_str);
             words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
         });
-        let is_whole = matches!(self.row.results, Results::Whole(_));
-        let by_other = answer.iter().find(|(name, value)| {
-            let is_own = |key: &Key| key.name == *name && key.says.knows(Some(value));
-            // A payload has keys of its own.
-            let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
-            refusal::meaning(name, value.into()) == Meaning::Refusal
-                && !own.iter().any(is_own)
-                && (!is_whole || is_read(name))
-        });
+        let by_other = self.in_any_words(Meaning::Refusal, answer);
         if !(by_key.any(|name| says_no(&name)) || by_word || by_other.is_some()) {
             return None;
         }
-        let given = own.iter().filter(|key| key.says == Says::Reason).map(|key| key.name);
-        Some(refusal::reason(answer, given, by_other.map(|(name, _)| name.as_str())))
+        Some(refusal::reason(answer, self.reasons(), by_other))
+    }
+
+    /// The question, if the object asks in any system's words. What the dialect's table says of its
+    /// own questions is not read here.
+    pub fn question(self, answer: &[(String, Value)]) -> Option<String> {
+        let asks_by = self.in_any_words(Meaning::Question, answer)?;
+        Some(refusal::question(answer, self.reasons(), Some(asks_by)))
+    }
+
+    /// The key that means this in any system's words, and nothing of its own in this dialect.
+    fn in_any_words(self, wanted: Meaning, answer: &[(String, Value)]) -> Option<&str> {
+        let is_whole = matches!(self.row.results, Results::Whole(_));
+        let means = |(name, value): &&(String, Value)| {
+            let is_own = |key: &Key| key.name == *name && key.says.knows(Some(value));
+            // A payload has keys of its own.
+            let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
+            refusal::meaning(name, value.into()) == wanted
+                && !self.keys().iter().any(is_own)
+                && (!is_whole || is_read(name))
+        };
+        answer.iter().find(means).map(|(name, _)| name.as_str())
+    }
+
+    fn keys(self) -> &'static [Key] {
+        match self.row.results {
+            Results::Keys(keys) => keys,
+            Results::Native | Results::Form(_) | Results::Whole(_) => &[],
+        }
+    }
+
+    /// Whether what stands on stderr is read as an answer beside an empty stdout.
+    pub fn reads_stderr(self) -> bool {
+        matches!(self.row.results, Results::Form(form) if form.refuses.reads_on())
+    }
+
+    /// The keys of the dialect's own for a reason.
+    fn reasons(self) -> impl Iterator<Item = &'static str> {
+        self.keys().iter().filter(|key| key.says == Says::Reason).map(|key| key.name)
     }
 }
 
@@ -133,12 +160,6 @@ pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'stat
         | Says::Context
         | Says::Output => None,
     })
-}
-
-/// The question of a hook that asks in hookrun's own words.
-fn asked(answer: &[(String, Value)]) -> Option<String> {
-    let (_, question) = answer.iter().rev().find(|(key, _)| key == "ask")?;
-    question.as_str().filter(|text| !text.trim().is_empty()).map(str::to_string)
 }
 
 fn whole(field: &str, answer: &[(String, Value)]) -> Verdict {

@@ -91,6 +91,10 @@ impl Convention for Binding {
         Binding::refusal(*self, answer)
     }
 
+    fn question(&self, answer: &[(String, Value)]) -> Option<String> {
+        Binding::question(*self, answer)
+    }
+
     fn is_data(&self, place: &str, key: &str) -> bool {
         match self.row.results {
             Results::Native => Vocabulary::Native.is_data(place, key),

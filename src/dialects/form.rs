@@ -9,7 +9,7 @@ pub(super) mod parts;
 use serde_json::{Map, Value};
 
 use super::{Binding, Reply, native};
-use crate::engine::answer::refusal::NO_REASON;
+use crate::engine::answer::refusal;
 use crate::engine::outcome::{
     Decision, NoticeKind, Outcome, Question, Rule, Settled, Verdict, joined,
 };
@@ -349,7 +349,8 @@ pub(super) fn verdict(
     }
     if asks {
         let question = reason.filter(|text| !text.trim().is_empty());
-        let question = question.unwrap_or_else(|| "may it go on?".to_string());
+        let question =
+            question.unwrap_or_else(|| refusal::question(answer, std::iter::empty(), None));
         verdict.decision = Decision::Ask { question };
     }
     Ok((verdict, Vec::new()))
@@ -402,7 +403,8 @@ pub(super) fn refusal(form: &'static Form, answer: &[(String, Value)]) -> Option
         texts.find(|text| !text.trim().is_empty())
     };
     let reason = of(Heard::Objection).or_else(|| of(Heard::Reason));
-    Some(reason.unwrap_or(NO_REASON).to_string())
+    let elsewhere = || refusal::reason(answer, std::iter::empty(), None);
+    Some(reason.map_or_else(elsewhere, str::to_string))
 }
 
 /// The value at a path of keys with dots.

@@ -3,7 +3,8 @@
 //! Such hooks are functions there, which return a result or throw. As a program:
 //!
 //! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it; where
-//!    the system reads that too, also as JSON in a string, or on stderr beside an empty stdout.
+//!    the system reads that too, also as JSON in a string, or on stderr beside an empty stdout. A
+//!    question in anybody's words counts with status 0.
 //! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
 //! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
 //!    except for what it has changed of the event, where its system lets that stay.
@@ -20,7 +21,7 @@ use serde_json::Value;
 use super::{Binding, Results};
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::answer::{
-    InText, Sought, all_of, crash, malformed, objects_in, read_object, read_text,
+    InText, Sought, all_of, beside_nothing, crash, malformed, objects_in, read_object, read_text,
     refused_by_status, search, syntax, without_colours,
 };
 use crate::engine::ending::{Captured, Ending};
@@ -55,7 +56,8 @@ pub(super) fn judge(
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
     match (status, unreadable) {
         (0, Some(problem)) => (malformed(problem), Vec::new()),
-        (0, None) => result(text, binding, permit),
+        (0, None) if text.is_empty() => beside_nothing(&said, permit),
+        (0, None) => asked(result(text, binding, permit), found.question),
         // A shell's words for a hook that never ran, and for one that a signal has ended.
         (126 | 127 | 129..=159, _) if form.is_some() => failure.ending(),
         _ if stops => match failure.crash() {
@@ -84,7 +86,7 @@ struct Failure<'a> {
 
 impl Failure<'_> {
     fn crash(self) -> Option<String> {
-        crash(self.status, self.stderr, self.permit.hook)
+        crash(self.status, self.stderr, self.permit)
     }
 
     /// What went wrong, in words.
@@ -111,8 +113,8 @@ impl Failure<'_> {
 /// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
 /// beside an empty stdout.
 fn heard(text: &str, stderr: &Captured, binding: Binding) -> Sought {
-    let reads_on = matches!(binding.row.results, Results::Form(form) if form.refuses.reads_on());
-    let said = if reads_on && text.is_empty() { stderr.text() } else { String::new() };
+    let said =
+        if binding.reads_stderr() && text.is_empty() { stderr.text() } else { String::new() };
     let text = if text.is_empty() { said.trim() } else { text };
     let mut found = search(text, Vocabulary::Of(&binding));
     if found.refusal.is_none() && all_of(text).is_none() {
@@ -151,10 +153,17 @@ fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
     (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
 }
 
-fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    if text.is_empty() {
-        return answered(Verdict::new(Decision::Allow, Rule::Silence), Vec::new());
+/// The ending of a hook that lets it pass in the words of its dialect, and asks in others'.
+fn asked(mut judged: (Ending, Vec<String>), question: Option<String>) -> (Ending, Vec<String>) {
+    if let (Ending::Answered(verdict), Some(question)) = (&mut judged.0, question)
+        && verdict.decision == Decision::Allow
+    {
+        verdict.decision = Decision::Ask { question };
     }
+    judged
+}
+
+fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let in_text = if text.starts_with('{') { None } else { Some(read_text(text, permit)) };
     let text = match in_text {
         None => text,
@@ -244,7 +253,7 @@ mod tests {
             convention: Some(Arc::new(binding)),
             ..Hook::new("a.py", binding.row.event, handler)
         };
-        let permit = Permit { spec, hook: &hook, given: None };
+        let permit = Permit { spec, hook: &hook, given: None, about: None };
         answer::judge(Exit::Status(status), &captured, &Captured::default(), permit).0
     }
 

@@ -16,6 +16,7 @@ mod crash;
 mod findings;
 mod line;
 mod object;
+mod plain;
 pub mod refusal;
 mod search;
 mod structured;
@@ -71,7 +72,7 @@ pub fn judge(
     }
     if status != 0 {
         let stderr = stderr.text();
-        return match crash(status, &stderr, permit.hook) {
+        return match crash(status, &stderr, permit) {
             Some(problem) => failed(Ending::Crashed { problem }, stdout, permit),
             None => refused_by_status(&printed, permit),
         };
@@ -81,7 +82,7 @@ pub fn judge(
         return failed(malformed(problem), stdout, permit);
     }
     if text.is_empty() {
-        return (Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence)), Vec::new());
+        return beside_nothing(&stderr.text(), permit);
     }
     // `jq -C` and the like put colours around an answer; they do not change what it says.
     let (printed, uncoloured) = (text, without_colours(text));
@@ -114,6 +115,23 @@ pub fn judge(
     }
 }
 
+/// The ending of a hook that exited with 0 and printed nothing on stdout. Of a gate, a JSON object
+/// that is all of stderr counts where it refuses or asks; among logs it is a note.
+pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let silent = Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence));
+    let stderr = stderr.trim_start_matches('\u{feff}').trim();
+    if stderr.is_empty() || !permit.spec.blocks {
+        return (silent, Vec::new());
+    }
+    let Some(decision) = search(stderr, permit.vocabulary()).decision() else {
+        return (silent, Vec::new());
+    };
+    if all_of(stderr).is_some() {
+        return in_text(decision, None);
+    }
+    (silent, vec!["an answer stands on stderr, which is for logs; print it to stdout".to_string()])
+}
+
 /// The ending of a hook that failed: a whole refusal that it had said by then counts, and its
 /// failure is a note.
 pub(crate) fn failed(
@@ -144,6 +162,9 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     match (read, found.decision(), found.unreadable) {
         (_, Some(decision @ Decision::Block { .. }), _) => in_text(decision, None),
         (Ok(_), _, Some(problem)) if permit.spec.blocks => (malformed(problem), Vec::new()),
+        (Ok((verdict, _)), Some(question), _) if verdict.decision == Decision::Allow => {
+            in_text(question, None)
+        }
         (Ok((verdict, notes)), _, _) => (Ending::Answered(verdict), notes),
         (Err(_), Some(decision), _) => in_text(decision, None),
         (Err(problem), None, _) => (malformed(problem), Vec::new()),
@@ -263,7 +284,7 @@ mod tests {
 
     fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
         let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(true), given: None };
+        let permit = Permit { spec, hook: &hook(true), given: None, about: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
     }
 
@@ -421,7 +442,7 @@ mod tests {
             Exit::Status(0),
             &stdout,
             &captured(b""),
-            Permit { spec, hook: &hook(false), given: None },
+            Permit { spec, hook: &hook(false), given: None, about: None },
         );
         let cure = "add `rewrite` to its `# hookrun:` line (hooks.d/tool.pre/a.py)";
         assert!(ending.failure().unwrap().ends_with(cure), "{ending:?}");
@@ -432,7 +453,7 @@ mod tests {
         assert!(problem(r#"{"version":2}"#).contains("`x-version`"));
         assert_eq!(verdict(r#"{"x-version":2}"#).decision, Decision::Allow);
         let spec = catalog::find("tool.post").unwrap();
-        let permit = Permit { spec, hook: &hook(false), given: None };
+        let permit = Permit { spec, hook: &hook(false), given: None, about: None };
         let stdout = captured(br#"{"version":2}"#);
         let (ending, notes) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Answered(_)));
@@ -445,7 +466,7 @@ mod tests {
             [("prompt.submit", true), ("session.start", true), ("tool.pre", false)]
         {
             let spec = catalog::find(event).unwrap();
-            let permit = Permit { spec, hook: &hook(false), given: None };
+            let permit = Permit { spec, hook: &hook(false), given: None, about: None };
             let (ending, _) = judge(Exit::Status(0), &captured(b"hi"), &captured(b""), permit);
             let said = ending.verdict().unwrap();
             let text = if is_context { &said.additional_context } else { &said.output };
@@ -458,7 +479,7 @@ mod tests {
         let mut stdout = captured(br#"{"output":"x"}"#);
         stdout.total_bytes = 2_000_000;
         let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(false), given: None };
+        let permit = Permit { spec, hook: &hook(false), given: None, about: None };
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);

@@ -343,7 +343,7 @@ impl Chain<'_> {
         let Handler::Function(function) = &hook.handler else { return None };
         let seen = self.seen();
         let call = FunctionCall { function: function.clone(), event: seen.clone() };
-        let permit = Permit { spec: seen.spec(), hook, given: None };
+        let permit = Permit { spec: seen.spec(), hook, given: None, about: Some(seen) };
         Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
     }
 
@@ -456,7 +456,7 @@ impl Turn {
     fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
         let given = self.part.call.as_ref();
         let given = given.map(|_| Given { event: seen, part: self.part.number });
-        Permit { spec: seen.spec(), hook: &self.hook, given }
+        Permit { spec: seen.spec(), hook: &self.hook, given, about: Some(seen) }
     }
 }
 

@@ -40,7 +40,7 @@ impl Speaker {
             convention: self.binding.map(|binding| Arc::new(binding) as _),
             ..Hook::new("guard.py", &spec.name, handler)
         };
-        let permit = Permit { spec: &spec, hook: &hook, given: None };
+        let permit = Permit { spec: &spec, hook: &hook, given: None, about: None };
         judge(Exit::Status(status), &captured(stdout), &captured(stderr.as_bytes()), permit).0
     }
 
@@ -68,6 +68,10 @@ fn verdict(ending: &Ending) -> &Verdict {
 
 fn is_block(ending: &Ending) -> bool {
     matches!(ending.verdict().map(|said| &said.decision), Some(Decision::Block { .. }))
+}
+
+fn is_question_put(ending: &Ending) -> bool {
+    matches!(ending.verdict().map(|said| &said.decision), Some(Decision::Ask { .. }))
 }
 
 /// It blocks a gate that fails closed.
@@ -110,6 +114,25 @@ const REFUSALS: &[&str] = &[
     r#"{"result":"deny"}"#,
     r#"{"outcome":"block"}"#,
     r#"{"behaviour":"Reject"}"#,
+    r#"{"effect":"Deny"}"#,
+    r#"{"action":"stop"}"#,
+    r#"{"halt":true}"#,
+    // OPA, AuthZEN, Rego's sets as conftest reads them, Cedar.
+    r#"{"result":false}"#,
+    r#"{"result":{"decision":false}}"#,
+    r#"{"decision":false,"context":{"reason":"no"}}"#,
+    r#"{"result":{"allow":false,"deny":["no"]}}"#,
+    r#"{"result":[{"expressions":[{"value":{"allow":false},"text":"data.gate"}]}]}"#,
+    r#"{"deny":["no"]}"#,
+    r#"{"deny":[{"msg":"no"}]}"#,
+    r#"{"deny":{"reason":"no"}}"#,
+    r#"{"response":{"decision":"deny","diagnostics":{"reason":["policy0"]}}}"#,
+    r#"{"decision":["deny"]}"#,
+    r#"{"decision":["allow","deny"]}"#,
+    // Languages without a true and a false.
+    r#"{"deny":1}"#,
+    r#"{"allow":0}"#,
+    r#"{"continue":0}"#,
 ];
 
 /// What stands around it: `@` is the refusal, `$` the refusal as the inside of a JSON string.
@@ -171,6 +194,119 @@ fn a_refusal_in_any_words_and_surroundings_blocks_in_every_dialect() {
     assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
 }
 
+/// Every way in which somebody writes a question.
+const QUESTIONS: &[&str] = &[
+    r#"{"ask":"really?"}"#,
+    r#"{"permissionDecision":"ask","permissionDecisionReason":"really?"}"#,
+    r#"{"permissionDecision":"ask","reason":"really?"}"#,
+    r#"{"permission":"ask","reason":"really?"}"#,
+    r#"{"decision":"ask","reason":"really?"}"#,
+    r#"{"decision":["ask"],"reason":"really?"}"#,
+    r#"{"behavior":"ask","message":"really?"}"#,
+    r#"{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"really?"}}"#,
+    r#"{"hookSpecificOutput":{"decision":{"behavior":"ask","message":"really?"}}}"#,
+];
+
+#[test]
+fn a_question_in_any_words_and_surroundings_is_put_in_every_dialect() {
+    let mut lost = Vec::new();
+    for question in QUESTIONS {
+        let escaped = serde_json::to_string(question).unwrap();
+        for surroundings in SURROUNDINGS {
+            let said = surroundings.replace('@', question);
+            let said = said.replace('$', &escaped[1..escaped.len() - 1]);
+            for speaker in speakers() {
+                let ending = speaker.says(&said);
+                let asked = Decision::Ask { question: "really?".to_string() };
+                let is_asked = ending.verdict().is_some_and(|said| said.decision == asked);
+                // What is malformed blocks: a word that a host's own place does not take. To one
+                // host `{"continue":true}` is a refusal to stop.
+                let goes_on = surroundings.contains("continue") && is_block(&ending);
+                if !(is_asked || goes_on || ending.failure().is_some()) {
+                    let row = speaker.binding.map_or("", |one| one.row.name);
+                    lost.push(format!("{} {row}: {said:?}: {ending:?}", speaker.name));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}\n{}", lost.len(), lost[..lost.len().min(20)].join("\n"));
+}
+
+/// JSON that tools and policy engines print where all is well.
+#[test]
+fn what_policy_engines_and_tools_print_when_all_is_well_passes_in_every_dialect() {
+    for said in [
+        r#"{"result":true}"#,
+        r#"{"result":0}"#,
+        r#"{"result":{"allow":true,"deny":[]}}"#,
+        r#"{"result":[{"expressions":[{"value":true,"text":"data.gate.allow"}]}]}"#,
+        r#"{"deny":[],"warn":[]}"#,
+        r#"[{"filename":"a.tf","namespace":"main","successes":3}]"#,
+        r#"{"response":{"decision":"Allow","diagnostics":{"reason":[],"errors":[]}}}"#,
+        r#"{"status":"ok"}"#,
+        r#"{"status":"stop","blocked":0}"#,
+        r#"{"outcome":"ask"}"#,
+        r#"{"finish_reason":"stop"}"#,
+        r##"{"level":"info","msg":"# no /* comment */ “continue”"}"##,
+    ] {
+        for speaker in speakers() {
+            for said in [format!("log\n{said}"), format!("log\n{said}\nend # of // it")] {
+                let ending = speaker.says(&said);
+                let is_strange = speaker.binding.is_some() && ending.failure().is_some();
+                let is_allowed =
+                    || ending.verdict().is_some_and(|said| said.decision == Decision::Allow);
+                assert!(is_strange || is_allowed(), "{} {said:?}: {ending:?}", speaker.name);
+            }
+        }
+    }
+}
+
+/// What word processors, web pages and people with comments make of a refusal.
+#[test]
+fn a_refusal_with_other_quotes_escapes_or_comments_is_held_in_every_dialect() {
+    for said in [
+        "{\u{201c}continue\u{201d}: false}",
+        "{\u{201e}decision\u{201c}: \u{201c}deny\u{201d}}",
+        "{\u{2018}continue\u{2019}: false}",
+        "{&quot;continue&quot;: false}",
+        "{&#34;allow&#34;: false}",
+        "{\"continue\" /* why */ : false}",
+        "{\n  // no\n  continue: false}",
+        "{\n  # refuse\n  allow: false}",
+        "{\"continue\": // no\n false}",
+        "\"{\\\"continue\\\"\\u003afalse}\"",
+        "{\\u0022continue\\u0022\\u003a false\\u007d",
+        "\"\\\"{\\\\\\\"continue\\\\\\\"\\\\u003afalse}\\\"\"",
+    ] {
+        for speaker in speakers() {
+            for said in [said.to_string(), format!("x {said}"), format!("log\n{said}\nend")] {
+                let ending = speaker.says(&said);
+                assert!(is_held(&ending), "{} {said:?}: {ending:?}", speaker.name);
+            }
+        }
+    }
+}
+
+/// An object alone on stderr is an answer that went to the wrong place; among logs it is a log.
+#[test]
+fn an_answer_alone_on_stderr_counts_beside_an_empty_stdout() {
+    for speaker in speakers() {
+        for said in [r#"{"continue":false,"reason":"no"}"#, "{\"decision\":\"deny\"}\n"] {
+            let ending = speaker.ends(0, b"", said);
+            assert!(is_block(&ending), "{} {said:?}: {ending:?}", speaker.name);
+        }
+        let ending = speaker.ends(0, b"", r#"{"ask":"really?"}"#);
+        let asked = Decision::Ask { question: "really?".to_string() };
+        assert_eq!(verdict(&ending).decision, asked, "{}", speaker.name);
+        for said in ["hi", "{}", r#"{"level":"info","msg":"checked"}"#] {
+            let ending = speaker.ends(0, b"", said);
+            assert!(!is_block(&ending), "{} {said:?}: {ending:?}", speaker.name);
+        }
+    }
+    let log = "checked\n{\"decision\":\"deny\"}\n{\"decision\":\"allow\"}";
+    assert_eq!(verdict(&NATIVE.ends(0, b"", log)).decision, Decision::Allow);
+}
+
 /// Refusals in YAML, TOML and the words of a log or a shell.
 const LINES: &[&str] = &[
     "continue: false",
@@ -216,6 +352,9 @@ fn the_reason_of_a_refusal_is_found_beside_it() {
         (r#"{"blocked":true,"message":"no"}"#, "no"),
         (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
         (r#"{"answer":{"continue":false}}"#, "refused without a reason"),
+        (r#"{"deny":["no","never"]}"#, "no"),
+        (r#"{"deny":[{"msg":"no"}]}"#, "no"),
+        (r#"{"x":{"deny":{"reason":"no"}}}"#, "no"),
     ] {
         let ending = NATIVE.says(said);
         let reason = reason.to_string();
@@ -246,7 +385,7 @@ fn what_is_malformed_alone_is_malformed_after_a_log_line() {
         r#"{"CONTINUE":false}"#,
         r#"{"contine":false}"#,
         r#"{"decision":"allow"}"#,
-        r#"{"permissionDecision":"ask"}"#,
+        r#"{"ask":true}"#,
         r#"{"reason":"only a reason"}"#,
         r#"{"reason":"only a reason",}"#,
         r#"{"ask":""}"#,

@@ -2,8 +2,12 @@
 //! its interpreter on stderr.
 //!
 //! A crash is one only if it is the last that was said, and if the hook's own file is what crashed:
-//! a hook that runs the tests, or a linter, and passes on what they print, decides.
+//! a hook that runs the tests, or a linter, and passes on what they print, decides. So does one that
+//! quotes its event: what an agent can write into an event is no crash.
 
+use crate::engine::event::Event;
+use crate::engine::event::context::string_text;
+use crate::engine::hook::convention::Permit;
 use crate::engine::hook::{Handler, Hook};
 
 /// How much of the last words is told.
@@ -13,26 +17,75 @@ const WORDS_BYTES: usize = 500;
 const NEVER_RAN: [(i32, &str); 2] = [(126, "found but not executable"), (127, "command not found")];
 
 /// The last words of a hook that crashed; `None` for one that decided.
-pub(crate) fn crash(status: i32, stderr: &str, hook: &Hook) -> Option<String> {
+pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<String> {
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
     let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = &lines[..end];
-    let own = Own { hook };
-    let words = shell(lines, own)
-        .or_else(|| python(lines, own).filter(|_| status == 1))
-        .or_else(|| node(lines, own))
-        .or_else(|| ruby(lines, own).filter(|_| status == 1))
-        .or_else(|| perl(lines, own).filter(|_| status != 1))
-        .or_else(|| {
-            let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
-            let last = lines.last().copied().unwrap_or(meaning);
-            Some(format!("{last} (status {status})"))
-        })?;
+    let own = Own { hook: permit.hook };
+    let is_quoted = || {
+        permit.about.is_some_and(|event| last_words(status, &quoted(lines, event), own).is_some())
+    };
+    let words = last_words(status, lines, own).filter(|_| !is_quoted()).or_else(|| {
+        let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
+        let last = lines.last().copied().unwrap_or(meaning);
+        Some(format!("{last} (status {status})"))
+    })?;
     let mut end = words.len().min(WORDS_BYTES);
     while !words.is_char_boundary(end) {
         end -= 1;
     }
     Some(words[..end].to_string())
+}
+
+/// The words of an interpreter that could not go on with the hook's own file.
+fn last_words(status: i32, lines: &[&str], own: Own<'_>) -> Option<String> {
+    shell(lines, own)
+        .or_else(|| python(lines, own).filter(|_| status == 1))
+        .or_else(|| node(lines, own))
+        .or_else(|| ruby(lines, own).filter(|_| status == 1))
+        .or_else(|| perl(lines, own).filter(|_| status != 1))
+}
+
+/// How many of the last lines are looked for in the event: more than any stack has.
+const QUOTED_LINES: usize = 100;
+
+/// The last of these lines as far as they are in the event. Of a line that ends with a line of the
+/// event, that line.
+fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
+    let texts = texts_of(event);
+    let in_event = |line: &'l str| {
+        if texts.contains(line) {
+            return Some(line);
+        }
+        let words = line.match_indices(' ').map(|(at, _)| &line[at + 1..]);
+        words.filter(|end| !end.is_empty()).find(|end| texts.contains(&format!("\n{end}\n")))
+    };
+    let last = lines.iter().rev().take(QUOTED_LINES);
+    let mut quoted: Vec<&str> = last.map_while(|line| in_event(line)).collect();
+    quoted.reverse();
+    quoted
+}
+
+/// All texts in an event, each on lines of its own without blanks at their ends.
+fn texts_of(event: &Event) -> String {
+    let json = String::from_utf8(event.context().to_json()).unwrap_or_default();
+    let mut texts = String::from("\n");
+    let mut rest = json.as_str();
+    while let Some(start) = rest.find('"') {
+        let inner = &rest[start + 1..];
+        let is_end = |(at, _): &(usize, &str)| {
+            let before = &inner[..*at];
+            (before.len() - before.trim_end_matches('\\').len()).is_multiple_of(2)
+        };
+        let end = inner.match_indices('"').find(is_end).map_or(inner.len(), |(at, _)| at);
+        let text = string_text(&format!("\"{}\"", &inner[..end])).unwrap_or_default();
+        for line in text.lines() {
+            texts.push_str(line.trim_end());
+            texts.push('\n');
+        }
+        rest = inner.get(end + 1..).unwrap_or_default();
+    }
+    texts
 }
 
 /// What belongs to the hook itself.

@@ -31,7 +31,8 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
         && rest.chars().next().is_none_or(|c| c.is_whitespace() || CLOSERS.contains(&c))
         && !prefix.ends_with(char::is_alphanumeric);
     let stands_alone = is_assignment || (ends_line(rest) && !is_prose(prefix));
-    let refuses = || meaning(key, value) != Meaning::Nothing && is_word_for_refusal(key);
+    let is_meant = || matches!(meaning(key, value), Meaning::Refusal | Meaning::Slip);
+    let refuses = || is_meant() && is_word_for_refusal(key);
     (stands_alone && refuses()).then_some(key)
 }
 

@@ -1,10 +1,12 @@
-//! The words by which hooks refuse: one table for hookrun's own contract and for every dialect.
+//! The words by which hooks refuse and ask: one table for hookrun's own contract and for every
+//! dialect.
 //!
 //! Some are those of a system, others are what people write who have no manual at hand. Where a
 //! dialect's own table gives a key another meaning, that meaning wins.
 
 use serde_json::Value;
 
+use super::object::last;
 use crate::engine::hook::Convention;
 use crate::engine::outcome::RESULT_KEYS;
 use crate::engine::spelling;
@@ -15,7 +17,13 @@ pub const NO_REASON: &str = "refused without a reason";
 /// An answer as its entries, in their order.
 pub type Answer = Vec<(String, Value)>;
 
-/// A key that can refuse.
+/// The question of a hook that asks and says nothing more.
+pub const NO_QUESTION: &str = "may it go on?";
+
+/// The key of hookrun's own questions.
+const ASK: &str = "ask";
+
+/// A key that can refuse or ask.
 #[derive(Debug)]
 pub struct RefusalWord {
     /// The key.
@@ -26,15 +34,21 @@ pub struct RefusalWord {
     pub is_read: bool,
 }
 
-/// Which values of a key refuse.
+/// Which values of a key refuse or ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusesBy {
-    /// `false`.
+    /// `false`, or `0`.
     False,
-    /// `true`, or a text, which is the reason.
+    /// `true`, a number other than `0`, a list or an object with something in it; or a text, which
+    /// is the reason.
     True,
-    /// A word that denies.
+    /// A word that denies or stops, also in a list, or `false`; the word `ask` asks.
     Word,
+    /// A word that denies, also in a list, or `false`. What merely stops or asks is a state of many
+    /// a program.
+    State,
+    /// A text, which is a question.
+    Question,
 }
 
 const fn read(key: &'static str, by: RefusesBy) -> RefusalWord {
@@ -45,7 +59,7 @@ const fn written(key: &'static str, by: RefusesBy) -> RefusalWord {
     RefusalWord { key, by, is_read: false }
 }
 
-/// Every key that can refuse.
+/// Every key that can refuse or ask.
 pub const REFUSAL_WORDS: &[RefusalWord] = &[
     read("continue", RefusesBy::False),
     read("block", RefusesBy::True),
@@ -53,9 +67,13 @@ pub const REFUSAL_WORDS: &[RefusalWord] = &[
     read("decision", RefusesBy::Word),
     read("permission", RefusesBy::Word),
     read("permissionDecision", RefusesBy::Word),
+    read(ASK, RefusesBy::Question),
     written("ok", RefusesBy::False),
     written("allow", RefusesBy::False),
     written("allowed", RefusesBy::False),
+    written("isAllowed", RefusesBy::False),
+    written("accept", RefusesBy::False),
+    written("accepted", RefusesBy::False),
     written("approve", RefusesBy::False),
     written("approved", RefusesBy::False),
     written("permit", RefusesBy::False),
@@ -68,12 +86,18 @@ pub const REFUSAL_WORDS: &[RefusalWord] = &[
     written("refused", RefusesBy::True),
     written("reject", RefusesBy::True),
     written("rejected", RefusesBy::True),
+    written("forbid", RefusesBy::True),
+    written("forbidden", RefusesBy::True),
+    written("veto", RefusesBy::True),
     written("stop", RefusesBy::True),
+    written("halt", RefusesBy::True),
+    written("abort", RefusesBy::True),
     written("action", RefusesBy::Word),
     written("verdict", RefusesBy::Word),
-    written("result", RefusesBy::Word),
-    written("status", RefusesBy::Word),
-    written("outcome", RefusesBy::Word),
+    written("effect", RefusesBy::Word),
+    written("result", RefusesBy::State),
+    written("status", RefusesBy::State),
+    written("outcome", RefusesBy::State),
     written("behavior", RefusesBy::Word),
     written("behaviour", RefusesBy::Word),
 ];
@@ -95,12 +119,15 @@ pub const DENIALS: &[&str] = &[
     "veto",
 ];
 
-/// Keys that some system's hooks decide with, beside those that refuse.
-const DECIDING: &[&str] = &["ask", "hookSpecificOutput", "stopReason"];
+/// The words that stop, which deny as a decision.
+pub const STOPS: &[&str] = &["stop", "halt", "abort", "cancel"];
+
+/// Keys that some system's hooks decide with, beside those that refuse or ask.
+const DECIDING: &[&str] = &["hookSpecificOutput", "stopReason"];
 
 /// Keys by which hooks give the reason of a refusal.
 const REASONS: &[&str] =
-    &["reason", "blockReason", "permissionDecisionReason", "stopReason", "message"];
+    &["reason", "blockReason", "permissionDecisionReason", "stopReason", "message", "msg"];
 
 /// Texts that are nothing, where a text refuses.
 const NOTHING: &[&str] = &["", "false", "none", "null"];
@@ -108,13 +135,19 @@ const NOTHING: &[&str] = &["", "false", "none", "null"];
 /// A value as it is written, in JSON or in what was meant to be JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written<'t> {
-    /// Without quotes: `false`, `True`, `1`.
+    /// Without quotes: `false`, `True`, `no`.
     Bare(&'t str),
+    /// The number 0.
+    Zero,
+    /// Any other number.
+    Number,
     /// In quotes.
     Text(&'t str),
     /// The text ends here, and perhaps within it.
     Cut(&'t str),
-    /// A list, an object.
+    /// A list or an object with something in it, and its text that denies, else its first.
+    Many(Option<&'t str>),
+    /// `null`, an empty list or object.
     Other,
 }
 
@@ -123,7 +156,9 @@ pub enum Written<'t> {
 pub enum Meaning {
     /// It refuses.
     Refusal,
-    /// It would refuse if it were spelled as it must be.
+    /// It asks.
+    Question,
+    /// It would refuse or ask if it were spelled as it must be.
     Slip,
     /// Neither.
     Nothing,
@@ -141,7 +176,7 @@ pub fn meaning(key: &str, value: Written<'_>) -> Meaning {
     }
     let is_slip = |row: &RefusalWord| match row.key {
         // The key that everybody writes by hand.
-        "continue" => spelling::nearest(key, [row.key]).is_some(),
+        "continue" if value != Written::Zero => spelling::nearest(key, [row.key]).is_some(),
         _ => is_same(row.key, key),
     };
     if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
@@ -164,42 +199,67 @@ fn is_same(known: &str, key: &str) -> bool {
 }
 
 impl RefusesBy {
-    /// Whether such a key refuses with this value.
+    /// What such a key says with this value.
     fn fits(self, value: Written<'_>) -> Meaning {
-        let is_word = |text: &str, word: &str| text.trim().eq_ignore_ascii_case(word);
-        match (self, value) {
-            (_, Written::Other) => Meaning::Nothing,
-            (RefusesBy::False, Written::Cut(text)) => slip(begins("false", text)),
-            (RefusesBy::True, Written::Cut(text)) => slip(text.parse::<f64>().is_err()),
-            (RefusesBy::Word, Written::Cut(text)) => {
-                slip(DENIALS.iter().any(|word| begins(word, text)))
-            }
-            (RefusesBy::False, Written::Bare("false")) => Meaning::Refusal,
-            (RefusesBy::False, Written::Bare(text) | Written::Text(text)) => {
-                let mut denials = ["false", "no", "off"].into_iter();
-                slip(denials.any(|word| is_word(text, word)))
-            }
-            (RefusesBy::True, Written::Bare("true")) => Meaning::Refusal,
-            (RefusesBy::True, Written::Bare(text)) => {
-                slip(["true", "yes", "on"].into_iter().any(|word| is_word(text, word)))
-            }
-            (RefusesBy::True, Written::Text(text)) => {
-                match NOTHING.iter().any(|word| is_word(text, word)) {
-                    true => Meaning::Nothing,
-                    false => Meaning::Refusal,
+        match self {
+            RefusesBy::False => match value {
+                Written::Bare("false") | Written::Zero => Meaning::Refusal,
+                Written::Bare(text) | Written::Text(text) => {
+                    slip(["false", "no", "off"].iter().any(|word| is_word(text, word)))
                 }
-            }
-            (RefusesBy::Word, Written::Text(text)) => {
-                match DENIALS.iter().any(|word| is_word(text, word)) {
-                    true => Meaning::Refusal,
-                    false => Meaning::Nothing,
+                Written::Cut(text) => slip(text == "0" || begins("false", text)),
+                Written::Number | Written::Many(_) | Written::Other => Meaning::Nothing,
+            },
+            RefusesBy::True => match value {
+                Written::Bare("true") | Written::Number | Written::Many(_) => Meaning::Refusal,
+                Written::Bare(text) => {
+                    slip(["true", "yes", "on"].iter().any(|word| is_word(text, word)))
                 }
-            }
-            (RefusesBy::Word, Written::Bare(text)) => {
-                slip(DENIALS.iter().any(|word| is_word(text, word)))
-            }
+                Written::Text(text) if NOTHING.iter().any(|word| is_word(text, word)) => {
+                    Meaning::Nothing
+                }
+                Written::Text(_) => Meaning::Refusal,
+                Written::Cut(text) => slip(text != "0"),
+                Written::Zero | Written::Other => Meaning::Nothing,
+            },
+            RefusesBy::Word | RefusesBy::State => self.by_word(value),
+            RefusesBy::Question => match value {
+                Written::Text(text) if !text.trim().is_empty() => Meaning::Question,
+                Written::Bare(text) => slip(is_word(text, "true")),
+                Written::Text(_)
+                | Written::Zero
+                | Written::Number
+                | Written::Cut(_)
+                | Written::Many(_)
+                | Written::Other => Meaning::Nothing,
+            },
         }
     }
+
+    /// What a key says that takes words.
+    fn by_word(self, value: Written<'_>) -> Meaning {
+        let is_decision = self == RefusesBy::Word;
+        let denials = || DENIALS.iter().chain(STOPS.iter().filter(|_| is_decision));
+        let denies = |text: &str| denials().any(|word| is_word(text, word));
+        let asks = |text: &str| is_decision && is_word(text, ASK);
+        match value {
+            Written::Bare("false") => Meaning::Refusal,
+            Written::Bare(text) => slip(denies(text) || is_word(text, "false")),
+            Written::Text(text) | Written::Many(Some(text)) if denies(text) => Meaning::Refusal,
+            Written::Text(text) | Written::Many(Some(text)) if asks(text) => Meaning::Question,
+            Written::Text(text) => {
+                slip(is_word(text, "false") || is_decision && is_word(text, "no"))
+            }
+            Written::Cut(text) => {
+                slip(begins("false", text) || denials().any(|word| begins(word, text)))
+            }
+            Written::Zero | Written::Number | Written::Many(_) | Written::Other => Meaning::Nothing,
+        }
+    }
+}
+
+fn is_word(text: &str, word: &str) -> bool {
+    text.trim().eq_ignore_ascii_case(word)
 }
 
 /// Whether `text` can be the beginning of a word.
@@ -217,26 +277,67 @@ impl<'v> From<&'v Value> for Written<'v> {
             Value::Bool(true) => Written::Bare("true"),
             Value::Bool(false) => Written::Bare("false"),
             Value::String(text) => Written::Text(text),
-            Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => Written::Other,
+            Value::Number(number) if number.as_f64() == Some(0.0) => Written::Zero,
+            Value::Number(_) => Written::Number,
+            Value::Array(list) if !list.is_empty() => {
+                let texts = || list.iter().filter_map(Value::as_str);
+                let denies =
+                    |text: &&str| RefusesBy::Word.by_word(Written::Text(text)) == Meaning::Refusal;
+                Written::Many(texts().find(denies).or_else(|| texts().next()))
+            }
+            Value::Object(entries) if !entries.is_empty() => Written::Many(None),
+            Value::Null | Value::Array(_) | Value::Object(_) => Written::Other,
         }
     }
 }
 
-/// The reason that an object gives: of these keys, else of the usual ones, else the text of the
-/// key that refuses.
+/// The reason that an object gives: of these keys, else of the usual ones, else what the key that
+/// refuses says.
 pub(crate) fn reason<'a>(
     answer: &'a [(String, Value)],
-    own: impl Iterator<Item = &'a str>,
+    own: impl Iterator<Item = &'static str>,
     refuses_by: Option<&'a str>,
 ) -> String {
-    let text = |name: &str| {
-        let value = answer.iter().rev().find(|(key, _)| key == name);
-        value.and_then(|(_, value)| value.as_str()).filter(|text| !text.trim().is_empty())
-    };
-    let is_text =
-        |key: &&str| REFUSAL_WORDS.iter().any(|w| w.key == *key && w.by == RefusesBy::True);
-    let given = own.chain(REASONS.iter().copied()).chain(refuses_by.filter(is_text));
-    given.filter_map(text).next().unwrap_or(NO_REASON).to_string()
+    let by = refuses_by.filter(|key| by(key) == Some(RefusesBy::True));
+    let by = || by.and_then(|key| text_in(last(answer, key)?));
+    text_of(answer, own).or_else(by).unwrap_or(NO_REASON).to_string()
+}
+
+/// The question that an object puts, by this key if it is one of all systems'.
+pub(crate) fn question(
+    answer: &[(String, Value)],
+    own: impl Iterator<Item = &'static str>,
+    asks_by: Option<&str>,
+) -> String {
+    let asks_by = asks_by.filter(|key| by(key) == Some(RefusesBy::Question));
+    let asked = asks_by.and_then(|key| last(answer, key)).and_then(Value::as_str);
+    asked.or_else(|| text_of(answer, own)).unwrap_or(NO_QUESTION).to_string()
+}
+
+fn by(key: &str) -> Option<RefusesBy> {
+    REFUSAL_WORDS.iter().find(|row| row.key == key).map(|row| row.by)
+}
+
+/// The first text under these keys, else under those of a reason.
+fn text_of(answer: &[(String, Value)], own: impl Iterator<Item = &'static str>) -> Option<&str> {
+    let text = |key| last(answer, key).and_then(Value::as_str).filter(|text| has_words(text));
+    own.chain(REASONS.iter().copied()).find_map(text)
+}
+
+/// The text of a value: its own, else the first in a list, else the reason in an object.
+fn text_in(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text.as_str()).filter(|text| has_words(text)),
+        Value::Array(list) => list.iter().find_map(text_in),
+        Value::Object(entries) => {
+            REASONS.iter().find_map(|key| entries.get(*key)).and_then(text_in)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn has_words(text: &str) -> bool {
+    !text.trim().is_empty()
 }
 
 /// Whose words a text is read in.
@@ -266,7 +367,22 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// The key of such an object that would refuse if it were spelled as it must be.
+    /// The question, if such an object asks.
+    pub fn question(self, place: &str, answer: &[(String, Value)]) -> Option<String> {
+        match self {
+            Vocabulary::Of(convention) if place.is_empty() => convention.question(answer),
+            Vocabulary::Native | Vocabulary::Of(_) | Vocabulary::Text => {
+                let asks = |(key, value): &&(String, Value)| {
+                    let may_ask = key == ASK || !self.is_data(place, key);
+                    may_ask && meaning(key, value.into()) == Meaning::Question
+                };
+                let (key, _) = answer.iter().rev().find(asks)?;
+                Some(question(answer, std::iter::empty(), Some(key)))
+            }
+        }
+    }
+
+    /// The key of such an object that would refuse or ask if it were spelled as it must be.
     pub fn slip<'a>(self, place: &str, answer: &'a [(String, Value)]) -> Option<&'a str> {
         let is_slip = |(key, value): &&(String, Value)| {
             !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Slip
@@ -334,19 +450,29 @@ mod tests {
             assert_eq!(REFUSAL_WORDS.iter().filter(|other| other.key == row.key).count(), 1);
             let (plain, slips, passes) = match row.by {
                 RefusesBy::False => (
-                    vec![Written::Bare("false")],
+                    vec![Written::Bare("false"), Written::Zero],
                     vec![Written::Text("false"), Written::Bare("False"), Written::Cut("")],
-                    vec![Written::Bare("true"), Written::Text("x"), Written::Other],
+                    vec![Written::Bare("true"), Written::Number, Written::Many(Some("false"))],
                 ),
                 RefusesBy::True => (
-                    vec![Written::Bare("true"), Written::Text("no pushes")],
+                    vec![Written::Bare("true"), Written::Number, Written::Many(None)],
                     vec![Written::Bare("True"), Written::Cut("no pu")],
-                    vec![Written::Bare("false"), Written::Text(""), Written::Text("False")],
+                    vec![Written::Bare("false"), Written::Text(""), Written::Zero],
                 ),
                 RefusesBy::Word => (
-                    DENIALS.iter().map(|word| Written::Text(word)).collect(),
-                    vec![Written::Bare("deny"), Written::Cut("de")],
-                    vec![Written::Text("allow"), Written::Bare("true"), Written::Cut("20")],
+                    DENIALS.iter().chain(STOPS).map(|word| Written::Text(word)).collect(),
+                    vec![Written::Bare("deny"), Written::Cut("de"), Written::Text("no")],
+                    vec![Written::Text("allow"), Written::Zero, Written::Many(None)],
+                ),
+                RefusesBy::State => (
+                    DENIALS.iter().map(|word| Written::Many(Some(word))).collect(),
+                    vec![Written::Bare("deny"), Written::Text("false")],
+                    vec![Written::Text("ok"), Written::Zero, Written::Text("stop")],
+                ),
+                RefusesBy::Question => (
+                    Vec::new(),
+                    vec![Written::Bare("true")],
+                    vec![Written::Text(" "), Written::Bare("x"), Written::Many(Some("x"))],
                 ),
             };
             for (values, wanted) in
@@ -360,11 +486,14 @@ mod tests {
             let denied = match row.by {
                 RefusesBy::False => Written::Bare("false"),
                 RefusesBy::True => Written::Bare("true"),
-                RefusesBy::Word => Written::Text("deny"),
+                RefusesBy::Word | RefusesBy::State | RefusesBy::Question => Written::Text("deny"),
             };
             assert_eq!(meaning(&capitals, denied), Meaning::Slip, "{capitals}");
         }
         assert_eq!(meaning("contine", Written::Bare("false")), Meaning::Slip);
         assert_eq!(meaning("level", Written::Text("block")), Meaning::Nothing);
+        assert_eq!(meaning("confine", Written::Zero), Meaning::Nothing);
+        assert_eq!(meaning("decision", Written::Text("Ask")), Meaning::Question);
+        assert_eq!(meaning("ask", Written::Text("really?")), Meaning::Question);
     }
 }

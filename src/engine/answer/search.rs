@@ -6,13 +6,12 @@
 //! 2. The innermost whole JSON object around it is read. What it refuses is refused.
 //! 3. Where there is no such object, or the key is a slip, it is *unreadable*.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::line::refusing_key;
 use super::object::{parts, read_until, value_of};
+use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, Written};
 use crate::engine::event::context::string_text;
 use crate::engine::outcome::Decision;
@@ -37,7 +36,8 @@ pub(super) const KEY_BYTES: usize = 64;
 pub(crate) struct Sought {
     /// The reason of the first refusal.
     pub(crate) refusal: Option<String>,
-    question: Option<String>,
+    /// The first question.
+    pub(crate) question: Option<String>,
     /// What looks like an answer and cannot be read as one.
     pub(crate) unreadable: Option<String>,
     /// The search ended before the text did.
@@ -64,40 +64,47 @@ impl Sought {
 
 /// Looks through a text. Of an object that is all of it, the vocabulary says what is no decision.
 pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> Sought {
-    let mut search =
-        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, found: Sought::default() };
     let text = plain(text);
-    if sightings(&text, vocabulary).next().is_some() {
-        match text.starts_with('{') && serde_json::from_str::<&RawValue>(&text).is_ok() {
-            true => search.walk(&text, "", vocabulary),
-            false => search.text(&text),
+    let mut search = Search::new(vocabulary);
+    if text.starts_with('{') && serde_json::from_str::<&RawValue>(&text).is_ok() {
+        if sightings(&text, vocabulary).next().is_some() || tidied(&text).is_some() {
+            search.walk(&text, "", vocabulary);
         }
+        return search.found;
     }
+    search.text(&text);
     search.found
-}
-
-/// The text without NULs, and with quotes for their escapes (as .NET writes them).
-fn plain(text: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(text);
-    if text.contains('\0') {
-        text = Cow::Owned(text.replace('\0', ""));
-    }
-    if text.contains("\\u0022") {
-        text = Cow::Owned(text.replace("\\u0022", "\\\""));
-    }
-    text
 }
 
 struct Search<'v> {
     vocabulary: Vocabulary<'v>,
     left_bytes: usize,
     level: usize,
+    /// It is a second look, at text with plain quotes and without comments.
+    is_tidied: bool,
     found: Sought,
 }
 
-impl Search<'_> {
-    /// Looks through text in which objects may stand.
+impl<'v> Search<'v> {
+    fn new(vocabulary: Vocabulary<'v>) -> Search<'v> {
+        let found = Sought::default();
+        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
+    }
+
+    /// Looks through text in which objects may stand, as it is and as it may have been meant.
     fn text(&mut self, text: &str) {
+        self.objects(text);
+        if self.is_tidied || self.found.refusal.is_some() {
+            return;
+        }
+        if let Some(tidied) = tidied(text) {
+            self.is_tidied = true;
+            self.objects(&tidied);
+            self.is_tidied = false;
+        }
+    }
+
+    fn objects(&mut self, text: &str) {
         let mut read_to = 0;
         for sighting in sightings(text, self.vocabulary) {
             if self.found.refusal.is_some() {
@@ -172,12 +179,8 @@ impl Search<'_> {
 
     fn object(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
         let entries = parts(json);
-        let value = |raw: &str| match raw.as_bytes().first() {
-            Some(b'{' | b'[') => Value::Null,
-            Some(_) | None => value_of(raw),
-        };
-        let key = |(key, value_of_key): &(&RawValue, &RawValue)| {
-            Some((string_text(key.get())?, value(value_of_key.get())))
+        let key = |(key, value): &(&RawValue, &RawValue)| {
+            Some((string_text(key.get())?, outline(value.get(), OUTLINED)))
         };
         let answer: Vec<(String, Value)> = entries.iter().filter_map(key).collect();
         if let Some(reason) = vocabulary.refusal(place, &answer) {
@@ -187,10 +190,8 @@ impl Search<'_> {
         if let Some(slip) = vocabulary.slip(place, &answer) {
             self.unreadable(slip);
         }
-        let ask = answer.iter().rev().find(|(key, _)| key == "ask" && place.is_empty());
-        let ask = ask.and_then(|(_, value)| value.as_str()).filter(|ask| !ask.trim().is_empty());
-        if let Some(ask) = ask {
-            self.found.question.get_or_insert_with(|| ask.to_string());
+        if let Some(question) = vocabulary.question(place, &answer) {
+            self.found.question.get_or_insert(question);
         }
         for (key, value) in &entries {
             let Some(key) = string_text(key.get()) else { continue };
@@ -239,6 +240,7 @@ fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sig
         let is_after_brace = first_brace < at;
         let is_wanted = match says {
             Meaning::Nothing => is_quoted && is_after_brace && vocabulary.knows(&key),
+            Meaning::Question => is_after_brace,
             Meaning::Refusal | Meaning::Slip => is_quoted || is_after_brace,
         };
         is_wanted.then_some(Sighting { at, key, is_escaped })
@@ -303,8 +305,10 @@ fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
         let word = text.trim_start_matches(is_letter);
         let word = &text[..text.len() - word.len()];
         return match word {
-            "" => Written::Other,
+            "" => many_after(text),
             _ if word.len() == text.len() => Written::Cut(word),
+            _ if word.parse::<u64>() == Ok(0) => Written::Zero,
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => Written::Number,
             _ => Written::Bare(word),
         };
     };
@@ -312,6 +316,49 @@ fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
     match inner.split_once(quote) {
         Some((value, _)) => Written::Text(value.trim_end_matches('\\')),
         None => Written::Cut(inner),
+    }
+}
+
+/// The list or object that begins here.
+fn many_after(text: &str) -> Written<'_> {
+    let Some(inner) = text.strip_prefix(['[', '{']).map(str::trim_start) else {
+        return Written::Other;
+    };
+    match inner.as_bytes().first() {
+        None => Written::Cut(""),
+        Some(b']' | b'}') => Written::Other,
+        Some(b'{' | b'[') => Written::Many(None),
+        Some(_) => match value_after(inner, false) {
+            Written::Text(text) => Written::Many(Some(text)),
+            Written::Bare(_)
+            | Written::Zero
+            | Written::Number
+            | Written::Cut(_)
+            | Written::Many(_)
+            | Written::Other => Written::Many(None),
+        },
+    }
+}
+
+/// How many levels of a value are read to see what it says.
+const OUTLINED: usize = 2;
+
+/// A value without what lies deeper than `levels`.
+fn outline(raw: &str, levels: usize) -> Value {
+    let inner = |raw: &RawValue| outline(raw.get(), levels - 1);
+    match raw.as_bytes().first() {
+        Some(b'{' | b'[') if levels == 0 => Value::Null,
+        Some(b'{') => {
+            let entry = |(key, value): (&RawValue, &RawValue)| {
+                Some((string_text(key.get())?, inner(value)))
+            };
+            Value::Object(parts(raw).into_iter().filter_map(entry).collect())
+        }
+        Some(b'[') => {
+            let list: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+            Value::Array(list.into_iter().map(inner).collect())
+        }
+        Some(_) | None => value_of(raw),
     }
 }
 

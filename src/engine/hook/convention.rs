@@ -57,6 +57,10 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// The reason, if a whole JSON object refuses in these words or in any other known ones.
     fn refusal(&self, answer: &[(String, Value)]) -> Option<String>;
 
+    /// The question, if a whole JSON object asks in any known words but those that only this
+    /// system knows.
+    fn question(&self, answer: &[(String, Value)]) -> Option<String>;
+
     /// Whether what is under `key` at this place (a path of keys with dots, empty for the whole
     /// answer) is no part of the decision: a new input, a text for the model.
     fn is_data(&self, place: &str, key: &str) -> bool;
@@ -107,6 +111,8 @@ pub struct Permit<'a> {
     pub hook: &'a Hook,
     /// What it was given, where that was in the words of another host than the one that asks.
     pub given: Option<Given<'a>>,
+    /// The event that it was asked about, if there is one.
+    pub about: Option<&'a Event>,
 }
 
 /// What a hook was given in the words of its own host.

@@ -3,12 +3,12 @@
 //! `HOOKRUN_CASES=1000000 cargo test --release --test it answers::broken -- --nocapture` tries a
 //! million of them.
 
-use hookrun::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy};
+use hookrun::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy, STOPS};
 use hookrun::dialects::{Results, Says};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::{Speaker, is_held, speakers};
+use super::{Speaker, is_held, is_question_put, speakers};
 
 /// How many are tried where nobody says otherwise.
 const CASES: u32 = 4_000;
@@ -27,13 +27,35 @@ impl Refusal {
         REFUSAL_WORDS[self.word % REFUSAL_WORDS.len()].key
     }
 
+    fn by(&self) -> RefusesBy {
+        REFUSAL_WORDS[self.word % REFUSAL_WORDS.len()].by
+    }
+
     /// The value, as a literal: `false`, `true` or a word in quotes.
-    fn value(&self) -> String {
-        match REFUSAL_WORDS[self.word % REFUSAL_WORDS.len()].by {
+    fn word(&self) -> String {
+        match self.by() {
             RefusesBy::False => "false".to_string(),
             RefusesBy::True => "true".to_string(),
-            RefusesBy::Word => format!("\"{}\"", DENIALS[self.denial % DENIALS.len()]),
+            RefusesBy::State => format!("\"{}\"", DENIALS[self.denial % DENIALS.len()]),
+            RefusesBy::Question => "\"really?\"".to_string(),
+            RefusesBy::Word => {
+                let words = [DENIALS, STOPS].concat();
+                format!("\"{}\"", words[self.denial % words.len()])
+            }
         }
+    }
+
+    /// The value as JSON has it: also as a number, in a list, in an object.
+    fn value(&self) -> String {
+        let word = self.word();
+        let others: &[&str] = match self.by() {
+            RefusesBy::False => &["0"],
+            RefusesBy::True => &["1", "[\"no\"]", "{\"reason\":\"no\"}", "[{\"msg\":\"no\"}]"],
+            RefusesBy::Word | RefusesBy::State => &["false", "[\"deny\"]"],
+            RefusesBy::Question => &[],
+        };
+        // Mostly the word.
+        others.get(self.denial % 8).map_or(word, |other| (*other).to_string())
     }
 
     /// An object of this key and value, with a reason that is written as `reason`.
@@ -100,12 +122,28 @@ const WRITINGS: &[Writing] = &[
         let value = refusal.value().replace("false", "\"false\"").replace("true", "\"true\"");
         refusal.object(&quoted(refusal.key()), &value, &json(&refusal.reason))
     },
+    // What editors, web pages and programs make of quotes and signs.
+    |refusal, _| plain(refusal).replace('"', "\u{201c}"),
+    |refusal, _| plain(refusal).replace('"', "&quot;"),
+    |refusal, _| plain(refusal).replace('"', "\\u0022").replace(':', "\\u003a"),
+    // With comments.
+    |refusal, _| plain(refusal).replacen(':', " /* why */ :", 1),
+    |refusal, _| plain(refusal).replacen('{', "{\n  // why\n  ", 1),
+    |refusal, _| {
+        let value = refusal.value();
+        format!("{{\n  # why\n  {}: {value}\n}}", refusal.key())
+    },
     |refusal, at| {
         let mut key = "continue".to_string();
         key.remove(1 + at % 7);
         refusal.object(&quoted(&key), "false", &json(&refusal.reason))
     },
 ];
+
+/// The key and the value alone.
+fn plain(refusal: &Refusal) -> String {
+    format!("{{\"{}\":{}}}", refusal.key(), refusal.value())
+}
 
 /// The ways to write it down that are no JSON: YAML, TOML, words of a log, an assignment.
 const LINES: &[fn(&str, &str) -> String] = &[
@@ -211,7 +249,7 @@ fn owns(speaker: Speaker, key: &str) -> bool {
 
 /// The refusal as a line of text that is no JSON.
 fn as_line(refusal: &Refusal, [form, value, noise]: [usize; 3]) -> String {
-    let value = VALUES[value % VALUES.len()](&refusal.value());
+    let value = VALUES[value % VALUES.len()](&refusal.word());
     let line = LINES[form % LINES.len()](refusal.key(), &value);
     let (before, after) = LINE_NOISE[noise % LINE_NOISE.len()];
     format!("{before}{line}{after}")
@@ -235,9 +273,13 @@ fn no_refusal_in_any_words_however_broken_allows() {
         let wrapped = WRAPPINGS[wrapping % WRAPPINGS.len()](&written);
         let (before, after) = NOISE[noise % NOISE.len()];
         let said = format!("{before}{wrapped}{after}");
-        for said in [said, as_line(&refusal, [writing, at, noise])] {
+        let is_question = refusal.by() == RefusesBy::Question;
+        // A line of prose may well ask.
+        let line = (!is_question).then(|| as_line(&refusal, [writing, at, noise]));
+        for said in line.into_iter().chain([said]) {
             let ending = speaker.says(&said);
-            let is_fine = is_held(&ending) || owns(speaker, refusal.key());
+            let is_asked = is_question && is_question_put(&ending);
+            let is_fine = is_held(&ending) || is_asked || owns(speaker, refusal.key());
             prop_assert!(is_fine, "{} {said:?}: {ending:?}", speaker.name);
         }
         Ok(())

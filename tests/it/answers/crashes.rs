@@ -18,7 +18,7 @@ use crate::sandbox::Sandbox;
 fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let spec = catalog::find("tool.pre").unwrap();
     let hook = Hook::new("guard", "tool.pre", handler);
-    let permit = Permit { spec, hook: &hook, given: None };
+    let permit = Permit { spec, hook: &hook, given: None, about: None };
     let stderr = Captured {
         head: stderr.as_bytes().to_vec(),
         tail: Vec::new(),
@@ -173,6 +173,66 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         let reason = stderr.trim().to_string();
         assert_eq!(verdict.decision, Decision::Block { reason });
     }
+}
+
+/// A crash that an event holds, for a hook that quotes the event when it refuses.
+const QUOTED: &[(&str, &str)] = &[
+    ("a.sh", "done\na.sh: line 9: x: command not found"),
+    ("a.sh", "/p/hooks.d/tool.pre/a.sh: 9: x: not found"),
+    ("a.py", PYTHON),
+    ("a.py", "  File \"a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed"),
+    ("a.js", NODE),
+    ("a.rb", RUBY),
+    ("a.pl", "no \"policy\" at a.pl line 4."),
+];
+
+#[test]
+fn a_hook_that_quotes_its_event_decides() {
+    let spec = catalog::find("tool.pre").unwrap();
+    let ended = |name: &str, text: &str, stderr: &str| {
+        let input = serde_json::json!({ "toolName": "bash", "toolInput": { "command": text } });
+        let context = hookrun::event::Context::parse(input.to_string()).unwrap();
+        let event = hookrun::event::Event::new(spec.clone().into(), "native", context).unwrap();
+        let hook = Hook::new("guard", "tool.pre", file(name));
+        let permit = Permit { spec, hook: &hook, given: None, about: Some(&event) };
+        let stderr = Captured {
+            head: stderr.as_bytes().to_vec(),
+            tail: Vec::new(),
+            total_bytes: stderr.len() as u64,
+        };
+        let status = if name == "a.pl" { 255 } else { 1 };
+        judge(Exit::Status(status), &Captured::default(), &stderr, permit).0
+    };
+    for (name, crash) in QUOTED {
+        for text in [(*crash).to_string(), format!("echo\n{crash}\n\n"), format!("x {crash}")] {
+            for stderr in [text.clone(), format!("refused:\n{text}"), format!("refused: {text}\n")]
+            {
+                let ending = ended(name, &text, &stderr);
+                assert!(ending.verdict().is_some(), "{stderr}: {ending:?}");
+            }
+        }
+        // It has crashed itself, whatever words of it are in the event.
+        let last = crash.trim_end().lines().last().unwrap();
+        let word = last.split(' ').next_back().unwrap();
+        for text in ["ls", word, name, "a.sh: line", "Traceback (most recent call last):"] {
+            let ending = ended(name, text, crash);
+            assert!(matches!(ending, Ending::Crashed { .. }), "{text}: {crash}: {ending:?}");
+        }
+    }
+}
+
+#[test]
+fn a_quoted_crash_is_no_failure_where_failures_are_let_through() {
+    let stop = "last=$(sed 's/.*\"done.n//; s/\".*//'); echo \"you said: $last\" >&2; exit 1";
+    let said = r#"{"lastAssistantMessage":"done\na.sh: line 9: x: command not found"}"#;
+    let sandbox = Sandbox::new().script("hooks.d/agent.stop/a.sh", &format!("#!/bin/sh\n{stop}\n"));
+    sandbox
+        .hookrun(&["run", "agent.stop"], said.as_bytes())
+        .blocks_saying("you said: a.sh: line 9");
+    let tool = "# hookrun: on_failure=allow\necho \"refused: $HOOKRUN_ACTION_COMMAND\" >&2; exit 1";
+    let said = r#"{"toolName":"bash","toolInput":{"command":"echo\na.sh: 9: x: not found"}}"#;
+    let sandbox = Sandbox::new().hook("a.sh", tool);
+    sandbox.hookrun(&["run", "tool.pre"], said.as_bytes()).blocks_saying("refused: echo");
 }
 
 #[test]

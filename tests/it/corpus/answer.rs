@@ -93,7 +93,7 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
     };
     let handler = Handler::File("a.py".into());
     let hook = Hook { rewrite: case.rewrite, ..Hook::new("a.py", &case.spec.name, handler) };
-    let permit = Permit { spec: case.spec, hook: &hook, given: None };
+    let permit = Permit { spec: case.spec, hook: &hook, given: None, about: None };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)
 }

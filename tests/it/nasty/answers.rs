@@ -79,7 +79,7 @@ answers! {
     a_refusal_in_capitals_is_malformed: r#"{"CONTINUE":false}"# => malformed "`CONTINUE`";
     a_text_for_a_boolean_is_malformed: r#"{"continue":"false"}"# =>
         malformed "`continue` must be a JSON boolean";
-    a_number_for_a_boolean_is_malformed: r#"{"continue":0}"# =>
+    a_number_for_a_boolean_is_malformed: r#"{"continue":1}"# =>
         malformed "`continue` must be a JSON boolean";
     null_for_a_boolean_is_malformed: r#"{"continue":null}"# =>
         malformed "`continue` must be a JSON boolean";
