@@ -24,6 +24,20 @@ pub struct Call {
     pub event: Event,
 }
 
+/// A task that has begun. Dropped, it is cancelled: its future is dropped where it waits.
+#[cfg(feature = "tokio")]
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) task: tokio::task::AbortHandle,
+}
+
+#[cfg(feature = "tokio")]
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 /// A call that has begun.
 #[derive(Debug)]
 pub(super) struct Begun {
@@ -33,7 +47,7 @@ pub(super) struct Begun {
     pub(super) why: Ending,
     /// Ends its task, if it is one.
     #[cfg(feature = "tokio")]
-    pub(super) task: Option<super::tasks::Running>,
+    pub(super) task: Option<Running>,
 }
 
 impl Begun {

@@ -17,8 +17,6 @@ use libc::{
     SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, c_int,
 };
 
-use super::spawn;
-
 /// What a terminal, a host and an init system send to stop a program, also one that ignores it.
 const REQUESTS: &[c_int] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
@@ -192,6 +190,15 @@ pub fn hold_out() {
     }
 }
 
+/// Whether this process ignores a signal, and not only lets it have no effect.
+pub(super) fn is_ignored(signal: libc::c_int) -> bool {
+    let mut now = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: without a new action it only writes the present one, to room for it.
+    let is_known = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) } == 0;
+    // SAFETY: then it has been written.
+    is_known && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
+}
+
 impl Abort {
     /// One that only [`Abort::raise`] raises.
     ///
@@ -217,7 +224,7 @@ impl Abort {
             catch(signal)?;
         }
         // Else no handler: it would interrupt us at the end of each hook.
-        if spawn::is_ignored(SIGCHLD) {
+        if is_ignored(SIGCHLD) {
             act(SIGCHLD, libc::SIG_DFL)?;
         }
         Ok(abort)

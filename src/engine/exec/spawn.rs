@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use rustix::process::Pid;
 
-use super::signals::HELD_OUT;
+use super::signals::{HELD_OUT, is_ignored};
 
 /// The lowest descriptor that is no standard stream.
 const FIRST_FREE: RawFd = 3;
@@ -77,15 +77,6 @@ const SETSID: libc::c_int = 0x0400;
 
 /// The last signal of Linux; other systems have fewer.
 const LAST_SIGNAL: libc::c_int = 64;
-
-/// Whether this process ignores a signal, and not only lets it have no effect.
-pub(super) fn is_ignored(signal: libc::c_int) -> bool {
-    let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: without a new action it only writes the present one, to room for it.
-    let is_known = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) } == 0;
-    // SAFETY: then it has been written.
-    is_known && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
-}
 
 /// Variables as the system takes them.
 #[derive(Debug, Clone, Default)]

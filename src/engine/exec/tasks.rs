@@ -7,25 +7,12 @@ use std::sync::Mutex;
 use std::task::Poll;
 
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::task::AbortHandle;
 
-use super::call::{Call, Reply, in_words, no_thread, panicked};
+use super::call::{Call, Reply, Running, in_words, no_thread, panicked};
 use super::workers::Permit;
 use super::{Engine, locked};
 use crate::engine::hook::{Called, Returned};
 use crate::engine::run::StartError;
-
-/// A task that has begun. Dropped, it is cancelled: its future is dropped where it waits.
-#[derive(Debug)]
-pub(super) struct Running {
-    task: AbortHandle,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 /// A runtime of our own with one thread, made for the first task that has no other.
 #[derive(Debug, Default)]

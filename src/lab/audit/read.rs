@@ -5,10 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::record::RecordError;
-
-/// The longest line that is read: more than any host sends.
-pub const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
+use super::record::{LONGEST_LINE_BYTES, RecordError};
 
 /// How much is read at once from the end.
 const BLOCK: usize = 64 * 1024;

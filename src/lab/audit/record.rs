@@ -22,6 +22,9 @@ use crate::lab::report::json::RunReport;
 /// The version of the form of a line: what `hookrun` says in it.
 pub const VERSION: u64 = 1;
 
+/// The longest line that is read: more than any host sends.
+pub const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
+
 /// How much of a context the decision log keeps.
 pub const LOGGED_BYTES: usize = 64 * 1024;
 
@@ -199,7 +202,7 @@ pub enum RecordError {
     #[error("the line is cut off: whoever wrote it was interrupted; remove the line")]
     CutOff,
     /// It is longer than any record that is read.
-    #[error("the line is longer than {} MiB; remove it", super::read::LONGEST_LINE_BYTES >> 20)]
+    #[error("the line is longer than {} MiB; remove it", LONGEST_LINE_BYTES >> 20)]
     TooLong,
     /// Something else stands there.
     #[error("it is no record of hookrun: {problem}; remove the line")]
