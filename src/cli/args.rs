@@ -89,6 +89,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     )]
     List(ListArgs),
     /// Show one hook with all its settings
+    #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Show(ShowArgs),
     /// Check all hooks and their configuration
     #[command(
@@ -102,6 +103,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     )]
     New(NewArgs),
     /// Show the events, or one event in full
+    #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
     Events(EventsArgs),
     /// Print the JSON Schema of an event's context and of the result
     Schema(SchemaArgs),

@@ -123,6 +123,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     if text.as_deref() == Some(current.as_str()) {
         site.head(out)?;
         writeln!(out, "  has nothing of hookrun's; nothing was changed")?;
+        site.tell_of_others(&current, out)?;
         return Ok(Exit::Yes);
     }
     let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
@@ -144,6 +145,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     if let Some(copy) = copy {
         writeln!(out, "  what was there: {}", site.paths.show(&copy))?;
     }
+    site.tell_of_others(text.as_deref().unwrap_or_default(), out)?;
     Ok(Exit::Yes)
 }
 
@@ -236,6 +238,23 @@ impl<'a> Site<'a> {
             )),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Names the commands that run hookrun and that `install` never wrote: they stay.
+    fn tell_of_others(&self, text: &str, out: &mut dyn Write) -> Result<()> {
+        let Form::Settings(settings) = self.host.form else { return Ok(()) };
+        let hooks = Document::read(text, settings).map(|document| document.hooks());
+        for hook in hooks.unwrap_or_default() {
+            let command = hook.command.unwrap_or_default();
+            if !self.is_own(&command) && program::runs_hookrun(&command, self.env) {
+                let event = &hook.event;
+                writeln!(
+                    out,
+                    "  note: `{command}` of {event} runs hookrun in its own way and stays"
+                )?;
+            }
+        }
+        Ok(())
     }
 
     fn is_own(&self, text: &str) -> bool {

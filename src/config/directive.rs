@@ -49,7 +49,7 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
     while let Some((number, line)) = lines.next() {
         let text = line.trim();
         if number == 1 && text.starts_with("#!") {
-            problems.extend(line_end(&head).map(|fault| fault.in_file(file, at(1))));
+            problems.extend(line_end(&head, file).map(|fault| fault.in_file(file, at(1))));
             continue;
         }
         if text.is_empty() {
@@ -85,14 +85,16 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
 
 /// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
 /// `env` would look for one with the CR in its name, and its failure says nothing of it.
-fn line_end(head: &str) -> Option<Fault> {
+fn line_end(head: &str, file: &Path) -> Option<Fault> {
     let (first, _) = head.split_once('\n')?;
     let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
     if !first.ends_with('\r') || !interpreter.ends_with("/env") {
         return None;
     }
     let cause = "its first line ends in CR LF, so its interpreter is not found";
-    Some(Fault::new(cause, "save it with the line ends of Unix: `sed -i 's/\\r$//' FILE`"))
+    let file = file.display();
+    let cure = format!("save it with the line ends of Unix: `sed -i 's/\\r$//' '{file}'`");
+    Some(Fault::new(cause, cure))
 }
 
 /// What a comment says, without the marks that begin it.

@@ -113,6 +113,9 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
             let does_not_ask = found.iter().any(|one| one.contains("does not ask hookrun"));
             assert_eq!(does_not_ask, !is_other && !is_installed, "{command} {found:?}");
         }
+        let ran = sandbox.hookrun(&["uninstall", "claude"], b"");
+        let is_named = ran.exits(0).stdout.contains("runs hookrun in its own way and stays");
+        assert_eq!(is_named, is_other, "{command} {ran:?}");
     }
 }
 
