@@ -194,3 +194,13 @@ fn a_report_tells_why_a_status_passed_or_blocked() {
     let note = report["hooks"][0]["notes"][0].as_str().unwrap();
     assert!(note.contains("end it with `exit 0`"), "{note}");
 }
+
+#[test]
+fn an_event_of_a_folder_that_was_not_read_says_where_was_looked() {
+    let sandbox = Sandbox::new().hook("h", "exit 0");
+    let folder = sandbox.path().display().to_string();
+    let ran = sandbox.hookrun(&["run", "plan.made"], b"{}");
+    ran.exits(2).says("unknown event `plan.made`").says(&folder).says("`--hooks DIR`");
+    let empty = Sandbox::new().hookrun(&["run", "plan.made"], b"{}");
+    empty.exits(2).says("no hookrun.toml was found").says("`--hooks DIR`");
+}

@@ -293,3 +293,18 @@ fn a_hook_that_reads_the_working_tree_of_a_commit_is_noted() {
         assert_eq!(ran.exits(0).stdout.contains(said), is_noted, "{body}: {ran:?}");
     }
 }
+
+#[test]
+fn a_foreign_hook_beside_one_that_was_kept_is_joined_with_it_in_two_steps() {
+    let git = installed();
+    fs::copy(git.sandbox.at(HOOK), git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();
+    fs::write(git.sandbox.at(HOOK), "#!/bin/sh\nexit 0\n").unwrap();
+    let (status, found) = problems(&git);
+    assert_eq!(status, 1, "{found:?}");
+    let is_it = |one: &String| one.contains("put what both do into") && one.contains("and remove");
+    assert!(found.iter().any(is_it), "{found:?}");
+    git.hookrun("w", &["install", "git"]).exits(2);
+    fs::remove_file(git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();
+    git.hookrun("w", &["install", "git"]).exits(0);
+    assert_eq!(problems(&git).0, 0);
+}
