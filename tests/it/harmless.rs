@@ -239,3 +239,22 @@ fn a_host_gets_the_reason_byte_by_byte() {
     let sandbox = sandbox(&format!("printf %s {} >&2; exit 1", quoted()));
     assert_eq!(sandbox.run("tool.pre").stderr.trim_end(), HOSTILE);
 }
+
+/// Whose log obeys commands, and who asked for a report, read stderr as people do.
+#[test]
+fn commands_of_a_log_take_no_effect_in_teamcity_and_beside_a_report() {
+    let say = "printf '##teamcity[buildStop]\\n::add-mask::a\\n##vso[x]y\\n' >&2; exit 1";
+    for (variable, arguments) in [
+        (("TEAMCITY_VERSION", "2026.1"), &["run", "tool.pre"][..]),
+        (("X", ""), &["run", "tool.pre", "--format", "json"]),
+        (("X", ""), &["run", "tool.pre", "--format", "github"]),
+    ] {
+        let sandbox = Sandbox::new().hook("h", say).variable(variable.0, variable.1);
+        let ran = sandbox.hookrun(arguments, b"{}");
+        for command in ["##teamcity[", "##vso["] {
+            assert!(!ran.stderr.contains(command), "{arguments:?}: {ran:?}");
+        }
+        assert!(!ran.stderr.lines().any(|line| line.starts_with("::")), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("buildStop"), "{arguments:?}: {ran:?}");
+    }
+}

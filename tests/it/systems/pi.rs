@@ -316,7 +316,7 @@ fn a_budget_still_ends_a_hook_that_has_no_timeout() {
 
 #[test]
 fn an_error_of_a_tool_call_hook_blocks_the_tool() {
-    for body in ["echo 'cannot read policy' >&2; exit 1", "kill -9 $$", "echo '{\"block\": 1}'"] {
+    for body in ["echo 'cannot read policy' >&2; exit 1", "kill -9 $$", "echo '{\"reason\": 7}'"] {
         let body = format!("# hookrun: dialect=pi\n{body}");
         let sandbox = Sandbox::new().hook_for("tool_call", "gate", &body);
         let ran = pi(&sandbox, "tool_call", &tool_call("ls"));
