@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use hookrun::answer;
-use hookrun::chain::Surroundings;
-use hookrun::event::catalog::Catalog;
-use hookrun::event::{Context, Event};
-use hookrun::hook::convention::Permit;
-use hookrun::hook::{Handler, Hook, Matcher, Sandbox};
-use hookrun::outcome::Settled;
-use hookrun::plan::Plan;
-use hookrun::registry::Registry;
-use hookrun::run::{Captured, Exit};
-use hookrun::runner::Runner;
+use hookrun::internals::answer;
+use hookrun::internals::chain::Surroundings;
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::event::{Context, Event};
+use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::{Handler, Hook, Matcher, Sandbox};
+use hookrun::internals::outcome::Settled;
+use hookrun::internals::plan::Plan;
+use hookrun::internals::registry::Registry;
+use hookrun::internals::run::{Captured, Exit};
+use hookrun::internals::runner::Runner;
 
 const PROGRAM: &str = "/bin/true";
 

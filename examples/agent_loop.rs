@@ -5,8 +5,7 @@
 
 use std::io::{self, Write};
 
-use hookrun::reminder::refused_result;
-use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict};
+use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict, refused_result};
 use serde_json::{Value, json};
 
 const SESSION: &str = "s-1";

@@ -12,8 +12,7 @@ use hookrun::dialects::tools::Tools;
 use hookrun::dialects::{
     Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
 };
-use hookrun::event::{Context, Merge};
-use hookrun::{Config, Environment, Event, Hook, OnFailure, Runner};
+use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runner};
 
 static MAIL: Dialect = Dialect {
     name: "mail",

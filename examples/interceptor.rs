@@ -5,13 +5,8 @@
 
 use std::io::{self, Write};
 
-use hookrun::config::Environment;
-use hookrun::event::Event;
-use hookrun::hook::Hook;
 use hookrun::interceptor::{After, Before, Intercepted, Interceptors, ToolCall, ToolResult, Tools};
-use hookrun::outcome::Verdict;
-use hookrun::registry::Registry;
-use hookrun::runner::Runner;
+use hookrun::{Environment, Event, Hook, Registry, Runner, Verdict};
 use serde_json::{Value, json};
 
 fn interceptors() -> Interceptors {

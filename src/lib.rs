@@ -101,6 +101,7 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 
 #[cfg(feature = "cli")]
 mod cli;
+#[doc(hidden)]
 pub mod config;
 pub mod dialects;
 mod engine;
@@ -109,17 +110,34 @@ mod lab;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main;
-pub use engine::{
-    access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
-    reminder, run, runner, session, spelling, ui,
+pub use config::{Config, ConfigError, Environment, Position, Problem, RunnerBuilder, Severity};
+pub use engine::event::catalog::UnknownEvent;
+pub use engine::event::{
+    Action, ActionKind, BuildError, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
 };
-pub use lab::{audit, conformance, replay, report, scenario};
-
-pub use config::{Config, ConfigError, Environment, RunnerBuilder};
-pub use engine::event::{Action, ActionKind, BuildError, Event, EventBuilder, OnFailure};
-pub use engine::exec::Abort;
-pub use engine::hook::{Hook, Matcher};
-pub use engine::outcome::{Decision, Finding, Outcome, Refusal, Settled, Verdict};
-pub use engine::reminder::Reminders;
-pub use engine::run::{Allowed, Ending, Fate, HookRun, Run, Trace};
+pub use engine::exec::{Abort, Budget};
+pub use engine::hook::matcher::MatcherError;
+pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
+pub use engine::interceptor::{self, Interceptors};
+pub use engine::outcome::{
+    Cause, Decision, Finding, Notice, Outcome, Question, Refusal, Rewritten, Settled, Verdict,
+};
+pub use engine::registry::Registry;
+pub use engine::reminder::{Reminder, Reminders, refused_result};
+pub use engine::run::{Allowed, Captured, Ending, Exit, Fate, HookRun, Run, StartError, Trace};
 pub use engine::runner::Runner;
+pub use engine::session::{Message, Session};
+pub use engine::ui::{Answer, Request, Ui};
+pub use lab::audit::{Journal, Log, Redactor};
+
+/// What this package's own program, tests, benches and examples of dialects look at. It promises
+/// nothing: any release may change it.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::config;
+    pub use crate::engine::{
+        access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
+        reminder, run, runner, session, spelling, ui,
+    };
+    pub use crate::lab::{audit, conformance, replay, report, scenario};
+}

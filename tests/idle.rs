@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hookrun::chain::Surroundings;
-use hookrun::event::catalog::Catalog;
-use hookrun::event::{Context, Event};
-use hookrun::exec::Abort;
-use hookrun::hook::Hook;
-use hookrun::registry::Registry;
-use hookrun::runner::Runner;
+use hookrun::internals::chain::Surroundings;
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::event::{Context, Event};
+use hookrun::internals::exec::Abort;
+use hookrun::internals::hook::Hook;
+use hookrun::internals::registry::Registry;
+use hookrun::internals::runner::Runner;
 
 fn surroundings() -> Surroundings {
     Surroundings::new("/", "/nonexistent", "idle")

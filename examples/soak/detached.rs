@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hookrun::outcome::NoticeKind;
-use hookrun::run::{Fate, Run};
+use hookrun::internals::outcome::NoticeKind;
+use hookrun::internals::run::{Fate, Run};
 
 use crate::faults::{Fired, Shot};
 use crate::leaks;

@@ -5,9 +5,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use hookrun::exec::{Abort, Budget};
-use hookrun::run::Run;
-use hookrun::runner::Runner;
+use hookrun::internals::exec::{Abort, Budget};
+use hookrun::internals::run::Run;
+use hookrun::internals::runner::Runner;
 use rustix::process::{Resource, Rlimit};
 
 use crate::detached;

@@ -1,7 +1,7 @@
 //! Is it the right decision, for the right reason? What a run says against what was expected.
 
-use hookrun::outcome::{Cause, Settled};
-use hookrun::run::{Ending, Fate, Run, Trace};
+use hookrun::internals::outcome::{Cause, Settled};
+use hookrun::internals::run::{Ending, Fate, Run, Trace};
 
 use crate::scenarios::{Expected, Scenario};
 

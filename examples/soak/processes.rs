@@ -98,7 +98,11 @@ pub(crate) fn decide(
 }
 
 /// Decides one event without any process to be had: at first, or for as long as it takes.
-fn decide_one(site: &Site, number: usize, dice: &mut Dice) -> (hookrun::run::Run, Terms) {
+fn decide_one(
+    site: &Site,
+    number: usize,
+    dice: &mut Dice,
+) -> (hookrun::internals::run::Run, Terms) {
     let is_for_ever = dice.once_in(6);
     let pause = dice.time_below(Duration::from_millis(60));
     let terms = if is_for_ever { Terms::certain(NO_PROCESSES) } else { Terms::maybe(NO_PROCESSES) };

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-use hookrun::outcome::{Cause, Settled};
-use hookrun::run::Run;
+use hookrun::internals::outcome::{Cause, Settled};
+use hookrun::internals::run::Run;
 use serde::{Deserialize, Serialize};
 
 use crate::judge;

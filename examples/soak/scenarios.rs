@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookrun::outcome::Cause;
+use hookrun::internals::outcome::Cause;
 
 use crate::hook::PHOTO_FINISH;
 

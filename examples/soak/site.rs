@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookrun::chain::Surroundings;
-use hookrun::event::catalog::Catalog;
-use hookrun::event::{Context, Event};
-use hookrun::exec::{Grounds, OwnProgram, Pulse};
-use hookrun::hook::{Handler, Hook, Limits, Matcher, Sandbox};
-use hookrun::registry::Registry;
-use hookrun::runner::Runner;
+use hookrun::internals::chain::Surroundings;
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::event::{Context, Event};
+use hookrun::internals::exec::{Grounds, OwnProgram, Pulse};
+use hookrun::internals::hook::{Handler, Hook, Limits, Matcher, Sandbox};
+use hookrun::internals::registry::Registry;
+use hookrun::internals::runner::Runner;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use hookrun::exec::{Abort, confine, keeper};
+use hookrun::internals::exec::{Abort, confine, keeper};
 
 use crate::dice::Dice;
 use crate::faults::{FAULTS, PLAIN, Shot, Way};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookrun::exec::tree;
+use hookrun::internals::exec::tree;
 
 use crate::leaks;
 use crate::report::Ledger;

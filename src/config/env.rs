@@ -45,7 +45,7 @@ pub struct Environment {
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
     /// Whether it is a job of a CI system, whose log obeys commands: by the variables of
-    /// [`CI_SYSTEMS`].
+    /// `CI_SYSTEMS`.
     pub is_ci: bool,
     /// `$BUILDKITE`: whether it is Buildkite, in whose log lines begin groups.
     pub is_buildkite: bool,

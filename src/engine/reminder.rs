@@ -55,8 +55,8 @@ impl ReminderKind {
 /// together: what one collects another drains.
 ///
 /// ```
-/// use hookrun::outcome::{Outcome, Said};
-/// use hookrun::reminder::Reminders;
+/// use hookrun::internals::outcome::Said;
+/// use hookrun::{Outcome, Reminders};
 ///
 /// let reminders = Reminders::default();
 /// reminders.suppress("reminders.hook.success")?;

@@ -123,12 +123,12 @@ impl Runner {
     /// this runner is asked afterwards is refused, if it can be. No signal handler is installed.
     ///
     /// ```
-    /// use hookrun::config::Environment;
-    /// use hookrun::event::Event;
-    /// use hookrun::exec::Abort;
-    /// use hookrun::hook::Hook;
-    /// use hookrun::registry::Registry;
-    /// use hookrun::runner::Runner;
+    /// use hookrun::Environment;
+    /// use hookrun::Event;
+    /// use hookrun::Abort;
+    /// use hookrun::Hook;
+    /// use hookrun::Registry;
+    /// use hookrun::Runner;
     /// use serde_json::json;
     ///
     /// let (started, has_started) = std::sync::mpsc::channel();

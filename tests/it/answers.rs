@@ -6,13 +6,13 @@ mod crashes;
 
 use std::sync::Arc;
 
-use hookrun::answer::judge;
 use hookrun::dialects::{Binding, DIALECTS};
-use hookrun::event::{EventSpec, catalog};
-use hookrun::hook::convention::Permit;
-use hookrun::hook::{Handler, Hook};
-use hookrun::outcome::{Decision, Verdict};
-use hookrun::run::{Captured, Ending, Exit};
+use hookrun::internals::answer::judge;
+use hookrun::internals::event::{EventSpec, catalog};
+use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::{Handler, Hook};
+use hookrun::internals::outcome::{Decision, Verdict};
+use hookrun::internals::run::{Captured, Ending, Exit};
 
 /// Whose words a hook speaks, on a gate.
 #[derive(Debug, Clone, Copy)]

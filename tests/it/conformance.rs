@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookrun::conformance::{PLACEHOLDERS, Vector};
 use hookrun::dialects;
+use hookrun::internals::conformance::{PLACEHOLDERS, Vector};
 use serde_json::Value;
 
 use crate::sandbox::{Ran, Sandbox};

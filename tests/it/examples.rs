@@ -1,6 +1,6 @@
 //! The programs in `examples/` do what they are there to show.
 
-use hookrun::config::Environment;
+use hookrun::internals::config::Environment;
 
 #[path = "../../examples/agent_loop.rs"]
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]

@@ -19,28 +19,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use hookrun::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
-use hookrun::chain::VARIABLES;
-use hookrun::config::commands::FOLDER;
-use hookrun::config::keys::{
-    EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, LOG_KEYS, MATCH_KEYS, SANDBOX_KEYS,
-};
 use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialects::settings::{SHAPES, Switch};
-use hookrun::event::action::TOOLS;
-use hookrun::event::catalog::EVENTS;
-use hookrun::exec::walls::{DEVICES, SYSTEM_PATHS};
-use hookrun::hook::Containment;
-use hookrun::outcome::RESULT_KEYS;
-use hookrun::outcome::RULES;
-use hookrun::run::FAILURES;
-use hookrun::scenario::TOKENS;
-use hookrun::scenario::coverage::{NOT_COUNTED, POINTS, PointRow};
-use hookrun::scenario::keys::{
+use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
+use hookrun::internals::chain::VARIABLES;
+use hookrun::internals::config::commands::FOLDER;
+use hookrun::internals::config::keys::{
+    EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, LOG_KEYS, MATCH_KEYS, SANDBOX_KEYS,
+};
+use hookrun::internals::event::action::TOOLS;
+use hookrun::internals::event::catalog::EVENTS;
+use hookrun::internals::exec::walls::{DEVICES, SYSTEM_PATHS};
+use hookrun::internals::hook::Containment;
+use hookrun::internals::outcome::RESULT_KEYS;
+use hookrun::internals::outcome::RULES;
+use hookrun::internals::run::FAILURES;
+use hookrun::internals::scenario::TOKENS;
+use hookrun::internals::scenario::coverage::{NOT_COUNTED, POINTS, PointRow};
+use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
     STEP_KEYS, TOP_KEYS,
 };
-use hookrun::scenario::mutation::{MUTANTS, MutantRow};
+use hookrun::internals::scenario::mutation::{MUTANTS, MutantRow};
 use regex::Regex;
 
 use crate::documents::pages;
@@ -590,7 +590,7 @@ fn git_hooks() -> String {
             let words: Vec<String> = lines.words.iter().map(|word| code(word)).collect();
             keys.push(format!("{}, each {}", code(lines.key), words.join(", ")));
         }
-        let spec = hookrun::event::catalog::find(hook.event).unwrap();
+        let spec = hookrun::internals::event::catalog::find(hook.event).unwrap();
         keys.extend(spec.carries("pushOptions").then(|| code("pushOptions")));
         keys.extend((hook.changes != Changes::Unknown).then(|| code("changes")));
         let gate = if spec.blocks { "yes" } else { "" };
@@ -674,8 +674,10 @@ fn the_example_of_the_library_decides() {
             "[ \"$HOOKRUN_ACTION_COMMAND\" != rm ] || { echo no shell here >&2; exit 1; }",
         );
     let state_home = Some(sandbox.at("state"));
-    let env =
-        hookrun::config::Environment { state_home, ..hookrun::config::Environment::capture() };
+    let env = hookrun::internals::config::Environment {
+        state_home,
+        ..hookrun::internals::config::Environment::capture()
+    };
     let runner = example::runner(sandbox.path(), env).unwrap();
     let blocked = |command: &str| example::permit(&runner, command).unwrap_err().to_string();
     assert_eq!(blocked("rm"), "no shell here");

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use hookrun::harmless::is_hidden;
+use hookrun::internals::harmless::is_hidden;
 use serde_json::json;
 
 use crate::sandbox::{Ran, Sandbox};

@@ -7,17 +7,17 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hookrun::chain::Surroundings;
 use hookrun::dialects::native;
-use hookrun::event::catalog::Catalog;
-use hookrun::event::{Context, Event, OnFailure};
-use hookrun::exec::{Abort, Budget};
-use hookrun::hook::{Handler, Hook, Matcher};
-use hookrun::outcome::{Cause, Settled, Verdict};
-use hookrun::registry::Registry;
-use hookrun::report::{Paths, human, json as report_json};
-use hookrun::run::{Ending, Fate, Run};
-use hookrun::runner::Runner;
+use hookrun::internals::chain::Surroundings;
+use hookrun::internals::event::catalog::Catalog;
+use hookrun::internals::event::{Context, Event, OnFailure};
+use hookrun::internals::exec::{Abort, Budget};
+use hookrun::internals::hook::{Handler, Hook, Matcher};
+use hookrun::internals::outcome::{Cause, Settled, Verdict};
+use hookrun::internals::registry::Registry;
+use hookrun::internals::report::{Paths, human, json as report_json};
+use hookrun::internals::run::{Ending, Fate, Run};
+use hookrun::internals::runner::Runner;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

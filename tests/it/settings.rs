@@ -11,7 +11,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::thread;
 
-use hookrun::config::{Choice, Config, Environment, Scope};
+use hookrun::internals::config::{Choice, Config, Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::nasty::running::wait_until;

@@ -43,7 +43,7 @@ impl Event {
     /// or with a part, is told by [`EventBuilder::build`].
     ///
     /// ```
-    /// use hookrun::event::Event;
+    /// use hookrun::Event;
     /// use serde_json::json;
     ///
     /// let event = Event::tool_pre("bash", json!({ "command": "ls" }))

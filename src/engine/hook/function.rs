@@ -137,8 +137,8 @@ impl Hook {
     /// one more is not called, which is a failure too.
     ///
     /// ```
-    /// use hookrun::hook::Hook;
-    /// use hookrun::outcome::Verdict;
+    /// use hookrun::Hook;
+    /// use hookrun::Verdict;
     ///
     /// let hook = Hook::function("no-prod", "tool.pre", |event| {
     ///     let action = event.action();

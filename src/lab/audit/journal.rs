@@ -58,13 +58,13 @@ impl Runner {
     /// decision.
     ///
     /// ```
-    /// use hookrun::audit::{Journal, Log, Redactor};
-    /// use hookrun::config::Environment;
-    /// use hookrun::event::Event;
-    /// use hookrun::hook::Hook;
-    /// use hookrun::outcome::Verdict;
-    /// use hookrun::registry::Registry;
-    /// use hookrun::runner::Runner;
+    /// use hookrun::{Journal, Log, Redactor};
+    /// use hookrun::Environment;
+    /// use hookrun::Event;
+    /// use hookrun::Hook;
+    /// use hookrun::Verdict;
+    /// use hookrun::Registry;
+    /// use hookrun::Runner;
     /// use serde_json::json;
     ///
     /// # let folder = tempfile::tempdir()?;

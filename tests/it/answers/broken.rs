@@ -3,8 +3,8 @@
 //! `HOOKRUN_CASES=1000000 cargo test --release --test it answers::broken -- --nocapture` tries a
 //! million of them.
 
-use hookrun::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy, STOPS};
 use hookrun::dialects::{Results, Says};
+use hookrun::internals::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy, STOPS};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

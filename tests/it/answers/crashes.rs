@@ -4,13 +4,13 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use hookrun::answer::judge;
 use hookrun::dialects;
-use hookrun::event::catalog;
-use hookrun::hook::convention::Permit;
-use hookrun::hook::{Handler, Hook};
-use hookrun::outcome::Decision;
-use hookrun::run::{Captured, Ending, Exit};
+use hookrun::internals::answer::judge;
+use hookrun::internals::event::catalog;
+use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::{Handler, Hook};
+use hookrun::internals::outcome::Decision;
+use hookrun::internals::run::{Captured, Ending, Exit};
 
 use super::Speaker;
 use crate::sandbox::Sandbox;
@@ -191,8 +191,9 @@ fn a_hook_that_quotes_its_event_decides() {
     let spec = catalog::find("tool.pre").unwrap();
     let ended = |name: &str, text: &str, stderr: &str| {
         let input = serde_json::json!({ "toolName": "bash", "toolInput": { "command": text } });
-        let context = hookrun::event::Context::parse(input.to_string()).unwrap();
-        let event = hookrun::event::Event::new(spec.clone().into(), "native", context).unwrap();
+        let context = hookrun::internals::event::Context::parse(input.to_string()).unwrap();
+        let event =
+            hookrun::internals::event::Event::new(spec.clone().into(), "native", context).unwrap();
         let hook = Hook::new("guard", "tool.pre", file(name));
         let permit = Permit { spec, hook: &hook, given: None, about: Some(&event) };
         let stderr = Captured {

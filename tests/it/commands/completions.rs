@@ -117,7 +117,7 @@ fn all_events_are_offered_the_common_ones_first() {
     let (shell, program) = SHELLS[0];
     let words = offered(&sandbox, shell, program, "hookrun run ").unwrap();
     assert_eq!(words[..2], ["tool.pre", "tool.post"], "{words:?}");
-    for spec in hookrun::event::catalog::EVENTS {
+    for spec in hookrun::internals::event::catalog::EVENTS {
         assert!(words.iter().any(|word| *word == spec.name), "{}", spec.name);
     }
 }

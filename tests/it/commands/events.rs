@@ -121,7 +121,7 @@ fn the_common_events_come_first_and_every_event_once() {
     let names: Vec<&str> = names.map(str::trim_end).collect();
     assert_eq!(names[1..4], ["tool.pre", "tool.post", "prompt.submit"]);
     assert!(ran.stdout.starts_with("Common\ntool.pre "), "{}", ran.stdout);
-    for spec in hookrun::event::catalog::EVENTS {
+    for spec in hookrun::internals::event::catalog::EVENTS {
         let count = names.iter().filter(|name| name.trim_end() == spec.name).count();
         assert_eq!(count, 1, "{}", spec.name);
     }

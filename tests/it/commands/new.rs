@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hookrun::event::catalog::EVENTS;
+use hookrun::internals::event::catalog::EVENTS;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 

@@ -2,12 +2,12 @@
 //!
 //! The contract of `man hookrun-hook`, read a second time and without the library's readers.
 
-use hookrun::answer::judge;
-use hookrun::event::{EventSpec, catalog};
-use hookrun::hook::convention::Permit;
-use hookrun::hook::{Handler, Hook};
-use hookrun::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
-use hookrun::run::{Captured, Ending, Exit};
+use hookrun::internals::answer::judge;
+use hookrun::internals::event::{EventSpec, catalog};
+use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::{Handler, Hook};
+use hookrun::internals::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
+use hookrun::internals::run::{Captured, Ending, Exit};
 use serde_json::Value;
 
 use super::json::{self, Object};

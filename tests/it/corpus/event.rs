@@ -1,9 +1,9 @@
 //! What must hold for every event on stdin: where it ends, what it says, what a tool is about to
 //! do.
 
-use hookrun::event::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
-use hookrun::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
-use hookrun::hook::{Matcher, Place};
+use hookrun::internals::event::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
+use hookrun::internals::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
+use hookrun::internals::hook::{Matcher, Place};
 use serde_json::Value;
 
 use super::json::{self, Object};

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hookrun::config::keys::{EVENT_KEYS, HOOK_KEYS, KeyRow, LOG_KEYS, MATCH_KEYS, TOP_KEYS};
-use hookrun::config::{Choice, Config, Environment, Problem, Scope, Severity};
-use hookrun::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
+use hookrun::internals::config::keys::{
+    EVENT_KEYS, HOOK_KEYS, KeyRow, LOG_KEYS, MATCH_KEYS, TOP_KEYS,
+};
+use hookrun::internals::config::{Choice, Config, Environment, Problem, Scope, Severity};
+use hookrun::internals::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -5,9 +5,9 @@ use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::SIGNS;
 use hookrun::dialects::tools::Sort;
 use hookrun::dialects::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, Wait, opencode};
-use hookrun::event::OnFailure;
-use hookrun::event::catalog::EVENTS;
-use hookrun::hook::duration_text;
+use hookrun::internals::event::OnFailure;
+use hookrun::internals::event::catalog::EVENTS;
+use hookrun::internals::hook::duration_text;
 
 use super::{code, table};
 use crate::sandbox::Sandbox;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use hookrun::dialects::{self, Binding, Wait};
-use hookrun::hook::parse_duration;
+use hookrun::internals::hook::parse_duration;
 use serde_json::{Value, json};
 
 use crate::install::{HOSTS, Host};

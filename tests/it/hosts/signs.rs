@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hookrun::dialects::signs::{Doubt, Recognised, recognise};
-use hookrun::event::Context;
-use hookrun::event::catalog::EVENTS;
+use hookrun::internals::event::Context;
+use hookrun::internals::event::catalog::EVENTS;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Map, Value, json};

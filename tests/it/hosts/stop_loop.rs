@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use hookrun::config::Environment;
-use hookrun::event::{Context, Event, catalog};
-use hookrun::hook::Hook;
-use hookrun::outcome::Verdict;
-use hookrun::registry::Registry;
-use hookrun::runner::Runner;
+use hookrun::internals::config::Environment;
+use hookrun::internals::event::{Context, Event, catalog};
+use hookrun::internals::hook::Hook;
+use hookrun::internals::outcome::Verdict;
+use hookrun::internals::registry::Registry;
+use hookrun::internals::runner::Runner;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};

@@ -1,7 +1,7 @@
 //! A tool is about to run, and the host does not say which.
 
 use hookrun::dialects::DIALECTS;
-use hookrun::event::catalog;
+use hookrun::internals::event::catalog;
 
 use crate::sandbox::Sandbox;
 

@@ -2,7 +2,9 @@
 //! and for a hook that was written for it.
 
 use hookrun::dialects::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
-use hookrun::event::{Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog};
+use hookrun::internals::event::{
+    Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog,
+};
 use serde_json::{Map, Value, json};
 
 use crate::nasty::running::Running;

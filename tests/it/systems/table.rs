@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use hookrun::dialects::{Dialect, DialectEvent, SYSTEMS};
-use hookrun::event::OnFailure;
+use hookrun::internals::event::OnFailure;
 
 /// The test, of the file of its system, that holds a row to a sentence of the system's document.
 /// The other rows, of which the documents say nothing but the name, are held by the walks in

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hookrun::config::{Choice, Config, Environment, Scope};
-use hookrun::event::{Context, Event};
-use hookrun::exec::Budget;
-use hookrun::run::Run;
-use hookrun::runner::Runner;
-use hookrun::session::{Message, Session};
-use hookrun::ui::{Asker, Kind, Ui};
+use hookrun::internals::config::{Choice, Config, Environment, Scope};
+use hookrun::internals::event::{Context, Event};
+use hookrun::internals::exec::Budget;
+use hookrun::internals::run::Run;
+use hookrun::internals::runner::Runner;
+use hookrun::internals::session::{Message, Session};
+use hookrun::internals::ui::{Asker, Kind, Ui};
 
 use serde_json::json;
 
