@@ -91,7 +91,8 @@ const WRITINGS: &[Writing] = &[
     |refusal, at| {
         let reason = json(&refusal.reason);
         let object = Refusal { reason_first: false, ..refusal.clone() };
-        let object = object.object(&quoted(refusal.key()), &refusal.value(), &reason);
+        // A list that is cut off and closed by what follows is an empty one.
+        let object = object.object(&quoted(refusal.key()), &refusal.word(), &reason);
         let from = object.find(':').unwrap() + 1;
         let mut end = from + at % (object.len() - from + 1);
         while !object.is_char_boundary(end) {
