@@ -55,8 +55,7 @@ impl ReminderKind {
 /// together: what one collects another drains.
 ///
 /// ```
-/// use hookrun::internals::outcome::Said;
-/// use hookrun::{Outcome, Reminders};
+/// use hookrun::{Outcome, Reminders, Said};
 ///
 /// let reminders = Reminders::default();
 /// reminders.suppress("reminders.hook.success")?;
@@ -74,7 +73,7 @@ impl ReminderKind {
 ///     ["<system-reminder>\nAdditional context from hook \"branch\":\n\non main\n</system-reminder>"]
 /// );
 /// assert!(reminders.drain().is_empty());
-/// # Ok::<(), hookrun::reminder::NotSuppressible>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Reminders {

@@ -7,9 +7,7 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use hookrun::config::{Choice, Config, Environment, Scope};
-//! use hookrun::runner::Runner;
-//! use hookrun::ui::{Asker, Kind, Ui};
+//! use hookrun::{Asker, Kind, Runner, Ui};
 //!
 //! /// A host that shows what hooks say, and always says no.
 //! struct Strict;
@@ -33,9 +31,8 @@
 //!     fn status(&self, _: &Asker<'_>, _: &str, _: Option<&str>) {}
 //! }
 //!
-//! let env = Environment::capture();
-//! let config = Config::load(&Choice::default(), &env, Scope::All);
-//! let runner = Runner::from_config(config, &env).ui(Arc::new(Strict));
+//! let runner = Runner::builder().discover().build()?.ui(Arc::new(Strict));
+//! # Ok::<(), hookrun::ConfigError>(())
 //! ```
 
 pub mod caller;

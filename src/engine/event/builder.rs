@@ -56,7 +56,7 @@ impl Event {
     ///
     /// let problem = Event::builder("model.pre").with("modl", "m-1").build().unwrap_err();
     /// assert_eq!(problem.to_string(), "`model.pre` carries no `modl`; did you mean `model`?");
-    /// # Ok::<(), hookrun::event::BuildError>(())
+    /// # Ok::<(), hookrun::BuildError>(())
     /// ```
     pub fn builder(name: &str) -> EventBuilder {
         EventBuilder {
