@@ -102,7 +102,7 @@ case $status:$(tail -n 1 -- "$answer") in
     cat -- "$answer"
     allowed=true
     ;;
-[1-9]*:"hookrun: "*' is refused')
+[1-9]*:"hookrun: "*' is blocked' | [1-9]*:"hookrun: "*' is refused') # older versions
     cat -- "$answer"
     is_stated=yes
     exit "$status"

@@ -28,8 +28,7 @@ pub(crate) use why::{FilterArgs, WhyArgs};
 
 use crate::cli::sink::Shape;
 
-/// Runs hooks: small programs that are asked before and after something happens, and may
-/// refuse it.
+/// Runs hooks: small programs that run before or after an action and can block it.
 #[derive(Debug, Parser)]
 #[command(name = "hookrun", version, about, max_term_width = 80)]
 pub(crate) struct Cli {
@@ -58,15 +57,15 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Decide an event: exit 0 allows, 2 refuses
+    /// Decide an event: exit 0 allows, 2 blocks
     #[command(
-        after_help = "Exit status: 0 allowed; 2 refused, and every failure of hookrun's own. For git 1 refuses, and hooks that git lets refuse nothing end with 0."
+        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun itself failed. For git 1 blocks, and hooks that cannot block anything in git end with 0."
     )]
     Run(RunArgs),
     /// Play the project's suite, or decide one event and show everything
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 refused or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 as expected, 1 not, 2 could not be tried. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has folders of its own. Files of cases are described in hookrun-suite(5)."
+        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases."
     )]
     Test(TestArgs),
     /// Explain what was decided here: the last decision, or others
@@ -77,9 +76,9 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Decide recorded events again, and show what is decided otherwise
     #[command(
-        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, nobody is asked, hooks that are not waited for otherwise are, and an agent's stop is refused as often as hooks do. Events of a session are not decided in their order, except with --jobs 1.
+        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no person is asked, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
 
-Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks that are not in order."
+Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks with errors."
     )]
     Replay(ReplayArgs),
     /// Show the hooks of every event, in the order in which they run
@@ -94,7 +93,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     /// Check all hooks and their configuration
     #[command(
         aliases = ["check", "lint", "verify"],
-        after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
+        after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
     /// Write a hook to begin with, and its first cases
@@ -110,15 +109,15 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     /// Print one value of the JSON document on stdin
     #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
     Field(FieldArgs),
-    /// Ask or tell the person at the terminal, from inside a hook
+    /// Ask the person at the terminal, or show them something, from inside a hook
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 answered, 1 no answer: it was refused, it came too late, or nobody is there; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even if nobody is there."
+        after_help = "Exit status: 0 answered, 1 no answer: the person cancelled, it came too late, or there is no terminal; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even without a terminal."
     )]
     Ui(UiArgs),
     /// Send a message into the session, or print those that wait
     #[command(
-        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other it waits until it is taken."
+        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
     )]
     Send(SendArgs),
     /// Keep texts for later runs of a hook, from inside it
@@ -127,9 +126,9 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept for each session and hook, with --shared for each session."
     )]
     State(StateArgs),
-    /// Make a host ask hookrun, by its own settings
+    /// Make a host run hookrun, by its own settings
     #[command(
-        after_help = "Exit status: 0 done, or in order already; 2 it could not be done. The hooks call hookrun by its whole path, so everybody who uses the file needs it there. `uninstall` puts back what was there."
+        after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so everybody who uses the file needs it there. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Take hookrun out of a host's settings again
@@ -137,7 +136,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     Uninstall(UninstallArgs),
     /// Check that hosts really reach hookrun, and hooks really their events
     #[command(
-        after_help = "Exit status: 0 in order (warnings included), 1 errors, 2 could not check."
+        after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
@@ -224,7 +223,7 @@ pub(crate) struct RunArgs {
 
     /// Whose words the event and the reply are in: a host or a hook system; git's hooks have
     /// arguments, lines on stdin and an exit status. Without it and without an event the host is
-    /// recognised from the context, and where that is not certain the event is refused
+    /// recognised from the context, and where that is not certain the event is blocked
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git())]
     pub(crate) dialect: Option<String>,
 
@@ -236,7 +235,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// How long everything may take; then the event is refused [default: what the host waits, less
+    /// How long everything may take; then the event is blocked [default: what the host waits, less
     /// a margin, where that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
@@ -299,8 +298,8 @@ pub(crate) enum RunFormat {
     Reply,
     /// One JSON document with everything that happened, reminders included
     Json,
-    /// Annotations of GitHub Actions: what hooks found in which line, and why it is refused; the
-    /// last line says what was decided. No refusal has the status 0, and nothing on stderr is a
+    /// Annotations of GitHub Actions: what hooks found in which line, and why the event is blocked;
+    /// the last line says what was decided. No block has the status 0, and nothing on stderr is a
     /// command
     Github,
 }
@@ -325,12 +324,11 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Ask only this hook, or of the suite run only cases that may ask it; can be given several
-    /// times
+    /// Run only this hook, or of the suite only cases that may run it; can be given several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// Ask this command instead of the hooks that are configured; with --conformance: the runner
+    /// Run this command instead of the hooks that are configured; with --conformance: the runner
     /// to try, with {host}, {event}, {hooks} and {arguments} in it
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
     pub(crate) command: Option<String>,
@@ -347,7 +345,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) expect_reason: Option<String>,
 
-    /// How long everything may take; then the event is refused [default: what the host waits, less
+    /// How long everything may take; then the event is blocked [default: what the host waits, less
     /// a margin, where that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
@@ -403,7 +401,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// See the hooks as a host of this hook system does: it has its own folders, and one hook
     /// may shadow another there
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
@@ -422,7 +420,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "HOOK")]
     pub(crate) name: String,
 
-    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// See the hooks as a host of this hook system does: it has its own folders, and one hook
     /// may shadow another there
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
@@ -437,7 +435,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
-    /// See the hooks as a host of this hook system does: it has folders of its own, and one hook
+    /// See the hooks as a host of this hook system does: it has its own folders, and one hook
     /// may shadow another there
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = "native", hide_default_value = true)]
     pub(crate) dialect: String,
@@ -479,7 +477,7 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FieldArgs {
-    /// Where the value stands, with dots: toolInput.command, messages.0.role
+    /// The path of the value, with dots: toolInput.command, messages.0.role
     pub(crate) path: String,
 
     /// Print this when there is no such value

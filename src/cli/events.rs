@@ -88,7 +88,7 @@ fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result
 }
 
 fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}  asked when {}", spec.name, spec.summary)?;
+    writeln!(out, "{BOLD}{}{BOLD:#}  runs when {}", spec.name, spec.summary)?;
     let row = |out: &mut dyn Write, name: &str, text: &str| {
         writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
     };
@@ -101,11 +101,11 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     }
     row(
         out,
-        "refusable",
+        "gate",
         if spec.blocks {
-            "yes: a hook may refuse it"
+            "yes: it can be blocked"
         } else {
-            "no: refusals are reported, and it goes on"
+            "no: it cannot be blocked; objections are only reported"
         },
     )?;
     if let Some(most) = spec.conduct.most_refusals {
@@ -133,7 +133,7 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
 
 /// That refusals end somewhere, in words.
 fn limit_of_refusals(most: u32) -> String {
-    format!("after {most} refusals in a row it goes on, so that a session does not loop")
+    format!("after {most} blocks in a row it goes on, so that a session does not loop")
 }
 
 /// Words joined with commas into lines of at most `width` characters.

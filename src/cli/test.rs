@@ -164,7 +164,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
         }
     }
     for miss in &misses {
-        streams::remark(&format!("not as expected: {}\n", plain(miss)));
+        streams::remark(&format!("FAILED: {}\n", plain(miss)));
     }
     Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
 }

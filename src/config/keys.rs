@@ -225,9 +225,9 @@ pub const SANDBOX_KEYS: &[KeyRow] = &[
 /// The keys of an `[event."name"]` table: an event of your own.
 #[rustfmt::skip]
 pub const EVENT_KEYS: &[KeyRow] = &[
-    key("summary", Takes::Text, "required", "completes \"asked when …\"", false),
-    key("blocks", Takes::Flag, "true", "a hook may refuse it", false),
-    key("on_failure", Takes::OneOf(on_failures), "\"block\" if it can be refused", "what a failing hook means", false),
+    key("summary", Takes::Text, "required", "completes \"runs when …\"", false),
+    key("blocks", Takes::Flag, "true", "a hook can block it", false),
+    key("on_failure", Takes::OneOf(on_failures), "\"block\" if it can be blocked", "what a failing hook means", false),
     key("schedule", Takes::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
     key("context", Takes::Table, "empty", "field = JSON type, for samples and schemas", false),
     key("required", Takes::Texts, "none", "keys of `context` without which nothing is decided", false),

@@ -203,7 +203,7 @@ fn a_runner_that_lets_everything_pass_is_found_out() {
         ["test", "--conformance", root.to_str().unwrap(), "--filter", "refuse-by-exit-1.json$"];
     let runner = ["--command", "sh -c 'cat > /dev/null; exit 0'"];
     let ran = sandbox.hookrun(&[&arguments[..], &runner].concat(), b"");
-    ran.exits(1).prints("not as expected: 5 of 5 cases");
+    ran.exits(1).prints("FAILED: 5 of 5 cases");
     ran.prints("claude/refuse-by-exit-1.json: Exit status 1 with words on stderr refuses");
     ran.prints("step 1: status: expected 2, got 0");
     ran.prints("step 1: stderr: expected \"not here\\n\", got nothing");

@@ -18,7 +18,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn the_gates_are_in_order() {
     let ran = Sandbox::new().hookrun(&["validate", "--hooks", gates().to_str().unwrap()], b"");
-    ran.exits(0).prints("0 errors, 0 warnings");
+    ran.exits(0).prints("ok: ");
 }
 
 /// One test for each suite, so that they are played at once.

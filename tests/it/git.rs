@@ -303,10 +303,10 @@ fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
     let git = Git::with_policy();
     let git = Git { sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n") };
     git.write("w/a.txt");
-    let why = "pre-commit refused: nothing is allowed while the hooks are not in order";
+    let why = "pre-commit refused: nothing is allowed while the hooks have errors";
     git.commit(&[]).exits(1).says(why);
     let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
-    ran.exits(0).says("hookrun: post-commit complains: the hooks are not in order");
+    ran.exits(0).says("hookrun: post-commit complains: the hooks have errors");
 }
 
 #[test]

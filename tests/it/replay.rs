@@ -92,8 +92,8 @@ fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
     let ran = replay(&sandbox, &["events.jsonl"]);
 
     ran.exits(1)
-        .prints("was refused by 10-guard.sh, is allowed\n  events.jsonl:2  tool.pre")
-        .prints("was allowed, is refused by 10-guard.sh\n  events.jsonl:3  tool.pre")
+        .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:2  tool.pre")
+        .prints("was allowed, is blocked by 10-guard.sh\n  events.jsonl:3  tool.pre")
         .prints("bash: cat y\n  is: no cat")
         .prints("allow → block: 1")
         .prints("block → allow: 1")
@@ -117,7 +117,7 @@ fn other_words_are_changes_only_if_that_is_asked_for() {
     );
     replay(&sandbox, &strict)
         .exits(1)
-        .prints("refused by 10-guard.sh as before; what differs: reason\n  events.jsonl:2");
+        .prints("blocked by 10-guard.sh as before; what differs: reason\n  events.jsonl:2");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_hook_that_fails_does_not_do_what_it_did_though_both_refuse() {
     let sandbox = recorded(GUARD, &["rm x"]).hook("10-guard.sh", "kill -SEGV $$");
     replay(&sandbox, &["events.jsonl"])
         .exits(1)
-        .prints("was refused by 10-guard.sh, is refused for a failure by 10-guard.sh");
+        .prints("was blocked by 10-guard.sh, is blocked for a failure by 10-guard.sh");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_change_that_was_announced_is_told_and_is_no_failure() {
     let sandbox = recorded(GUARD, &["ls", "rm x", "cat y"]).hook("10-guard.sh", OTHER_GUARD);
     let ran = replay(&sandbox, &["events.jsonl", "--allow-change", "10-guard.sh"]);
     ran.exits(0).prints("2 changed (2 of them expected)").prints("is allowed (expected)");
-    ran.prints("as expected: 3 events");
+    ran.prints("ok: 3 events");
     replay(&sandbox, &["events.jsonl", "--allow-change", "other.sh"])
         .exits(1)
         .says("--allow-change: nothing that `other.sh` decides has changed");
@@ -293,7 +293,7 @@ fn only_so_many_findings_are_shown_and_all_are_counted() {
 #[test]
 fn every_format_tells_the_change_and_where_it_is() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
-    let words = "tool.pre was refused by 10-guard.sh, is allowed: no rm";
+    let words = "tool.pre was blocked by 10-guard.sh, is allowed: no rm";
     for (format, part) in [
         ("tap", format!("TAP version 13\nnot ok 1 - events.jsonl:2 {words}\nnot ok 2 - ")),
         ("github", format!("::error file=events.jsonl,line=2::{words}\n")),

@@ -260,9 +260,9 @@ fn statistics_are_a_table_and_bars_in_80_columns() {
         decide(&sandbox, "s", command);
     }
     let ascii = why(&sandbox, &["--stats"]);
-    ascii.exits(0).prints("3 decisions: 2 allowed, 1 refused, 0 asked\n");
+    ascii.exits(0).prints("3 decisions: 2 allowed, 1 blocked, 0 asked\n");
     ascii.prints(
-        "hook                  calls refused asked failed   p50   p90   p99   max   total\n",
+        "hook                  calls blocked asked failed   p50   p90   p99   max   total\n",
     );
     ascii
         .prints("\n20-second-with-a-..")

@@ -15,7 +15,7 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event that the host tells, not only for those that a hook wants;
+    /// Install for every event that the host has, not only for those that a hook wants;
     /// `--scope user` always does
     #[arg(long)]
     pub(crate) all_events: bool,
@@ -31,7 +31,7 @@ pub(crate) struct GitArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// How long everything may take each time; then what can be refused is
+    /// How long everything may take each time; then what can be blocked is
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct PlaceArgs {
 /// A scope as it was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GivenScope {
-    /// Those of everybody who works in the project; for git, the repository's hooks
+    /// The settings that the whole project shares; for git, the repository's hooks
     Project,
     /// Those of the user, in every project
     User,

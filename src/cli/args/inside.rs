@@ -49,9 +49,9 @@ pub(crate) enum Dialog {
         #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
         text: String,
     },
-    /// Tell the person something
+    /// Show the person something
     Notify {
-        /// What to tell
+        /// What to show
         #[arg(allow_hyphen_values = true)]
         message: String,
 

@@ -12,7 +12,7 @@ pub(crate) struct NewArgs {
     /// What the hook is called, without the ending that its language has; or the case
     pub(crate) name: String,
 
-    /// The event that it is asked about, by its name or a host's name for it, or one of your own
+    /// The event that it runs on, by its name or a host's name for it, or one that you declare
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 

@@ -24,17 +24,17 @@ pub(crate) struct ReplayArgs {
     pub(crate) against: Option<PathBuf>,
 
     /// Another hook, reason, rewrite, output or context for the model is a change too; without it
-    /// only another decision is, and a failure instead of a refusal
+    /// only another decision is, and a failure instead of a block
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// What this hook decides may change: it is told, and the exit status is 0; can be given
+    /// What this hook decides may change: it is reported, and the exit status is 0; can be given
     /// several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) allow_change: Vec<String>,
 
     /// Events that were not kept whole (cut for the decision log, or with a secret that was
-    /// replaced) are told and not decided, and the exit status is 0 all the same
+    /// replaced) are reported and not decided, and the exit status is 0 all the same
     #[arg(long)]
     pub(crate) allow_undecided: bool,
 

@@ -21,7 +21,7 @@ pub(crate) struct SuiteArgs {
     #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// Of the suite: run nothing more after the first case that is not as expected
+    /// Of the suite: run nothing more after the first case that fails
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
@@ -29,8 +29,8 @@ pub(crate) struct SuiteArgs {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Play the suite, and tell what no case has shown: hooks that were never asked, never refused or
-    /// never allowed, events, matchers and settings. Not told while a case is not as expected
+    /// Play the suite, and show what no case has tested: hooks that never ran, never blocked or
+    /// never allowed, events, matchers and settings. Only if every case passes
     #[arg(long, conflicts_with = "watch")]
     pub(crate) coverage: bool,
 
@@ -40,8 +40,8 @@ pub(crate) struct SuiteArgs {
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// Play the suite, and put one in the place of each hook in turn that always allows, always refuses
-    /// or times out, and exit with 1 if no case notices. Not tried while a case is not as expected
+    /// Play the suite, and replace each hook in turn by a mutant that always allows, always blocks
+    /// or times out; exit with 1 if one survives. Only if every case passes
     #[arg(long, conflicts_with = "watch")]
     pub(crate) mutate: bool,
 }

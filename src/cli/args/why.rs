@@ -62,7 +62,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_enum, value_name = "DECISION")]
     pub(crate) decision: Option<Expected>,
 
-    /// Those that this host has asked for
+    /// Those for events of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 

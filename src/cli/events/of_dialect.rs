@@ -51,7 +51,7 @@ fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result
     let name = dialect.name;
     writeln!(
         out,
-        "\n{DIM}gate: a hook may refuse it. `hookrun events NAME --dialect {name}` shows one in \
+        "\n{DIM}gate: it can be blocked. `hookrun events NAME --dialect {name}` shows one in \
          full.{DIM:#}"
     )?;
     if let Some(about) = dialect.discovery.about() {
@@ -69,7 +69,7 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     if !row.aliases.is_empty() {
         line(out, "also called", &row.aliases.join(", "))?;
     }
-    line(out, "refusable", if row.blocks { "yes" } else { "no" })?;
+    line(out, "gate", if row.blocks { "yes" } else { "no" })?;
     if let Some(most) = binding.spec().conduct.most_refusals.filter(|_| row.blocks) {
         line(out, "", &super::limit_of_refusals(most))?;
     }

@@ -66,7 +66,7 @@ pub(super) fn human(
     let (allowed, refused, asked) = (stats.allowed, stats.refused, stats.asked);
     writeln!(
         out,
-        "{BOLD}{} {noun}{BOLD:#}: {allowed} allowed, {refused} refused, {asked} asked",
+        "{BOLD}{} {noun}{BOLD:#}: {allowed} allowed, {refused} blocked, {asked} asked",
         stats.decisions
     )?;
     if let Some((first, last)) = &stats.span {
@@ -81,7 +81,7 @@ pub(super) fn human(
     writeln!(
         out,
         "\n{BOLD}{:<width$}{:>7}{:>8}{asked}{:>7}{:>6}{p90}{:>6}{:>6}{:>8}{BOLD:#}",
-        "hook", "calls", "refused", "failed", "p50", "p99", "max", "total"
+        "hook", "calls", "blocked", "failed", "p50", "p99", "max", "total"
     )?;
     for (name, hook) in &hooks {
         let HookStats { calls, refusals, questions, failures, latencies } = hook;

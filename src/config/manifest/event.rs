@@ -32,7 +32,7 @@ impl Reader<'_> {
             self.fault(fault, start);
         }
         if parts.summary.is_none() {
-            let fault = Fault::new("the event has no `summary`", "complete \"asked when …\"");
+            let fault = Fault::new("the event has no `summary`", "complete \"runs when …\"");
             self.fault(fault, start);
         }
         if let Some(key) = parts.strange_required() {

@@ -57,7 +57,7 @@ struct Shared {
 /// the events; `tick` is called several times a second. `abort` ends it early.
 ///
 /// # Errors
-/// When the hooks are not in order, or it was ended early; and what `each` says.
+/// When the hooks have errors, or it was ended early; and what `each` says.
 pub fn run(
     (decider, inputs): (Decider, Vec<Input>),
     (threads, abort): (usize, Abort),

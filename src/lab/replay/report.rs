@@ -181,7 +181,7 @@ fn outcome(said: &Said) -> String {
     let word = match said.decision.as_ref() {
         "allow" => "allowed",
         "ask" => "asked",
-        _ => "refused",
+        _ => "blocked",
     };
     let how = if said.cause.as_deref() == Some("failure") { " for a failure" } else { "" };
     let by = said.hook.as_deref().map(|hook| format!(" by {}", plain(hook))).unwrap_or_default();

@@ -45,18 +45,13 @@ pub const FORMATS: &[Format] = &[
 
 fn human(_suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
     for case in cases.iter().filter(|case| !case.passes()) {
-        writeln!(
-            out,
-            "{BAD}not as expected{BAD:#}: {}: {}",
-            plain(&case.name),
-            plain(&case.about)
-        )?;
+        writeln!(out, "{BAD}FAILED{BAD:#}: {}: {}", plain(&case.name), plain(&case.about))?;
         for miss in &case.misses {
             writeln!(out, "  {}", plain(miss))?;
         }
     }
     let wrong = cases.iter().filter(|case| !case.passes()).count();
-    let (style, verdict) = if wrong > 0 { (BAD, "not as expected") } else { (GOOD, "as expected") };
+    let (style, verdict) = if wrong > 0 { (BAD, "FAILED") } else { (GOOD, "ok") };
     let of = if wrong > 0 { format!("{wrong} of ") } else { String::new() };
     let noun = if cases.len() == 1 { "case" } else { "cases" };
     writeln!(out, "{style}{verdict}{style:#}: {of}{} {noun}", cases.len())
@@ -118,10 +113,7 @@ mod tests {
     #[test]
     fn people_read_what_is_wrong_and_a_count() {
         let text = anstream::adapter::strip_str(&write("human")).to_string();
-        assert_eq!(
-            text,
-            "not as expected: b.json: It is so.\n  status: \\u{1b}[2J\nnot as expected: 1 of 2 cases\n"
-        );
+        assert_eq!(text, "FAILED: b.json: It is so.\n  status: \\u{1b}[2J\nFAILED: 1 of 2 cases\n");
     }
 
     #[test]

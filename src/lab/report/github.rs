@@ -48,11 +48,11 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(reason) = &report.reason {
         let by = report.decided_by.as_deref().unwrap_or("hookrun");
-        let title = format!("{by} refused {}", report.event);
+        let title = format!("{by} blocked {}", report.event);
         annotation("error", &[("title", title)], reason, out)?;
     }
     if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
-        let title = format!("nobody decided about {}", report.event);
+        let title = format!("no hook decided about {}", report.event);
         let text = report.reply.stderr.trim_end();
         let text = if text.is_empty() { "no hook is bound to it" } else { text };
         annotation("warning", &[("title", title)], text, out)?;
@@ -67,7 +67,7 @@ pub fn goes_on(report: &RunReport) -> bool {
 
 /// What was decided, in one line.
 pub(super) fn decided(report: &RunReport) -> String {
-    let what = if goes_on(report) { "allowed" } else { "refused" };
+    let what = if goes_on(report) { "allowed" } else { "blocked" };
     without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()
 }
 

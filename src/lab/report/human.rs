@@ -158,7 +158,7 @@ fn hook_run(
         }
         ("disabled", _) => label(out, "why", "its spec says enabled = false")?,
         ("idle", _) => label(out, "why", &plain(why))?,
-        ("detached", _) => label(out, "why", "started; nobody waits for it")?,
+        ("detached", _) => label(out, "why", "started; hookrun does not wait for it")?,
         ("unreached", _) => {
             let by = run.decided_by.as_ref();
             let by = by.map_or_else(
@@ -207,9 +207,9 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
         (None, Some(failure)) => {
             prose(out, "failed", failure)?;
             let meaning = if hook.on_failure == "block" {
-                "a failure refuses what can be refused (on_failure = block)"
+                "a failure blocks (on_failure = block)"
             } else {
-                "a failure lets the event go on (on_failure = allow)"
+                "a failure allows (on_failure = allow)"
             };
             label(out, "rule", meaning)?;
         }
@@ -310,23 +310,23 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
     match run.decision.as_ref() {
         "allow" => {
             let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
-            let why = if nobody { " No hook was asked." } else { "" };
+            let why = if nobody { " No hook ran." } else { "" };
             writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} goes on.{why}")?;
         }
         "ask" => {
-            writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is refused.")?;
+            writeln!(out, "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is blocked.")?;
             for question in &run.questions {
                 text(out, "asks", &format!("{}: {}", question.hook, question.question))?;
             }
         }
         _ => {
             let who = plain(run.decided_by.as_deref().unwrap_or("hookrun itself"));
-            writeln!(out, "{BAD}REFUSED{BAD:#}  {who} refused {event}: it does not happen.")?;
+            writeln!(out, "{BAD}BLOCKED{BAD:#} by {who}")?;
             prose(out, "reason", run.reason.as_deref().unwrap_or_default())?;
             let cause = match run.cause.as_deref() {
                 Some("policy") => "a hook decided",
-                Some("person") => "a person was to be asked and did not say yes",
-                _ => "something failed, and failures refuse here",
+                Some("person") => "a person did not answer yes",
+                _ => "something failed, and failures block here",
             };
             label(out, "cause", cause)?;
             if let Some(hook) =

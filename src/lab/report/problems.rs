@@ -81,15 +81,11 @@ fn human(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()>
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let files = checks.len();
     let style = if errors > 0 { BAD } else { GOOD };
-    let verdict = if errors > 0 { "not in order" } else { "in order" };
-    writeln!(
-        out,
-        "{style}{verdict}{style:#}: {}, {}, {}, {}",
-        counted(files, "file"),
-        counted(hooks, "hook"),
-        counted(errors, "error"),
-        counted(warnings, "warning")
-    )
+    let verdict = if errors > 0 { counted(errors, "error") } else { "ok".to_string() };
+    let doubts =
+        if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
+    let (files, hooks) = (counted(files, "file"), counted(hooks, "hook"));
+    writeln!(out, "{style}{verdict}{style:#}{doubts}: {files}, {hooks}")
 }
 
 pub(super) fn counted(count: usize, noun: &str) -> String {

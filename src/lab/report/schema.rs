@@ -14,7 +14,7 @@ pub fn schema_of(spec: &EventSpec) -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": format!("hookrun:{}", spec.name),
         "title": spec.name,
-        "description": format!("Asked when {}.", spec.summary),
+        "description": format!("Runs when {}.", spec.summary),
         "type": "object",
         "properties": context(spec),
         "required": required,

@@ -89,8 +89,8 @@ pub(super) fn totals(whole: &Whole<'_>) -> String {
     let mut text = counted(whole.played.len(), "case");
     type Is = fn(&End) -> bool;
     let parts: &[(Is, &str)] = &[
-        (|end| matches!(end, End::Unexpected(_)), "not as expected"),
-        (|end| matches!(end, End::CouldNot(_)), "could not be tried"),
+        (|end| matches!(end, End::Unexpected(_)), "failed"),
+        (|end| matches!(end, End::CouldNot(_)), "could not run"),
         (|end| matches!(end, End::Skipped(_)), "skipped"),
         (|end| matches!(end, End::NotRun), "not run"),
     ];
@@ -226,7 +226,7 @@ fn tap(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "# {}", totals(whole))?;
     if whole.is_stopped {
         // Cases that were not run are no failures, and a harness would call it a success.
-        writeln!(out, "Bail out! hookrun was told to stop")?;
+        writeln!(out, "Bail out! hookrun was interrupted")?;
     }
     Ok(())
 }

@@ -53,33 +53,33 @@ struct Subject<'s> {
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
     PointRow {
-        name: "event", of: "an event with hooks", when: "a case decides it",
+        name: "event", of: "an event with hooks", when: "a case runs it",
         why: "a whole event without cases is more than its hooks",
         lacks: "a case of {}", may_be_never: false, has: Has::Event,
     },
     PointRow {
         name: "asked", of: "every hook", when: "it ran",
-        why: "nothing is known of a hook that no case asks",
-        lacks: "a case that asks {}", may_be_never: false, has: Has::Hook(|_| true),
+        why: "no case has tested a hook that never ran",
+        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true),
     },
     PointRow {
-        name: "allowed", of: "a hook of an event that can be refused", when: "it answered, and had no objection",
-        why: "a guard that refuses everything refuses the right things too",
+        name: "allowed", of: "a hook of an event that can be blocked", when: "it allowed",
+        why: "a guard that blocks everything blocks the right things too",
         lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
     },
     PointRow {
-        name: "refused", of: "a hook of an event that can be refused", when: "it answered with a refusal or a question",
-        why: "this is what it is for; that it failed proves nothing of its policy",
-        lacks: "a case in which {} refuses", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
+        name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked",
+        why: "this is what it is for; a failure proves nothing about its policy",
+        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
     },
     PointRow {
-        name: "seen", of: "a hook of an event that cannot be refused", when: "it said something, or the case looks at `files`",
-        why: "it decides nothing, so what it says or leaves behind is all that a case can hold it to",
-        lacks: "a case in which {} says something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks),
+        name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`",
+        why: "it decides nothing, so a case can only check what it prints or leaves behind",
+        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks),
     },
     PointRow {
         name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running",
-        why: "that it let it run is `asked`",
+        why: "a match that let it run counts as `asked`",
         lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher,
     },
     PointRow {
@@ -89,36 +89,36 @@ pub const POINTS: &[PointRow] = &[
     },
     PointRow {
         name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way",
-        why: "only then it says anything",
+        why: "it only matters then",
         lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some()),
     },
     PointRow {
-        name: "priority", of: "`priority`, where another hook of the event has another one", when: "both stood in the order of one decision",
+        name: "priority", of: "`priority`, where another hook of the event has another one", when: "both were part of one decision",
         why: "an order shows only where there are two",
-        lacks: "a case that asks {} together with a hook of another priority", may_be_never: false,
+        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false,
         has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority)),
     },
     PointRow {
         name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision",
-        why: "it says something only then",
-        lacks: "a case that asks {} together with another parallel hook", may_be_never: false,
+        why: "it only matters then",
+        lacks: "a case that runs {} together with another parallel hook", may_be_never: false,
         has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel)),
     },
 ];
 
 /// The settings of a hook that are not counted, and why.
 pub const NOT_COUNTED: &[(&str, &str)] = &[
-    ("timeout", "reaching it would have to be waited for; `--mutate` tries what it means"),
-    ("limits", "a hook in order never reaches them, as its timeout"),
-    ("sandbox", "what a hook did not try to touch is not told"),
+    ("timeout", "a case would have to wait for it; `--mutate` tests what it means"),
+    ("limits", "a working hook never reaches them, as with its timeout"),
+    ("sandbox", "hookrun does not see what a hook did not try to touch"),
     ("containment", "it shows only when a hook must be ended"),
     ("background", "what a hook leaves running is not seen with certainty"),
-    ("dialect", "every answer is read by it: `asked`"),
+    ("dialect", "every answer uses it: `asked`"),
     ("reads", "it shows only where a value is too large for the environment"),
     ("enabled", "a hook that is disabled, or cannot run here, has no points"),
     ("name", "it is no behaviour"),
     ("description", "it is no behaviour"),
-    ("event", "it is a point of its own"),
+    ("event", "it is a separate point"),
     ("command", "running it is `asked`"),
     ("shell", "running it is `asked`"),
 ];

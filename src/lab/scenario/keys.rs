@@ -19,7 +19,7 @@ pub const NEVER_KEYS: &[KeyRow] = &[
     key("hook", Takes::Text, "required", "the hook", false),
     key("event", Takes::Texts, "every event of the hook", "for these events only, by their names", false),
     key("point", Takes::OneOf(coverage::excusable), "required", "what it never does", false),
-    key("why", Takes::Text, "required", "the reason; it is told each time", false),
+    key("why", Takes::Text, "required", "the reason; every report shows it", false),
 ];
 
 /// The keys of `[defaults]`.
@@ -30,7 +30,7 @@ pub const DEFAULT_KEYS: &[KeyRow] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
 #[rustfmt::skip]
 pub const CASE_KEYS: &[KeyRow] = &[
     key("name", Takes::Text, "required", "the sentence that it proves; used once in a file", false),
-    key("skip", Takes::Text, "not skipped", "why it is not run; it is counted and told", false),
+    key("skip", Takes::Text, "not skipped", "why it does not run; reports count it and show the reason", false),
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, ENV, FILES, SETUP, EXPECT,
     key("with", Takes::Table, "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", false),
     key("step", Takes::Table, "one step", "events that come one after the other: `[[case.step]]`", false),
@@ -47,13 +47,13 @@ pub const STEP_KEYS: &[KeyRow] = &[
 #[rustfmt::skip]
 pub const EXPECT_KEYS: &[KeyRow] = &[
     key("decision", Takes::OneOf(decisions), "required", "what comes out", false),
-    key("reason", Takes::Pattern, "any", "the reason of the refusal, or the question", false),
-    key("by", Takes::Texts, "any", "the hook that refused, or those that asked", false),
+    key("reason", Takes::Pattern, "any", "the reason of the block, or the question", false),
+    key("by", Takes::Texts, "any", "the hook that blocked, or those that asked", false),
     key("asked", Takes::Texts, "any", "the hooks that ran, in their order", false),
     key("failed", Takes::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure", false),
     key("output", Takes::Pattern, "none", "the texts to show", false),
     key("context", Takes::Pattern, "none", "the texts for the model", false),
-    key("notice", Takes::Pattern, "none", "refusals and questions that decided nothing, as the event cannot be refused", false),
+    key("notice", Takes::Pattern, "none", "blocks and questions without effect, because the event cannot be blocked", false),
     key("findings", Takes::Pattern, "any", "what was found in files, a line each: `error src/main.tf:7 it is open`", false),
     key("rewrites", Takes::Json, "none", "the fields that were rewritten, each with its new value", false),
     key("reply", Takes::Table, "any", "what the host gets", false),

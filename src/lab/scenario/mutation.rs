@@ -33,30 +33,30 @@ pub struct MutantRow {
 #[rustfmt::skip]
 pub const MUTANTS: &[MutantRow] = &[
     MutantRow {
-        name: "allows", does: "always allows and says nothing",
-        of: "hooks of events that can be refused",
-        why: "a guard that lets everything through looks as one that has nothing to object to",
-        kill: "a case in which {} refuses or says something",
+        name: "allows", does: "always allows and prints nothing",
+        of: "hooks of events that can be blocked",
+        why: "a guard that allows everything looks like one with nothing to object to",
+        kill: "a case in which {} blocks or prints something",
         has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
     },
     MutantRow {
-        name: "refuses", does: "always refuses",
-        of: "hooks of events that can be refused",
-        why: "a guard that refuses everything stops work",
+        name: "refuses", does: "always blocks",
+        of: "hooks of events that can be blocked",
+        why: "a guard that blocks everything stops work",
         kill: "a case in which {} allows",
-        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant refuses everything")), is_telling: has_allowed,
+        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant blocks everything")), is_telling: has_allowed,
     },
     MutantRow {
-        name: "silent", does: "says nothing and does nothing",
-        of: "hooks of events that cannot be refused",
-        why: "what it says or leaves behind is all that it is for",
-        kill: "a case in which {} says something, or that expects `files` that it leaves",
+        name: "silent", does: "prints nothing and does nothing",
+        of: "hooks of events that cannot be blocked",
+        why: "what it prints or leaves behind is all that it is for",
+        kill: "a case in which {} prints something, or that expects `files` that it leaves",
         has: |spec| !spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
     },
     MutantRow {
         name: "times-out", does: "fails as if it had timed out",
         of: "every hook",
-        why: "a hook that never answers must not pass for one that does; it is decided at once, not waited for",
+        why: "a hook that never answers must not pass for one that does; the mutant fails at once",
         kill: "a case in which {} answers",
         has: |_| true, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some(),
     },
@@ -128,12 +128,12 @@ impl Tried {
         }
         let hook = &self.who.hook;
         let asked = match self.cases {
-            0 => "no case asks it".to_string(),
-            1 => "the one case that asks it does not notice".to_string(),
-            cases => format!("none of the {cases} cases that ask it notices"),
+            0 => "no case runs it".to_string(),
+            1 => "the one case that runs it still passes".to_string(),
+            cases => format!("all {cases} cases that run it still pass"),
         };
         let cure = match self.cases {
-            0 => format!("a case that asks {hook}"),
+            0 => format!("a case that runs {hook}"),
             _ => self.row.kill(hook),
         };
         Some((format!("{hook} {} ({}): {asked}", self.row.does, self.who.event), cure))

@@ -48,9 +48,9 @@ fn one_event_is_shown_in_full_under_any_of_its_names() {
     let canonical = sandbox.hookrun(&["events", "tool.pre"], b"");
     canonical
         .exits(0)
-        .prints("tool.pre  asked when a tool is about to run\n")
+        .prints("tool.pre  runs when a tool is about to run\n")
         .prints("PreToolUse")
-        .prints("  refusable   yes: a hook may refuse it\n")
+        .prints("  gate        yes: it can be blocked\n")
         .prints("  on failure  block\n")
         .prints("  schedule    sequential\n")
         .prints("  rewritable  toolInput (chain)\n")

@@ -23,7 +23,7 @@ fn people_read_what_is_wrong_and_what_to_do() {
     assert_eq!(
         ran.stdout,
         "error: hookrun.toml:5:1: unknown key `timout`\n  help: did you mean `timeout`?\n\
-         not in order: 2 files, 1 hook, 1 error, 0 warnings\n"
+         1 error: 2 files, 1 hook\n"
     );
     assert_eq!(ran.stderr, "");
 }
@@ -33,8 +33,8 @@ fn what_is_in_order_is_said_to_be() {
     let sandbox = Sandbox::new().hook("a.sh", "").hook("b.sh", "");
     let ran = validate(&sandbox, "human");
     ran.exits(0);
-    assert_eq!(ran.stdout, "in order: 2 files, 2 hooks, 0 errors, 0 warnings\n");
-    validate(&Sandbox::new(), "human").exits(0).prints("in order: 1 file, 0 hooks, 0 errors, 1");
+    assert_eq!(ran.stdout, "ok: 2 files, 2 hooks\n");
+    validate(&Sandbox::new(), "human").exits(0).prints("ok, 1 warning: 1 file, 0 hooks");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_hook_that_can_never_match_is_a_warning() {
         problems[0]
             .contains("`x.sh` matches tools, and `turn.start` carries none: it can never run")
     );
-    validate(&sandbox, "human").exits(0).prints("in order: 1 file, 1 hook, 0 errors, 1 warning");
+    validate(&sandbox, "human").exits(0).prints("ok, 1 warning: 1 file, 1 hook");
 }
 
 #[test]

@@ -64,7 +64,7 @@ blocs = true
          [give yours another name]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
          [use letters, digits, `-` and dots between them: `deploy.pre`]",
-        "hookrun.toml:21:8: the event has no `summary` [complete \"asked when …\"]",
+        "hookrun.toml:21:8: the event has no `summary` [complete \"runs when …\"]",
         "hookrun.toml:22:17: `context.a` takes a JSON type",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
         "hookrun.toml:25:2: unknown key `settings` [known here: hook, event, log]",
@@ -87,7 +87,7 @@ fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
     let file = sandbox.at("hookrun.toml").canonicalize().unwrap().display().to_string();
 
     sandbox.run("tool.pre").blocks(&format!(
-        "nothing is allowed while the hooks are not in order: {file}:4:11: `|` in a command needs \
+        "nothing is allowed while the hooks have errors: {file}:4:11: `|` in a command needs \
          a shell (and 1 more error); `hookrun validate` with the same options shows what to mend"
     ));
 }
@@ -170,7 +170,7 @@ fn test_shows_that_a_broken_file_would_refuse() {
     sandbox
         .hookrun(&["test", "tool.pre"], b"")
         .exits(2)
-        .prints("REFUSED")
+        .prints("BLOCKED")
         .prints("hookrun.toml:1:1: unknown key `colour`")
         .says("error: hookrun.toml:1:1: unknown key `colour`");
 }

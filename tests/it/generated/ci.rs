@@ -154,7 +154,7 @@ fn the_action_goes_on_or_stops_the_job() {
 
     let (ran, output) = action(&sandbox, &[own, ("ACTION_CONTEXT_FILE", "shop.json")]);
     ran.exits(2);
-    assert_eq!(commands(&ran.stdout), ["::error title=look refused own.pre::not the shop"]);
+    assert_eq!(commands(&ran.stdout), ["::error title=look blocked own.pre::not the shop"]);
     assert_eq!(output, "allowed=false\n");
 
     let arguments = "--budget\n10s\n--jobs=1\n";
@@ -211,7 +211,7 @@ fn what_a_hook_says_is_no_command_of_the_action() {
     let commands = commands(&ran.stdout);
     assert_eq!(commands.len(), 1, "{commands:?}");
     assert!(
-        commands[0].starts_with("::error title=look refused compact.pre::no%0A"),
+        commands[0].starts_with("::error title=look blocked compact.pre::no%0A"),
         "{commands:?}"
     );
     assert_eq!((output.as_str(), ran.stderr.as_str()), ("allowed=false\n", ""));

@@ -265,7 +265,7 @@ fn husky_has_a_line_of_its_own_because_it_writes_its_folder_anew() {
 fn hooks_are_counted_once() {
     let git = installed();
     let ran = git.hookrun("w", &["doctor", "git"]);
-    assert!(ran.exits(0).stdout.contains(" 1 hook, "), "{ran:?}");
+    assert!(ran.exits(0).stdout.contains(" 1 hook\n"), "{ran:?}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
         .prints("events.jsonl:1  it was written by a newer hookrun, in version 2")
         .prints("events.jsonl:2  it is no record of hookrun")
         .prints("events.jsonl:5  the line is cut off")
-        .prints("was refused by 10-guard.sh, is allowed\n  events.jsonl:4")
+        .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:4")
         .prints("incomplete: 2 events: 1 as recorded, 1 changed, 3 not readable");
 }
 
@@ -114,7 +114,7 @@ fn an_event_that_nobody_knows_any_more_would_be_refused() {
     fs::remove_file(sandbox.at("hookrun.toml")).unwrap();
     replay(&sandbox, &["events.jsonl"])
         .exits(1)
-        .prints("was allowed, is refused for a failure")
+        .prints("was allowed, is blocked for a failure")
         .prints("unknown event `deploy.pre`");
 }
 

@@ -18,9 +18,9 @@ fn two_sets_of_hooks_are_compared_with_each_other() {
     let ran = replay(&sandbox, &["events.jsonl", "--against", "other"]);
 
     ran.exits(1)
-        .prints("was refused by 20-more.sh, is allowed\n  events.jsonl:1")
-        .prints("was refused by 10-guard.sh, is allowed\n  events.jsonl:2")
-        .prints("was allowed, is refused by 10-guard.sh\n  events.jsonl:3")
+        .prints("was blocked by 20-more.sh, is allowed\n  events.jsonl:1")
+        .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:2")
+        .prints("was allowed, is blocked by 10-guard.sh\n  events.jsonl:3")
         .prints("3 events: 0 the same, 3 changed")
         .prints("hook in other");
     let lines = lines(&sandbox, &["events.jsonl", "--against", "other"]);
@@ -43,7 +43,7 @@ fn mistakes_in_either_set_are_told_before_anything_is_decided() {
     let sandbox = two_sets().file("other/hookrun.toml", "[[hook]]\nname = 1\n");
     replay(&sandbox, &["events.jsonl", "--against", "other"])
         .exits(2)
-        .says("error: the hooks are not in order: ")
+        .says("error: the hooks have errors: ")
         .says("other/hookrun.toml");
     let sandbox = sandbox.file("hookrun.toml", "nonsense");
     let ran = replay(&sandbox, &["events.jsonl"]);

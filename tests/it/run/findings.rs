@@ -56,8 +56,8 @@ fn annotations_name_the_line_and_the_reason() {
         ran.stdout,
         "::error file=a.tf,line=3,title=guard::open to all\n\
          ::warning file=b%2Cc%3Ad,title=guard::100%25%0Asure\n\
-         ::error title=guard refused tool.pre::hook `guard` exited with status 1 and gave no reason\n\
-         hookrun: tool.pre is refused\n"
+         ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
+         hookrun: tool.pre is blocked\n"
     );
 }
 
@@ -65,7 +65,7 @@ fn annotations_name_the_line_and_the_reason() {
 fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
     let ran = Sandbox::new().hookrun(GITHUB, b"not JSON");
     assert_eq!(ran.status, 2);
-    assert!(ran.stdout.starts_with("::error title=hookrun refused tool.pre::"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("::error title=hookrun blocked tool.pre::"), "{}", ran.stdout);
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn annotations_tell_which_findings_are_not_used() {
          ::error file=c,title=guard::m\n\
          ::warning title=guard::`findings.1.message` must be a text that is not empty, so that finding is not used\n\
          ::warning title=guard::the key `findings.*.rule` is not known and was ignored\n\
-         ::error title=guard refused tool.pre::hook `guard` exited with status 1 and gave no reason\n\
-         hookrun: tool.pre is refused\n"
+         ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
+         hookrun: tool.pre is blocked\n"
     );
 }
 

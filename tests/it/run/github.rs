@@ -56,7 +56,7 @@ fn the_last_line_says_what_was_decided() {
     assert_eq!(allowed.stdout, "hookrun: tool.pre is allowed\n");
     let refused = Sandbox::new().hookrun(&["run", "no.\n::error::x", "--format", "github"], b"{}");
     refused.exits(2);
-    assert!(refused.stdout.ends_with("\nhookrun: no.\\n::error::x is refused\n"), "{refused:?}");
+    assert!(refused.stdout.ends_with("\nhookrun: no.\\n::error::x is blocked\n"), "{refused:?}");
 }
 
 /// Hosts that read what stands on stdout are refused with the status 0, or ask their user.
@@ -67,11 +67,11 @@ fn a_job_stops_where_a_host_would_read_the_refusal() {
     let sandbox = Sandbox::new().hook("guard", r#"echo '{"ask":"really?"}'"#);
     let ran = sandbox.hookrun(&arguments, payload);
     ran.exits(2).prints("::error title=guard asks about tool.pre::really?\n");
-    assert!(ran.stdout.ends_with("hookrun: tool.pre is refused\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("hookrun: tool.pre is blocked\n"), "{ran:?}");
     sandbox.hookrun(&arguments[..3], payload).exits(0);
 
     let mistake = ran_with_a_mistake();
-    mistake.exits(0).prints("::warning title=hookrun::the hooks are not in order");
+    mistake.exits(0).prints("::warning title=hookrun::the hooks have errors");
     assert!(mistake.stdout.ends_with("hookrun: tool.post is allowed\n"), "{mistake:?}");
 }
 
@@ -147,7 +147,7 @@ fn the_summary_has_the_decision_its_reason_and_what_was_found() {
     sandbox.hookrun(GITHUB, b"{}").exits(2);
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
-        "\n<h3>hookrun: tool.pre is refused</h3>\n\
+        "\n<h3>hookrun: tool.pre is blocked</h3>\n\
          <p><code>guard</code> says:</p>\n\n\
          <pre>no &lt;/pre&gt;\n\n# &lt;script&gt;</pre>\n\n\
          <table>\n<tr><th>where</th><th>level</th><th>what</th><th>hook</th></tr>\n\

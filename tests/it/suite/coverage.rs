@@ -123,8 +123,10 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let ran = suite(&sandbox, &["--coverage-min", "76"]);
     ran.exits(1).prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
     ran.prints("missing refused (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
-    ran.prints("        write    a case in which 10-guard.sh refuses, or `[[never]]` where it never does\n");
-    ran.prints("\nnot enough is covered: 1 case");
+    ran.prints(
+        "        write    a case in which 10-guard.sh blocks, or `[[never]]` where it never does\n",
+    );
+    ran.prints("\nFAILED (coverage is too low): 1 case");
     suite(&sandbox, &["--coverage"]).exits(0);
     for (format, part) in [
         ("tap", "not ok 2 - hooks.d/tool.pre/10-guard.sh: refused of 10-guard.sh (tool.pre)"),
@@ -159,7 +161,7 @@ fn enough_coverage_is_told_in_every_format() {
 fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
     let ran =
         suite(&guarded(&case("it", "bad", "decision = 'allow'")), &["--coverage", "--mutate"]);
-    ran.exits(1).prints("not as expected: 1 case");
+    ran.exits(1).prints("FAILED: 1 case");
     assert!(!ran.stdout.contains("covered") && !ran.stdout.contains("noticed"), "{ran:?}");
 }
 
@@ -174,7 +176,7 @@ fn what_a_hook_never_does_is_excused_with_its_reason() {
     let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
     ran.exits(1).prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
     ran.prints("why      a case shows `refused` of 10-guard.sh (tool.pre)");
-    ran.prints("\na `[[never]]` is untrue: 2 cases");
+    ran.prints("\nFAILED (a `[[never]]` is untrue): 2 cases");
 
     let other = never.replace("10-guard.sh", "gone.sh");
     let ran = suite(&guarded(&(other + &both())), &["--coverage"]);

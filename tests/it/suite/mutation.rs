@@ -24,7 +24,7 @@ fn survivors(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn every_mutant_of_a_guard_with_both_cases_is_noticed() {
     let sandbox = guarded(&both());
-    suite(&sandbox, &["--mutate"]).exits(0).prints("noticed 3 of 3 mutants in ");
+    suite(&sandbox, &["--mutate"]).exits(0).prints("killed 3 of 3 mutants in ");
     let report = report(&sandbox, &["--mutate"]);
     let by = |place: usize| report["mutation"]["mutants"][place]["noticedBy"].as_str().unwrap();
     assert_eq!((by(0), by(1)), ("refused", "allowed"));
@@ -34,9 +34,9 @@ fn every_mutant_of_a_guard_with_both_cases_is_noticed() {
 fn a_mutant_that_no_case_notices_is_named_with_what_would_notice_it() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
     let ran = suite(&sandbox, &["--mutate"]);
-    ran.exits(1).prints("noticed 2 of 3 mutants in ");
-    ran.prints("SURVIVED 10-guard.sh always allows and says nothing (tool.pre): the one case that asks it does not notice\n        hook     hooks.d/tool.pre/10-guard.sh\n        write    a case in which 10-guard.sh refuses or says something\n");
-    ran.prints("\nmutants have survived: 1 case");
+    ran.exits(1).prints("killed 2 of 3 mutants in ");
+    ran.prints("SURVIVED 10-guard.sh always allows and prints nothing (tool.pre): the one case that runs it still passes\n        hook     hooks.d/tool.pre/10-guard.sh\n        write    a case in which 10-guard.sh blocks or prints something\n");
+    ran.prints("\nFAILED (mutants survived): 1 case");
     assert_eq!(survivors(&sandbox), ["tool.pre 10-guard.sh allows"]);
     let only_bad = guarded(&case("it", "bad", "decision = 'block'"));
     assert_eq!(survivors(&only_bad), ["tool.pre 10-guard.sh refuses"]);
@@ -56,8 +56,8 @@ fn a_mutant_that_no_case_notices_is_named_with_what_would_notice_it() {
 fn a_hook_that_no_case_asks_keeps_all_its_mutants() {
     let sandbox = guarded(&both()).hook_for("error", "note.sh", "echo x");
     let ran = suite(&sandbox, &["--mutate"]);
-    ran.exits(1).prints("note.sh says nothing and does nothing (error): no case asks it");
-    ran.prints("write    a case that asks note.sh\n");
+    ran.exits(1).prints("note.sh prints nothing and does nothing (error): no case runs it");
+    ran.prints("write    a case that runs note.sh\n");
     assert_eq!(survivors(&sandbox), ["error note.sh silent", "error note.sh times-out"]);
     suite(&sandbox, &["--mutate", "--hook", "10-guard.sh"]).exits(0).prints("3 of 3");
     suite(&sandbox, &["--mutate", "--event", "tool.pre"]).exits(0).prints("3 of 3");
@@ -88,7 +88,7 @@ fn a_mutant_that_times_out_is_not_waited_for() {
     // Its own answer is there at once, and its timeout is longer than any test.
     let hook = format!("# hookrun: timeout=1h\n{GUARD}");
     let sandbox = Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &both());
-    suite(&sandbox, &["--mutate"]).exits(0).prints("noticed 3 of 3 mutants");
+    suite(&sandbox, &["--mutate"]).exits(0).prints("killed 3 of 3 mutants");
     // A case that expects the failure does not tell the mutant from the hook.
     let stuck = Sandbox::new().hook("10-guard.sh", "# hookrun: timeout=200ms\nsleep 60").file(
         "hooks.d/tests/it.toml",
@@ -121,7 +121,7 @@ fn a_step_that_builds_on_what_a_hook_has_done_notices_that_it_has_not() {
     let sandbox = Sandbox::new()
         .hook_for("error", "note.sh", "echo >log")
         .file("hooks.d/tests/it.toml", cases);
-    suite(&sandbox, &["--mutate"]).exits(0).prints("noticed 2 of 2 mutants");
+    suite(&sandbox, &["--mutate"]).exits(0).prints("killed 2 of 2 mutants");
 }
 
 #[test]

@@ -30,22 +30,22 @@ fn people_see_what_differs_and_what_each_hook_said() {
     ran.exits(2);
     assert_eq!(
         timeless(&ran.stdout),
-        "ERROR  hooks.d/tests/a,b.toml: 4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+        "ERROR  hooks.d/tests/a,b.toml: 4 cases, 1 failed, 1 could not run, 1 skipped
 
-NOT    100% #1 wrong
+FAILED 100% #1 wrong
         case     hooks.d/tests/a,b.toml:7
         differs  decision, line 11
                  - allow
                  + block
         hooks    BLOCK  10-guard.sh: no bad commands
 
-NOT    no setup
+ERROR  no setup
         case     hooks.d/tests/a,b.toml:18
         why      its `setup` exited with status 3
 
 skip   later: not yet
 
-could not be tried: 4 cases, 1 not as expected, 1 could not be tried, 1 skipped in TIME
+ERROR: 4 cases, 1 failed, 1 could not run, 1 skipped in TIME
 "
     );
 }
@@ -64,7 +64,7 @@ not ok 2 - hooks.d/tests/a,b.toml: 100% \\#1 wrong
 ok 3 - hooks.d/tests/a,b.toml: later # SKIP not yet
 not ok 4 - hooks.d/tests/a,b.toml: no setup
   # its `setup` exited with status 3
-# 4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+# 4 cases, 1 failed, 1 could not run, 1 skipped
 "
     );
 }
@@ -75,7 +75,7 @@ fn github_gets_annotations_at_the_line_of_the_expectation() {
         suite(&of_each(), &["--format", "github"]).stdout,
         "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, and is block%0Astderr of 10-guard.sh:%0Ano bad commands
 ::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` exited with status 3
-4 cases, 1 not as expected, 1 could not be tried, 1 skipped
+4 cases, 1 failed, 1 could not run, 1 skipped
 "
     );
 }

@@ -71,21 +71,21 @@ fn what_a_change_touches_is_run_again() {
             "[[case]]\nname = 'end'\nevent = 'session.end'\nexpect = { decision = 'allow' }\n",
         );
     let watching = Watching::start(&sandbox);
-    watching.says(&["as expected: 2 cases", "watching"]);
+    watching.says(&["ok: 2 cases", "watching"]);
 
     // A hook: the cases that may ask it.
     let hook = sandbox.at("hooks.d/tool.pre/10-guard.sh");
     fs::write(&hook, "#!/bin/sh\nexit 0\n").unwrap();
     watching.says(&[
         "changed: hooks.d/tool.pre/10-guard.sh",
-        "not as expected: 1 case, 1 not as expected",
+        "FAILED: 1 case, 1 failed",
         "watching",
     ]);
 
     // A file of cases: its own.
     let cases = case("guarded", "bad", "decision = 'allow'") + "# changed";
     fs::write(sandbox.at("hooks.d/tests/guard.toml"), cases).unwrap();
-    watching.says(&["as expected: 1 case in", "watching"]);
+    watching.says(&["ok: 1 case in", "watching"]);
 
     // One that is broken is told, and mended again.
     fs::write(sandbox.at("hooks.d/tests/end.toml"), "[[case]\n").unwrap();
@@ -95,11 +95,11 @@ fn what_a_change_touches_is_run_again() {
         "[[case]]\nname = 'other'\nevent = 'session.end'\nexpect = { decision = 'allow' }\n",
     )
     .unwrap();
-    watching.says(&["as expected: 1 case in", "watching"]);
+    watching.says(&["ok: 1 case in", "watching"]);
 
     // What all hooks share: every case.
     fs::write(sandbox.at("hookrun.toml"), "").unwrap();
-    watching.says(&["as expected: 2 cases", "watching"]);
+    watching.says(&["ok: 2 cases", "watching"]);
     watching.stop();
 }
 
@@ -114,7 +114,7 @@ fn what_was_changed_while_a_file_was_broken_is_played_when_it_is_mended() {
     let sandbox = guarded(&case("guarded", "bad", "decision = 'block'"));
     one_case(&sandbox, "other", "bad");
     let watching = Watching::start(&sandbox);
-    watching.says(&["as expected: 2 cases", "watching"]);
+    watching.says(&["ok: 2 cases", "watching"]);
 
     fs::write(sandbox.at("hooks.d/tests/guard.toml"), "[[case]\n").unwrap();
     watching.says(&["not valid TOML", "watching"]);
@@ -122,7 +122,7 @@ fn what_was_changed_while_a_file_was_broken_is_played_when_it_is_mended() {
     watching.says(&["changed: hooks.d/tests/other.toml", "not valid TOML", "watching"]);
     let cases = case("guarded", "bad", "decision = 'block'") + "# mended";
     fs::write(sandbox.at("hooks.d/tests/guard.toml"), cases).unwrap();
-    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+    watching.says(&["FAILED: 2 cases, 1 failed", "watching"]);
     watching.stop();
 }
 
@@ -131,14 +131,14 @@ fn a_case_that_is_not_as_expected_is_played_again_until_it_is() {
     let sandbox = guarded(&case("guarded", "good", "decision = 'block'"));
     one_case(&sandbox, "other", "bad");
     let watching = Watching::start(&sandbox);
-    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+    watching.says(&["FAILED: 2 cases, 1 failed", "watching"]);
 
     one_case(&sandbox, "other", "bad bad");
-    watching.says(&["not as expected: 2 cases, 1 not as expected", "watching"]);
+    watching.says(&["FAILED: 2 cases, 1 failed", "watching"]);
     one_case(&sandbox, "guard", "bad");
-    watching.says(&["as expected: 1 case in", "watching"]);
+    watching.says(&["ok: 1 case in", "watching"]);
     one_case(&sandbox, "other", "bad");
-    watching.says(&["as expected: 1 case in", "watching"]);
+    watching.says(&["ok: 1 case in", "watching"]);
     watching.stop();
 }
 

@@ -118,7 +118,7 @@ fn the_examples_are_in_order() {
     for system in SYSTEMS {
         let hooks = folder(system);
         let arguments = ["validate", "--hooks", hooks.to_str().unwrap(), "--dialect", system];
-        sandbox().hookrun(&arguments, b"").exits(0).prints("0 errors, 0 warnings");
+        sandbox().hookrun(&arguments, b"").exits(0).prints("ok: ");
     }
 }
 

@@ -106,7 +106,7 @@ fn modules_are_named_as_pis_own_and_are_no_error() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0], format!("note .pi/hooks/gate.ts: {note}"));
     assert!(found[1].ends_with(&format!("home/.pi/agent/hooks/gate.js: {note}")), "{found:?}");
-    sandbox.hookrun(&["validate", "--dialect", "pi"], b"").exits(0).prints("in order");
+    sandbox.hookrun(&["validate", "--dialect", "pi"], b"").exits(0).prints("ok, 1 warning: ");
     sandbox.hookrun(&["list", "--dialect", "pi"], b"").exits(0).says("a module of pi's own");
     tool_call(&sandbox, &[]).allows();
 }

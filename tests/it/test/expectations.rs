@@ -32,9 +32,7 @@ fn with_expect_the_exit_status_says_whether_it_was_as_expected() {
                 assert_eq!(ran.stderr, "", "{command}");
             } else {
                 ran.exits(1);
-                let miss = format!(
-                    "not as expected: expected {expected}, but the decision is {decision}\n"
-                );
+                let miss = format!("FAILED: expected {expected}, but the decision is {decision}\n");
                 assert_eq!(ran.stderr, miss, "{command}");
             }
         }
@@ -52,7 +50,7 @@ fn expect_reason_is_held_against_the_reason_or_the_question() {
     ran.exits(1);
     assert_eq!(
         ran.stderr,
-        "not as expected: expected a reason that matches /^rm/, but it is `no force push`\n"
+        "FAILED: expected a reason that matches /^rm/, but it is `no force push`\n"
     );
 }
 

@@ -69,7 +69,7 @@ skip    40-late.sh
         file     hooks.d/tool.pre/40-late.sh (project layer)
         why      `30-guard.sh` settled the event before its turn came
 
-REFUSED  30-guard.sh refused tool.pre: it does not happen.
+BLOCKED by 30-guard.sh
         reason   rm -rf needs a person
         cause    a hook decided
         see      hooks.d/tool.pre/30-guard.sh
@@ -125,7 +125,7 @@ fn a_question_says_who_asks_and_what_happens_without_a_person() {
     let sandbox = Sandbox::new().hook("x.sh", r#"echo '{"ask":"Push to main?"}'"#);
     let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
     ran.exits(1).prints("ASK     x.sh\n").prints("        verdict  ask: Push to main?\n").prints(
-        "ASK  a person decides; without one it is refused.\n        asks     x.sh: Push to main?\n",
+        "ASK  a person decides; without one it is blocked.\n        asks     x.sh: Push to main?\n",
     );
 }
 
@@ -137,7 +137,7 @@ fn a_failure_is_told_from_a_decision() {
         .prints("FAILED  x.sh\n")
         .prints("        failed   timed out after 100ms\n")
         .prints("        reason   hook `x.sh` failed: timed out after 100ms (fail closed)\n")
-        .prints("        cause    something failed, and failures refuse here\n");
+        .prints("        cause    something failed, and failures block here\n");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_failure_that_is_let_through_says_so() {
     ran.exits(0)
         .prints("FAILED  x.sh\n")
         .prints("killed by SIGKILL")
-        .prints("a failure lets the event go on (on_failure = allow)\n")
+        .prints("a failure allows (on_failure = allow)\n")
         .prints("ALLOWED  tool.pre goes on.");
 }
 

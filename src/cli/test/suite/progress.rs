@@ -32,11 +32,11 @@ impl Progress {
         let Some(bar) = &self.bar else { return };
         if played.end.is_bad() {
             self.bad += 1;
-            bar.println(format!("not as expected: {}", plain(&played.name)));
+            bar.println(format!("FAILED: {}", plain(&played.name)));
         }
         match self.bad {
             0 => {}
-            bad => bar.set_message(format!("{bad} not as expected")),
+            bad => bar.set_message(format!("{bad} failed")),
         }
         bar.inc(1);
     }

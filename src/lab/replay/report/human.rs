@@ -60,7 +60,7 @@ impl Report for Human {
             writeln!(out, "{rest}\n")?;
         }
         let (style, word) = match ended {
-            Ended::Same if totals.expected > 0 => (GOOD, "as expected"),
+            Ended::Same if totals.expected > 0 => (GOOD, "ok"),
             Ended::Same => (GOOD, "as recorded"),
             Ended::Changed => (BAD, "changed"),
             Ended::Incomplete => (BAD, "incomplete"),
@@ -79,7 +79,7 @@ impl Report for Human {
             writeln!(out, "  {turn}: {count}")?;
         }
         if totals.reworded > 0 {
-            let words = "decided the same in other words; --strict tells which";
+            let words = "decided the same in other words; --strict shows which";
             writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
         }
         table(&totals.hooks, "hook", out)?;
@@ -156,7 +156,7 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
         "\n{BOLD}{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}{BOLD:#}",
         shortened(title),
         "calls",
-        "refused",
+        "blocked",
         "asked",
         "failed",
         "p50",

@@ -126,11 +126,11 @@ impl Further<'_> {
         let is_short =
             |covered: &Covered| covered.least.is_some_and(|least| !covered.coverage.reaches(least));
         match self.mutation {
-            Some(mutated) if mutated.trouble.is_some() => Some("mutants could not be tried"),
-            Some(mutated) if !mutated.is_good() => Some("mutants have survived"),
+            Some(mutated) if mutated.trouble.is_some() => Some("FAILED (mutants could not run)"),
+            Some(mutated) if !mutated.is_good() => Some("FAILED (mutants survived)"),
             Some(_) | None => coverage.map(|covered| match is_short(covered) {
-                true => "not enough is covered",
-                false => "a `[[never]]` is untrue",
+                true => "FAILED (coverage is too low)",
+                false => "FAILED (a `[[never]]` is untrue)",
             }),
         }
     }
@@ -342,7 +342,7 @@ fn mutation(mutated: &Mutated, paths: &Paths, out: &mut dyn Write) -> io::Result
     let style = if mutated.is_good() { GOOD } else { BAD };
     writeln!(
         out,
-        "{style}noticed{style:#} {} of {} in {}",
+        "{style}killed{style:#} {} of {} in {}",
         mutated.noticed(),
         counted(mutated.tried.len(), "mutant"),
         short(milliseconds(mutated.took))

@@ -43,9 +43,9 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
     slow(whole, out)?;
     whole.further.human(paths, out)?;
     let (style, words) = match word(whole) {
-        (style, "ok") => whole.further.complaint().map_or((style, "as expected"), |why| (BAD, why)),
-        (style, "ERROR") => (style, "could not be tried"),
-        (style, _) => (style, "not as expected"),
+        (style, "ok") => whole.further.complaint().map_or((style, "ok"), |why| (BAD, why)),
+        (style, "ERROR") => (style, "ERROR"),
+        (style, _) => (style, "FAILED"),
     };
     writeln!(
         out,
@@ -59,7 +59,7 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
 fn word(whole: &Whole<'_>) -> (anstyle::Style, &'static str) {
     match () {
         () if whole.count(|end| matches!(end, End::CouldNot(_))) > 0 => (BAD, "ERROR"),
-        () if whole.count(|end| matches!(end, End::Unexpected(_))) > 0 => (BAD, "NOT"),
+        () if whole.count(|end| matches!(end, End::Unexpected(_))) > 0 => (BAD, "FAILED"),
         () if whole.count(|end| matches!(end, End::NotRun)) > 0 => (DOUBT, "part"),
         () => (GOOD, "ok"),
     }
@@ -68,7 +68,8 @@ fn word(whole: &Whole<'_>) -> (anstyle::Style, &'static str) {
 /// A case that is not as expected.
 fn bad(played: &Played, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let place = format!("{}:{}", plain(&paths.show(&played.file)), played.at.line);
-    writeln!(out, "{BAD}NOT{BAD:#}    {BOLD}{}{BOLD:#}", plain(&played.name))?;
+    let word = if matches!(played.end, End::CouldNot(_)) { "ERROR" } else { "FAILED" };
+    writeln!(out, "{BAD}{word:<6}{BAD:#} {BOLD}{}{BOLD:#}", plain(&played.name))?;
     label(out, "case", &place)?;
     match &played.end {
         End::Unexpected(misses) => {
@@ -126,8 +127,8 @@ fn asked(
     let mut name = step.map_or("hooks".to_string(), |step| format!("step {step}"));
     if decided.hooks().is_empty() {
         let why = match decided {
-            Decided::Run { .. } => "none is bound to the event",
-            Decided::Refused { .. } => "none was asked: hookrun refused before",
+            Decided::Run { .. } => "none for this event",
+            Decided::Refused { .. } => "none ran: hookrun had blocked before",
         };
         return label(out, &name, why);
     }
