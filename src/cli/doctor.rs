@@ -53,14 +53,14 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             continue;
         }
         about_events(host, &installed, &wanted, &mut findings);
-        switches::look(host, &installed, (&config, env), &mut findings);
+        switches::look(host, &installed, &config, env, &mut findings);
         let (file, recorded) = (&installed[0].path, dialects::find(host.name).map(|it| it.name));
         findings.add(file, evidence.about(recorded, host.title, file));
         about_doubles(host, &installed, &config, env, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
-        lines.extend(git::look(&config, env, (is_git_named, &evidence), &mut findings)?);
+        lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
     }
     let paths = paths(&args.format, env);
     if args.format == "human" {
@@ -171,8 +171,9 @@ fn look_into(
         findings.check(&installed.path);
         for program in &installed.programs {
             let search = installed.search.as_deref();
-            let at = (config.project.as_path(), env);
-            if let Some(problem) = programs::problem_of(program, host, search, at) {
+            let project = config.project.as_path();
+            let problem = programs::problem_of(program, host, search, project, env);
+            if let Some(problem) = problem {
                 findings.add(&installed.path, problem);
             }
         }

@@ -157,7 +157,7 @@ impl Asked<'_> {
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
-        let report = told::report(self.args.format, (&run, &reply), &runner, self.env);
+        let report = told::report(self.args.format, &run, &reply, &runner, self.env);
         Ok((reply, report, Kept::decided(event, run, settings)))
     }
 
@@ -194,7 +194,7 @@ impl Asked<'_> {
         let mut outputs = Vec::with_capacity(listings.len());
         for Listing(arguments) in listings {
             let left = whole.saturating_sub(started.elapsed());
-            outputs.push(ask_git(arguments, (left, whole), abort)?);
+            outputs.push(ask_git(arguments, left, whole, abort)?);
         }
         read_changes(&outputs).map_err(Failure::new)
     }
@@ -249,12 +249,13 @@ fn read_message(file: &Path) -> Result<Vec<u8>> {
 /// What git prints, within what is left of a limit.
 fn ask_git(
     arguments: &[OsString],
-    (left, limit): (Duration, Duration),
+    left: Duration,
+    limit: Duration,
     abort: &Abort,
 ) -> Result<Vec<u8>> {
     let is_over = || abort.times_raised() > 0;
-    let program = (Path::new("git"), arguments);
-    let asked = child::ask(program, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
+    let git = Path::new("git");
+    let asked = child::ask(git, arguments, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
     let output = asked
         .map_err(|error| Failure::new(format!("git cannot be asked what changes: {error}")))?;
     let Some(output) = output else {

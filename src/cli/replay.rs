@@ -40,7 +40,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let header = header(args, &inputs);
     let state = state_folder(env)?;
     let first = runner(Config::default(), env).abort(abort.clone()).grounds(grounds);
-    let decider = decider(args, env, (first, state.path()))?;
+    let decider = decider(args, env, first, state.path())?;
     let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;
     let progress = Progress::of(&args.files, env);
@@ -65,13 +65,13 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
         })
     };
     let ended =
-        crew::run((decider, inputs), (threads(args), abort.clone()), &mut each, &mut |so_far| {
+        crew::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
             progress.tell(so_far)
         });
     progress.clear();
     let totals = match ended {
         Ok(totals) => totals,
-        Err(error) => return early(&error, (&abort, &header), (report.as_mut(), &mut out)),
+        Err(error) => return early(&error, &abort, &header, report.as_mut(), &mut out),
     };
     if let Some(written) = written {
         written.finish()?;
@@ -148,8 +148,10 @@ fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn 
 /// A replay that did not come to its end.
 fn early(
     error: &ReplayError,
-    (abort, header): (&Abort, &Header),
-    (report, out): (&mut dyn Report, &mut dyn Write),
+    abort: &Abort,
+    header: &Header,
+    report: &mut dyn Report,
+    out: &mut dyn Write,
 ) -> Result {
     report.cut_short(&error.to_string(), out)?;
     out.flush()?;
@@ -238,11 +240,7 @@ fn state_folder(env: &Environment) -> Result<TempDir> {
 }
 
 /// What decides. All hooks are run by the engine of `first` and keep state below `state`.
-fn decider(
-    args: &ReplayArgs,
-    env: &Environment,
-    (first, state): (Runner, &Path),
-) -> Result<Decider> {
+fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) -> Result<Decider> {
     let hooks = |choice: Choice, own: &str| {
         let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
         Hooks::new(choice, env, first.clone())

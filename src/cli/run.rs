@@ -46,10 +46,8 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let time = Time::start(args, &asked);
     let decided = match (ground, &args.event) {
         (Err(failure), _) => refuse(&asked, &failure),
-        (Ok(ground), Some(_)) => {
-            decide(&asked, Early { ground, context: None }, (args, env), &time)
-        }
-        (Ok(ground), None) => decide_what_comes(ground, (args, env), &time),
+        (Ok(ground), Some(_)) => decide(&asked, Early { ground, context: None }, args, env, &time),
+        (Ok(ground), None) => decide_what_comes(ground, args, env, &time),
     };
     let Decided { reply, report, kept, is_needed } = decided;
     if !time.pulse.claim() {
@@ -155,14 +153,10 @@ struct Decided {
 }
 
 /// Decides an event that the host's own context names.
-fn decide_what_comes(
-    ground: Ground,
-    (args, env): (&RunArgs, &Environment),
-    time: &Time,
-) -> Decided {
+fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &Time) -> Decided {
     let named = || {
         let unknown = Asked::new("", args.host());
-        let context = read_event((args, &unknown), time, &ground)?;
+        let context = read_event(args, &unknown, time, &ground)?;
         let (name, host) = named_in(&context, args.dialect.as_deref(), "run")?;
         Ok((name, host, context))
     };
@@ -194,7 +188,7 @@ fn decide_what_comes(
         let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
         return Decided { reply, report: None, kept: None, is_needed: false };
     }
-    decide(&asked, Early { ground, context: Some(context) }, (args, env), time)
+    decide(&asked, Early { ground, context: Some(context) }, args, env, time)
 }
 
 /// A failure of our own, as a refusal.
@@ -207,7 +201,8 @@ fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
 
 /// The event on stdin.
 fn read_event(
-    (args, asked): (&RunArgs, &Asked<'_>),
+    args: &RunArgs,
+    asked: &Asked<'_>,
     time: &Time,
     (abort, _): &Ground,
 ) -> Result<Context> {
@@ -225,17 +220,19 @@ fn read_event(
 fn decide(
     asked: &Asked<'_>,
     early: Early,
-    (args, env): (&RunArgs, &Environment),
+    args: &RunArgs,
+    env: &Environment,
     time: &Time,
 ) -> Decided {
-    let decided = try_to_decide(asked, early, (args, env), time);
+    let decided = try_to_decide(asked, early, args, env, time);
     decided.unwrap_or_else(|failure| refuse(asked, &failure))
 }
 
 fn try_to_decide(
     asked: &Asked<'_>,
     early: Early,
-    (args, env): (&RunArgs, &Environment),
+    args: &RunArgs,
+    env: &Environment,
     time: &Time,
 ) -> Result<Decided> {
     check_depth(env)?;
@@ -243,7 +240,7 @@ fn try_to_decide(
     let Early { ground, context } = early;
     let context = match context {
         // Where the hooks are may be told in it.
-        None if folders::are_told(asked.host()) => Some(read_event((args, asked), time, &ground)?),
+        None if folders::are_told(asked.host()) => Some(read_event(args, asked, time, &ground)?),
         context => context,
     };
     let choice = choice(&args.source, env, asked.host()).told_in(asked.host(), context.as_ref());
@@ -252,7 +249,7 @@ fn try_to_decide(
     asked.check(&config)?;
     let context = match context {
         Some(context) => context,
-        None => read_event((args, asked), time, &ground)?,
+        None => read_event(args, asked, time, &ground)?,
     };
     let (abort, grounds) = ground;
     pulse.promise(OWN_WORK);
@@ -279,7 +276,7 @@ fn try_to_decide(
     let (mut run, claimed) = match once {
         Once::Earlier(run) => (*run, None),
         Once::Now(claimed) if event.spec().schedule == Schedule::Detached => {
-            (hand_over(&event, &runner, (args, env), budget, is_in_order)?, claimed)
+            (hand_over(&event, &runner, args, env, budget, is_in_order)?, claimed)
         }
         Once::Now(claimed) => (runner.handle_within(&event, budget), claimed),
     };
@@ -299,7 +296,7 @@ fn try_to_decide(
     if is_in_order && (told::is_for_people(args.format) || is_bare && !host.reads_stderr()) {
         reply.stderr.extend(sought.nobody_bound(runner.registry(), &event.spec().name));
     }
-    let report = told::report(args.format, (&run, &reply), &runner, env);
+    let report = told::report(args.format, &run, &reply, &runner, env);
     let is_needed = !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty();
     Ok(Decided { reply, report, kept: Kept::decided(event, run, settings), is_needed })
 }
@@ -338,7 +335,8 @@ pub(crate) fn start_up() -> Result<Ground> {
 fn hand_over(
     event: &Event,
     runner: &Runner,
-    (args, env): (&RunArgs, &Environment),
+    args: &RunArgs,
+    env: &Environment,
     budget: Option<Budget>,
     is_in_order: bool,
 ) -> Result<Run> {

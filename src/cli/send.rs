@@ -38,7 +38,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
             "name one: `--session ID`",
         ));
     }
-    let folder = shared_folder(named, (env, &inside));
+    let folder = shared_folder(named, env, &inside);
     if args.take && !folder.path.exists() {
         return Ok(Exit::Yes);
     }

@@ -94,7 +94,8 @@ fn quoted(text: &str) -> String {
 /// events without a session. It may not be there yet.
 pub(crate) fn shared_folder(
     named: Option<&str>,
-    (env, inside): (&Environment, &Inside),
+    env: &Environment,
+    inside: &Inside,
 ) -> SharedFolder {
     match (named, &inside.state) {
         (None, Some(own)) => beside(own),

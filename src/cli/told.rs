@@ -42,7 +42,8 @@ pub(crate) fn is_for_people(format: RunFormat) -> bool {
 /// The report that the format wants.
 pub(crate) fn report(
     format: RunFormat,
-    (run, reply): (&Run, &Reply),
+    run: &Run,
+    reply: &Reply,
     runner: &Runner,
     env: &Environment,
 ) -> Option<RunReport> {
@@ -52,7 +53,7 @@ pub(crate) fn report(
     };
     if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
         let place = runner.place(&run.event);
-        github::place(&mut report, workspace, (&place.project, &place.cwd));
+        github::place(&mut report, workspace, &place.project, &place.cwd);
     }
     Some(report)
 }

@@ -23,8 +23,7 @@ const USUAL_COLUMNS: usize = 80;
 
 /// Does what was asked for: 0 with the answer on stdout, 1 if there is none.
 pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let inside = Environment::inside();
-    let env = (env, &inside);
+    let inside = &Environment::inside();
     let request = match args.dialog.clone() {
         Dialog::Select { title, options } => Request::Select { title, options },
         Dialog::Confirm { title, message } => Request::Confirm { title, message },
@@ -32,14 +31,14 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
         Dialog::Editor { title, text } => Request::Editor { title, text },
         Dialog::Notify { message, kind } => Request::Notify { message, kind: kind.into() },
         Dialog::Status { key: None, session, width, .. } => {
-            return print_status(session.as_deref(), width, env, out);
+            return print_status(session.as_deref(), width, env, inside, out);
         }
         Dialog::Status { key: Some(key), text, session, .. } => {
-            return Ok(set_status((&key, text.as_deref()), session.as_deref(), env));
+            return Ok(set_status(&key, text.as_deref(), session.as_deref(), env, inside));
         }
     };
     let is_told = matches!(request, Request::Notify { .. });
-    match ask(request, env)? {
+    match ask(request, env, inside)? {
         Answer::Text(text) => {
             writeln!(out, "{text}")?;
             Ok(Exit::Yes)
@@ -53,7 +52,7 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
 }
 
 /// Passes a request on, or shows it to the person who has started us.
-fn ask(request: Request, (env, inside): (&Environment, &Inside)) -> Result<Answer> {
+fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<Answer> {
     if let Some(address) = &inside.socket {
         return Ok(caller::ask(address, request));
     }
@@ -69,11 +68,13 @@ fn ask(request: Request, (env, inside): (&Environment, &Inside)) -> Result<Answe
 /// Keeps a text of the status line, and shows it where the host has one of its own. A line that
 /// cannot be kept is no reason for a hook to fail.
 fn set_status(
-    (key, text): (&str, Option<&str>),
+    key: &str,
+    text: Option<&str>,
     session: Option<&str>,
-    env: (&Environment, &Inside),
+    env: &Environment,
+    inside: &Inside,
 ) -> Exit {
-    let kept = shared_folder(session, env).made().and_then(|folder| {
+    let kept = shared_folder(session, env, inside).made().and_then(|folder| {
         let kept = Entries::of_status(&folder);
         let done = match text {
             Some(text) => kept.set(key, text),
@@ -84,7 +85,7 @@ fn set_status(
     if let Err(failure) = kept {
         tracing::warn!(problem = failure.message, "the status line is not kept");
     }
-    if let Some(address) = env.1.socket.as_ref().filter(|_| session.is_none()) {
+    if let Some(address) = inside.socket.as_ref().filter(|_| session.is_none()) {
         let (key, text) = (key.to_string(), text.map(str::to_string));
         caller::ask(address, Request::Status { key, text });
     }
@@ -95,16 +96,17 @@ fn set_status(
 fn print_status(
     session: Option<&str>,
     width: Option<usize>,
-    env: (&Environment, &Inside),
+    env: &Environment,
+    inside: &Inside,
     out: &mut dyn Write,
 ) -> Result {
-    let kept = Entries::of_status(&shared_folder(session, env).path).all();
+    let kept = Entries::of_status(&shared_folder(session, env, inside).path).all();
     let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
     let mut status = StatusLine::default();
     for (key, texts) in &kept {
         status.set(key, texts.last().map(String::as_str));
     }
-    let columns = width.or_else(|| Terminal::open(env.0).map(|terminal| terminal.size().0));
+    let columns = width.or_else(|| Terminal::open(env).map(|terminal| terminal.size().0));
     let line = status.line(columns.unwrap_or(USUAL_COLUMNS));
     if !line.is_empty() {
         writeln!(out, "{line}")?;

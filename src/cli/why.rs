@@ -73,12 +73,12 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         streams::remark(&format!("newer decisions are not kept: {error}\n"));
     }
     if search.found == 0 {
-        streams::remark(&nothing(&search, &files, (log.as_ref(), args), &paths));
+        streams::remark(&nothing(&search, &files, log.as_ref(), args, &paths));
         return Ok(Exit::No);
     }
     if args.stats {
         match args.format {
-            TextFormat::Human => table::human(&stats, (env.is_utf8, columns), out)?,
+            TextFormat::Human => table::human(&stats, env.is_utf8, columns, out)?,
             TextFormat::Json => table::json(&stats, out)?,
         }
     }
@@ -107,7 +107,8 @@ fn no_log(env: &Environment) -> Failure {
 fn nothing(
     search: &Search,
     files: &[PathBuf],
-    (log, args): (Option<&Log>, &WhyArgs),
+    log: Option<&Log>,
+    args: &WhyArgs,
     paths: &Paths,
 ) -> String {
     if search.read > 0 {
@@ -174,7 +175,7 @@ impl Search {
             while self.found < self.most {
                 match lines.line_before() {
                     Ok(None) => break,
-                    Ok(Some((offset, line))) => self.look(&line, (offset, lines), show)?,
+                    Ok(Some((offset, line))) => self.look(&line, offset, lines, show)?,
                     Err(error) => self.note(error),
                 }
             }
@@ -185,7 +186,8 @@ impl Search {
     fn look(
         &mut self,
         line: &[u8],
-        (offset, lines): (u64, &Backwards),
+        offset: u64,
+        lines: &Backwards,
         show: &mut dyn FnMut(&Found<'_>) -> Result<()>,
     ) -> Result<()> {
         let looked = Record::parse(line).and_then(|record| {

@@ -71,7 +71,7 @@ pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
                 let cause = "this directive does not end in the first 16 KiB of the file";
                 vec![(Fault::new(cause, "move it to the beginning"), start)]
             }
-            Some(directive) => take_directive((directive, line), start, &mut seen, draft),
+            Some(directive) => take_directive(directive, line, start, &mut seen, draft),
             None if looks_like_directive(rest) => {
                 let cause = "this comment looks like a directive and has no colon";
                 vec![(Fault::new(cause, format!("write `# hookrun:{rest}`")), start)]
@@ -192,7 +192,8 @@ const MAY_REPEAT: &[&str] = &["path", "sandbox.read", "sandbox.write"];
 
 /// Takes the settings of one line; each mistake comes with the place of its word.
 fn take_directive(
-    (directive, line): (&str, &str),
+    directive: &str,
+    line: &str,
     start: Position,
     seen: &mut Vec<String>,
     draft: &mut Draft,

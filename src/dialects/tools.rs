@@ -337,7 +337,7 @@ impl Dialect {
         if sort == Sort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
         }
-        Ok(Value::Object(in_the_words_of(&old, (sort, &name, event), usual(sort, new))))
+        Ok(Value::Object(in_the_words_of(&old, sort, &name, event, usual(sort, new))))
     }
 }
 
@@ -350,7 +350,9 @@ pub(super) fn is_of_server(event: &Event) -> bool {
 /// An input in the words of the host that asked: the keys that it used, else those that it knows.
 fn in_the_words_of(
     old: &Map<String, Value>,
-    (sort, name, event): (Sort, &str, &Event),
+    sort: Sort,
+    name: &str,
+    event: &Event,
     new: Map<String, Value>,
 ) -> Map<String, Value> {
     let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());

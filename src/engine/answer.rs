@@ -153,7 +153,7 @@ pub(crate) fn failed(
 /// One JSON object alone, or what begins like one.
 fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let document = read_object(text).map_err(|error| syntax(&error));
-    let read = document.and_then(|entries| structured((entries, text), permit));
+    let read = document.and_then(|entries| structured(entries, text, permit));
     // A refusal may stand below a key that is not ours, or beside one.
     let found = match &read {
         Ok((_, notes)) if notes.is_empty() => Sought::default(),
@@ -240,8 +240,8 @@ pub(crate) fn refused_by_status(
     let mut verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
     if let Some(Value::Array(_)) = object.as_deref().and_then(|said| last(said, "findings")) {
         let mut unknown = Vec::new();
-        for one in findings_in(stdout).iter().enumerate() {
-            match findings::read(one, &mut unknown) {
+        for (at, one) in findings_in(stdout).iter().enumerate() {
+            match findings::read(at, one, &mut unknown) {
                 Ok(finding) => verdict.findings.push(finding),
                 Err(problem) => notes.push(format!("{problem}, so that finding is not used")),
             }

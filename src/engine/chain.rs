@@ -333,7 +333,7 @@ impl Chain<'_> {
             return Vec::new();
         }
         let seen = self.seen();
-        let mut own = variables((hook, hook.timeout(seen.spec())), facts, self.surroundings);
+        let mut own = variables(hook, hook.timeout(seen.spec()), facts, self.surroundings);
         own.extend(variables_of_host(hook, seen, self.surroundings));
         own
     }
@@ -344,7 +344,7 @@ impl Chain<'_> {
         let seen = self.seen();
         let call = FunctionCall { function: function.clone(), event: seen.clone() };
         let permit = Permit { spec: seen.spec(), hook, given: None, about: Some(seen) };
-        Some(Job::of_function((hook, hook.timeout(seen.spec())), call, permit))
+        Some(Job::of_function(hook, hook.timeout(seen.spec()), call, permit))
     }
 
     /// Says whether a trace of one of these hooks settles the event.

@@ -129,7 +129,8 @@ pub enum Runs {
 impl<'a> Job<'a> {
     /// The job of a hook that is a function.
     pub fn of_function(
-        (hook, timeout): (&'a Hook, Duration),
+        hook: &'a Hook,
+        timeout: Duration,
         call: Call,
         permit: Permit<'a>,
     ) -> Job<'a> {
@@ -337,7 +338,7 @@ impl Engine {
             return;
         }
         let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
-        let swept = grounds.sweep((&locked(&self.shared.spared), mark), keeper, groups);
+        let swept = grounds.sweep(&locked(&self.shared.spared), mark, keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

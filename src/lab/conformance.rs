@@ -287,7 +287,8 @@ impl Step {
 impl HookFile {
     /// The text of the file.
     pub fn text(&self) -> String {
-        let settings: Vec<String> = self.settings.iter().map(setting).collect();
+        let settings: Vec<String> =
+            self.settings.iter().map(|(key, value)| setting(key, value)).collect();
         let directive = match settings.as_slice() {
             [] => String::new(),
             settings => format!("# hookrun: {}\n", settings.join(" ")),
@@ -296,7 +297,7 @@ impl HookFile {
     }
 }
 
-fn setting((key, value): (&String, &Value)) -> String {
+fn setting(key: &String, value: &Value) -> String {
     match value {
         Value::String(text) => format!("{key}={}", shell_words::quote(text)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {

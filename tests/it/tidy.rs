@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use regex::Regex;
+
 /// What each module of the library may use (ARCHITECTURE.md); nothing else.
 const MAY_USE: &[(&str, &[&str])] = &[
     // The engine.
@@ -193,7 +195,7 @@ fn the_table_names_every_module_once_and_has_no_circle() {
         .iter()
         .flat_map(|room| room.lines())
         .filter_map(|line| line.strip_prefix("pub mod ").or(line.strip_prefix("pub(crate) mod ")))
-        .map(|line| line.trim_end_matches(';'))
+        .filter_map(|line| line.strip_suffix(';'))
         .collect();
     let mut listed: Vec<&str> = MAY_USE.iter().map(|(name, _)| *name).collect();
     declared.sort_unstable();
@@ -263,6 +265,24 @@ fn every_file_says_what_it_owns_and_stays_readable() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn no_parameter_is_a_tuple() {
+    let parameter = Regex::new(r"^[a-z_]+(, [a-z_]+)+\): \(").unwrap();
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for (at, _) in source.code.match_indices("fn ") {
+            // Up to the body: patterns in it are no parameters.
+            let head = source.code[at..].split(" {\n").next().unwrap_or_default();
+            for (place, _) in head.match_indices('(').filter(|(place, _)| *place > 0) {
+                if parameter.is_match(&head[place + 1..]) {
+                    wrong.push(format!("{}: {}", source.path, head.lines().next().unwrap_or("")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "a tuple hides a name: {wrong:#?}");
 }
 
 #[test]

@@ -20,7 +20,8 @@ const AGAIN: &str = "`hookrun install git` puts it right";
 pub(super) fn look(
     config: &Config,
     env: &Environment,
-    (is_named, evidence): (bool, &Evidence),
+    is_named: bool,
+    evidence: &Evidence,
     findings: &mut Findings,
 ) -> Result<Option<String>> {
     let Some(folder) = Folder::find(env)? else {

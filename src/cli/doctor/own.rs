@@ -21,7 +21,7 @@ pub(super) fn problems(hook: &Found, host: &Host, settings: Settings) -> Vec<Fin
     let found = [
         open_end(hook, &row, host, settings),
         unguarded(&call, &row, host, settings),
-        too_late(hook, &call, &row, (host, settings)),
+        too_late(hook, &call, &row, host, settings),
     ];
     let mut problems: Vec<Finding> = found.into_iter().flatten().collect();
     problems.extend(narrowed(hook).into_iter().map(|why| {
@@ -45,7 +45,8 @@ fn too_late(
     hook: &Found,
     call: &Call,
     row: &Row,
-    (host, settings): (&Host, Settings),
+    host: &Host,
+    settings: Settings,
 ) -> Option<Finding> {
     let usual = row.wait?;
     let written = limit(hook, settings);

@@ -17,7 +17,8 @@ pub(super) fn problem_of(
     program: &str,
     host: &Host,
     search: Option<&str>,
-    (project, env): (&Path, &Environment),
+    project: &Path,
+    env: &Environment,
 ) -> Option<Finding> {
     let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
     let is_path = program.contains('/');

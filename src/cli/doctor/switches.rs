@@ -18,7 +18,8 @@ use crate::cli::install::value;
 pub(super) fn look(
     host: &'static Host,
     installed: &[Installed],
-    (config, env): (&Config, &Environment),
+    config: &Config,
+    env: &Environment,
     findings: &mut Findings,
 ) {
     if installed.is_empty() {

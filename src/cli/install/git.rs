@@ -86,7 +86,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     about_husky(&place, &changes, out)?;
     if place.is_new {
         let what = format!("core.hooksPath to {} for all repositories", place.hooks.display());
-        say(out, args.place.dry_run, ("set", "set"), &what)?;
+        say(out, args.place.dry_run, "set", "set", &what)?;
         if !args.place.dry_run {
             configure(&["config", "--global", "core.hooksPath"], Some(&place.hooks))?;
         }
@@ -103,7 +103,7 @@ pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     }
     carry_out(&changes, args.place.dry_run, out)?;
     if place.is_ours && !place.is_new {
-        say(out, args.place.dry_run, ("unset", "unset"), "core.hooksPath for all repositories")?;
+        say(out, args.place.dry_run, "unset", "unset", "core.hooksPath for all repositories")?;
         if !args.place.dry_run {
             configure(&["config", "--global", "--unset", "core.hooksPath"], None)?;
             // Somebody may have put files of their own into it.
@@ -267,7 +267,7 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
 fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     let mut arguments = vec![OsString::from("-C"), folder.into()];
     arguments.extend(words.iter().map(OsString::from));
-    let asked = child::ask((Path::new("git"), &arguments), &[], PATIENCE, 1024 * 1024, || false);
+    let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
     let asked = asked.map_err(|error| Failure::new(format!("git cannot be run: {error}")))?;
     let output = asked.ok_or_else(|| Failure::new("git did not answer within 10s"))?;
     let mut answer = output.stdout;
@@ -281,7 +281,7 @@ fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
 fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
     let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
     arguments.extend(value.map(OsString::from));
-    let asked = child::ask((Path::new("git"), &arguments), &[], PATIENCE, 1024 * 1024, || false);
+    let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
     let asked = asked.map_err(|error| Failure::new(format!("git cannot be run: {error}")))?;
     match asked {
         Some(output) if output.status.success() => Ok(()),

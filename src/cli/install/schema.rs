@@ -138,13 +138,13 @@ impl Schema {
         }
         for rule in self.rules {
             let keys: Vec<&str> = rule.at.split('.').collect();
-            walk(rule, &keys, (document, String::new()), &mut found);
+            walk(rule, &keys, document, String::new(), &mut found);
         }
         found
     }
 }
 
-fn walk(rule: &Rule, keys: &[&str], (value, place): (&Value, String), found: &mut Vec<String>) {
+fn walk(rule: &Rule, keys: &[&str], value: &Value, place: String, found: &mut Vec<String>) {
     let Some((key, below)) = keys.split_first() else {
         if let Some(wanted) = rule.is.wants(value) {
             let shown: String = value.to_string().chars().take(40).collect();
@@ -157,16 +157,16 @@ fn walk(rule: &Rule, keys: &[&str], (value, place): (&Value, String), found: &mu
     match (*key, value) {
         ("*", Value::Array(all)) => {
             for (at, one) in all.iter().enumerate() {
-                walk(rule, below, (one, format!("{place}[{at}]")), found);
+                walk(rule, below, one, format!("{place}[{at}]"), found);
             }
         }
         ("*", Value::Object(all)) => {
             for (name, one) in all {
-                walk(rule, below, (one, inner(name)), found);
+                walk(rule, below, one, inner(name), found);
             }
         }
         (key, Value::Object(all)) => match all.get(key) {
-            Some(one) => walk(rule, below, (one, inner(key)), found),
+            Some(one) => walk(rule, below, one, inner(key), found),
             None if below.is_empty() && rule.need.is_for(value) => {
                 found.push(format!("`{}` is missing", inner(key)));
             }

@@ -239,7 +239,7 @@ impl Trial<'_> {
     fn steps(&self, vector: &Vector, folder: &Path, wrong: &mut Vec<String>) -> Result<()> {
         if !vector.setup.0.is_empty() {
             let words = [OsString::from("-ec"), OsString::from(&vector.setup.0)];
-            let talked = self.talk(Path::new("/bin/sh"), &words, (vector, folder), None)?;
+            let talked = self.talk(Path::new("/bin/sh"), &words, vector, folder, None)?;
             match talked {
                 Talked::Ended { status, .. } if status.success() => {}
                 Talked::Ended { stderr, .. } => {
@@ -271,7 +271,7 @@ impl Trial<'_> {
         // A path is meant as seen from here.
         let is_path = program.components().count() > 1;
         let program = if is_path { self.env.cwd.join(program) } else { program };
-        let talked = self.talk(&program, &arguments, (vector, folder), Some(step))?;
+        let talked = self.talk(&program, &arguments, vector, folder, Some(step))?;
         Ok(match talked {
             Talked::Ended { status, stdout, stderr } => {
                 let by_signal = || status.signal().map_or(-1, |signal| -signal);
@@ -305,7 +305,8 @@ impl Trial<'_> {
         &self,
         program: &Path,
         arguments: &[OsString],
-        (vector, folder): (&Vector, &Path),
+        vector: &Vector,
+        folder: &Path,
         step: Option<&Step>,
     ) -> Result<Talked> {
         let mut variables: Vec<(String, OsString)> = vec![

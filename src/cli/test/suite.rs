@@ -46,12 +46,12 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
                 format!("--watch tells a person, and cannot be --format {}", args.format.name());
             return Err(Failure::with_help(cause, "drop one of them"));
         }
-        return watch::watch((args, env), (&runner, &abort), out);
+        return watch::watch(args, env, &runner, &abort, out);
     }
     let files = found::find(paths, &args.source, env)?;
     let loaded = load::load(&files, &args.source, env);
     let trials = chosen(&loaded.trials, args);
-    let (exit, _) = round(&loaded, &trials, (args, env), (&runner, &abort), out)?;
+    let (exit, _) = round(&loaded, &trials, args, env, &runner, &abort, out)?;
     Ok(abort.signal().map_or(exit, Exit::Signal))
 }
 
@@ -66,8 +66,10 @@ fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner 
 fn round(
     loaded: &Loaded,
     trials: &[&Trial],
-    (args, env): (&TestArgs, &Environment),
-    (runner, abort): (&Runner, &Abort),
+    args: &TestArgs,
+    env: &Environment,
+    runner: &Runner,
+    abort: &Abort,
     out: &mut dyn Write,
 ) -> Result<(Exit, Vec<Played>)> {
     let paths = paths(args.format.name(), env);

@@ -57,7 +57,8 @@ impl Pen {
 /// Writes the table and the bars, in so many columns.
 pub(super) fn human(
     stats: &Stats,
-    (is_utf8, columns): (bool, Option<usize>),
+    is_utf8: bool,
+    columns: Option<usize>,
     out: &mut dyn Write,
 ) -> Result<()> {
     let pen = Pen::of(is_utf8, columns);
@@ -77,7 +78,7 @@ pub(super) fn human(
         writeln!(out, "\nNo hook was run.")?;
         return Ok(());
     }
-    let (asked, p90) = pen.left_out(("asked", "p90"));
+    let (asked, p90) = pen.left_out("asked", "p90");
     writeln!(
         out,
         "\n{BOLD}{:<width$}{:>7}{:>8}{asked}{:>7}{:>6}{p90}{:>6}{:>6}{:>8}{BOLD:#}",
@@ -86,7 +87,7 @@ pub(super) fn human(
     for (name, hook) in &hooks {
         let HookStats { calls, refusals, questions, failures, latencies } = hook;
         let time = |share: f64| pen.time(latencies.percentile_ms(share));
-        let (asked, p90) = pen.left_out((&questions.to_string(), &time(0.9)));
+        let (asked, p90) = pen.left_out(&questions.to_string(), &time(0.9));
         writeln!(
             out,
             "{:<width$}{calls:>7}{refusals:>8}{asked}{failures:>7}{:>6}{p90}{:>6}{:>6}{:>8}",
@@ -156,7 +157,7 @@ fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()>
 
 impl Pen {
     /// The two figures that only a wide terminal has room for, each in its columns.
-    fn left_out(self, (asked, p90): (&str, &str)) -> (String, String) {
+    fn left_out(self, asked: &str, p90: &str) -> (String, String) {
         match self.is_narrow {
             true => (String::new(), String::new()),
             false => (format!("{asked:>6}"), format!("{p90:>6}")),
@@ -228,7 +229,8 @@ fn short(value: f64) -> String {
 
 /// Writes all figures.
 pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
-    let hooks: Vec<Value> = by_cost(stats).into_iter().map(of_hook).collect();
+    let hooks: Vec<Value> =
+        by_cost(stats).into_iter().map(|(name, hook)| of_hook(name, hook)).collect();
     let (from, to) = stats.span.clone().unzip();
     let all = json!({
         "version": 1,
@@ -244,7 +246,7 @@ pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn of_hook((name, hook): (&String, &HookStats)) -> Value {
+fn of_hook(name: &String, hook: &HookStats) -> Value {
     let times = &hook.latencies;
     json!({
         "name": name,
@@ -293,7 +295,7 @@ mod tests {
         };
         for (columns, shown) in [(60, 12), (79, 31), (80, 20), (100, 40), (300, 50)] {
             let mut out = Vec::new();
-            human(&stats(), (true, Some(columns)), &mut out).unwrap();
+            human(&stats(), true, Some(columns), &mut out).unwrap();
             let text = anstream::adapter::strip_str(std::str::from_utf8(&out).unwrap()).to_string();
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
             let name = format!("{}… ", "a".repeat(shown - 2));

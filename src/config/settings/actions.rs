@@ -76,7 +76,7 @@ impl Reader<'_> {
                 let before = self.errors();
                 let at = self.lines.position(item.offset);
                 let events = vec![(bucket.event.to_string(), at)];
-                let entry = self.item((shape, bucket, owner), item, number);
+                let entry = self.item(shape, bucket, owner, item, number);
                 match entry {
                     Some((name, handler, draft)) if self.errors() == before => {
                         let is_anchored = false;
@@ -105,7 +105,9 @@ impl Reader<'_> {
 
     fn item(
         &mut self,
-        (shape, bucket, owner): (&'static Shape, &'static Bucket, &str),
+        shape: &'static Shape,
+        bucket: &'static Bucket,
+        owner: &str,
         node: Node<'_>,
         number: usize,
     ) -> Option<(String, Handler, Draft)> {

@@ -97,8 +97,8 @@ impl Reader<'_> {
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
                 match file.is_grouped {
-                    true => self.group(file, row, item, (name, around)),
-                    false => self.hook_of(file, row, item, (name, around)),
+                    true => self.group(file, row, item, name, around),
+                    false => self.hook_of(file, row, item, name, around),
                 }
             }
         }
@@ -160,7 +160,8 @@ impl Reader<'_> {
         file: &'static HostFile,
         row: &'static DialectEvent,
         item: &Tree,
-        (name, around): (String, Around<'_>),
+        name: String,
+        around: Around<'_>,
     ) {
         let Some(entries) = self.entries_of(item, "a group of hooks") else {
             return self.rejected(row, item.offset);
@@ -189,7 +190,7 @@ impl Reader<'_> {
             return self.rejected(row, item.offset);
         };
         for (number, item) in items.iter().enumerate() {
-            self.hook_of(file, row, item, (format!("{name}.hooks[{number}]"), around));
+            self.hook_of(file, row, item, format!("{name}.hooks[{number}]"), around);
         }
     }
 
@@ -198,7 +199,8 @@ impl Reader<'_> {
         file: &'static HostFile,
         row: &'static DialectEvent,
         item: &Tree,
-        (name, around): (String, Around<'_>),
+        name: String,
+        around: Around<'_>,
     ) {
         let before = self.errors();
         let Some(entries) = self.entries_of(item, "a hook") else {

@@ -44,12 +44,16 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let style = host.map(|host| host.tools.mcp);
     let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
     if let Some(rest) = name.strip_prefix("mcp__") {
-        return rest.split_once("__").map(owned).into_iter().collect();
+        return rest
+            .split_once("__")
+            .map(|(server, tool)| owned(server, tool))
+            .into_iter()
+            .collect();
     }
     if let Some(rest) = name.strip_prefix("mcp_") {
         let told = server.filter(|server| rest.starts_with(&format!("{server}_")));
         return match told {
-            Some(server) => vec![owned((&server, &rest[server.len() + 1..]))],
+            Some(server) => vec![owned(&server, &rest[server.len() + 1..])],
             None => every_division(rest, '_'),
         };
     }
@@ -59,17 +63,20 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let is_bare = style == Some(Mcp::Bare)
         && context.text("raw.hook_event_name").is_some_and(|event| event.contains("MCP"));
     match name.strip_prefix("MCP:") {
-        Some(tool) => vec![owned((event.host(), tool))],
-        None if is_bare => vec![owned((event.host(), name))],
+        Some(tool) => vec![owned(event.host(), tool)],
+        None if is_bare => vec![owned(event.host(), name)],
         None => Vec::new(),
     }
 }
 
-fn owned((server, tool): (&str, &str)) -> (String, String) {
+fn owned(server: &str, tool: &str) -> (String, String) {
     (server.to_string(), tool.to_string())
 }
 
 fn every_division(text: &str, at: char) -> Vec<(String, String)> {
     let divided = text.match_indices(at).map(|(place, _)| (&text[..place], &text[place + 1..]));
-    divided.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()).map(owned).collect()
+    divided
+        .filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+        .map(|(server, tool)| owned(server, tool))
+        .collect()
 }

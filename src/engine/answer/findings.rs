@@ -17,7 +17,8 @@ pub(crate) type Written = Option<Vec<(String, Value)>>;
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn read(
-    (at, written): (usize, &Written),
+    at: usize,
+    written: &Written,
     unknown: &mut Vec<String>,
 ) -> Result<Finding, String> {
     let Some(entries) = written else {
@@ -85,7 +86,7 @@ mod tests {
     fn read_one(value: &Value) -> (Result<Finding, String>, Vec<String>) {
         let entries = value.as_object().map(|entries| entries.clone().into_iter().collect());
         let mut unknown = Vec::new();
-        (read((0, &entries), &mut unknown), ignored(unknown))
+        (read(0, &entries, &mut unknown), ignored(unknown))
     }
 
     #[test]
@@ -118,7 +119,7 @@ mod tests {
             assert!(is_about(&said), "{said}");
         }
         let twice = ["path", "line", "line"].map(|key| (key.to_string(), json!(1)));
-        let said = read((7, &Some(twice.to_vec())), &mut Vec::new()).unwrap_err();
+        let said = read(7, &Some(twice.to_vec()), &mut Vec::new()).unwrap_err();
         assert_eq!(said, "the key `findings.7.line` stands twice");
     }
 }

@@ -13,7 +13,8 @@ use crate::engine::spelling;
 
 /// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
 pub(crate) fn structured(
-    (entries, text): (Vec<(String, Value)>, &str),
+    entries: Vec<(String, Value)>,
+    text: &str,
     permit: Permit<'_>,
 ) -> Result<(Verdict, Vec<String>), String> {
     let mut answer = Answer::default();
@@ -161,7 +162,7 @@ impl Answer {
     /// Takes the findings, and gives the notes about them.
     fn take_findings(&mut self, list: &[Written]) -> Result<Vec<String>, String> {
         let mut unknown = Vec::new();
-        let read = list.iter().enumerate().map(|one| findings::read(one, &mut unknown));
+        let read = list.iter().enumerate().map(|(at, one)| findings::read(at, one, &mut unknown));
         self.findings = read.collect::<Result<_, _>>()?;
         Ok(findings::ignored(unknown))
     }

@@ -194,7 +194,8 @@ pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f 
 
 /// The variables of one hook.
 pub(super) fn variables(
-    (hook, timeout): (&Hook, Duration),
+    hook: &Hook,
+    timeout: Duration,
     facts: &[(&'static str, String)],
     surroundings: &Surroundings,
 ) -> Vec<(String, String)> {

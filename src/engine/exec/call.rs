@@ -154,8 +154,10 @@ impl Engine {
     pub(super) fn begin(
         &self,
         call: &Call,
-        (answers, place): (&Answers, usize),
-        (deadline, why): (Instant, Ending),
+        answers: &Answers,
+        place: usize,
+        deadline: Instant,
+        why: Ending,
     ) -> Result<Begun, StartError> {
         let started = Instant::now();
         let permit = self.shared.workers.permit().ok_or_else(too_many)?;

@@ -369,7 +369,8 @@ pub fn prepare(
     cwd: &Path,
     variables: &[(OsString, OsString)],
     said: &File,
-    (limit, abort): (Duration, &Abort),
+    limit: Duration,
+    abort: &Abort,
 ) -> io::Result<Option<Exit>> {
     let mut command = Command::new("/bin/sh");
     command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
@@ -452,7 +453,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// # Errors
 /// When it cannot be started or waited for.
 pub fn ask(
-    (program, arguments): (&Path, &[OsString]),
+    program: &Path,
+    arguments: &[OsString],
     variables: &[(&str, &str)],
     limit: Duration,
     most_bytes: u64,

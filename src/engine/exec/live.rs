@@ -295,7 +295,7 @@ impl Live {
                 answer::failed(why.clone(), &stdout, job.permit)
             }
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
-                let (ending, more) = self.judge(job, exit, (&stdout, &stderr), excess);
+                let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
                 match held {
                     // What refuses is one whatever would have followed.
                     Some(problem) if !refuses(&ending) => (Ending::Malformed { problem }, more),
@@ -326,7 +326,8 @@ impl Live {
         &self,
         job: &Job<'_>,
         exit: Option<Exit>,
-        (stdout, stderr): (&Captured, &Captured),
+        stdout: &Captured,
+        stderr: &Captured,
         excess: Option<Ending>,
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {

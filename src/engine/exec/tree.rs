@@ -64,7 +64,8 @@ impl Grounds {
     /// was still running outside them, and whether all of it is gone.
     pub(super) fn sweep(
         &self,
-        (spared, mark): (&HashSet<String>, Option<&str>),
+        spared: &HashSet<String>,
+        mark: Option<&str>,
         keeper: Option<Pid>,
         groups: &[Pid],
     ) -> Swept {

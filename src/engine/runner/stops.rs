@@ -77,7 +77,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
             let facts = Facts::of(context);
             let counted = counts.map(|(session, counted)| {
                 let folder = session::own_folder(&session);
-                count(&folder, &surroundings.state, &counted, (facts, cap))
+                count(&folder, &surroundings.state, &counted, facts, cap)
             });
             settle(run, counted, facts, cap);
         }
@@ -89,7 +89,8 @@ fn count(
     folder: &std::path::Path,
     root: &std::path::Path,
     counted: &Counted,
-    (facts, cap): (Facts, u32),
+    facts: Facts,
+    cap: u32,
 ) -> Result<Turn, StoreError> {
     session::make_private(root, folder)
         .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;

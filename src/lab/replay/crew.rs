@@ -59,8 +59,10 @@ struct Shared {
 /// # Errors
 /// When the hooks have errors, or it was ended early; and what `each` says.
 pub fn run(
-    (decider, inputs): (Decider, Vec<Input>),
-    (threads, abort): (usize, Abort),
+    decider: Decider,
+    inputs: Vec<Input>,
+    threads: usize,
+    abort: Abort,
     each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
     tick: &mut dyn FnMut(&Progress),
 ) -> Result<Totals, ReplayError> {
@@ -185,12 +187,12 @@ impl Shared {
             }
             match line {
                 Line::Unreadable(unreadable) => {
-                    self.decider.unreadable(unreadable.clone(), (totals, &mut done));
+                    self.decider.unreadable(unreadable.clone(), totals, &mut done);
                 }
                 Line::Text { input, line, text } => {
                     let file = &self.names[input];
                     let place = || Place { input, line: Some(line), file: file.clone() };
-                    self.decider.line(text, &place, (totals, &mut done))?;
+                    self.decider.line(text, &place, totals, &mut done)?;
                 }
             }
         }

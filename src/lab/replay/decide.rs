@@ -65,13 +65,14 @@ impl Decider {
         &self,
         line: &[u8],
         place: &dyn Fn() -> Place,
-        (totals, done): (&mut Totals, &mut Done),
+        totals: &mut Totals,
+        done: &mut Done,
     ) -> Result<(), ReplayError> {
         let record = match Record::parse(line) {
             Ok(record) => record,
             Err(problem) => {
                 if self.partition.takes(line) {
-                    self.tell(unreadable(place(), &problem), (totals, done));
+                    self.tell(unreadable(place(), &problem), totals, done);
                     self.copy(line, done);
                 }
                 return Ok(());
@@ -86,7 +87,7 @@ impl Decider {
                 if !matches!(finding, Finding::Changed(_)) {
                     self.copy(line, done);
                 }
-                self.tell(finding, (totals, done));
+                self.tell(finding, totals, done);
             }
             Err(error) => return Err(error),
         }
@@ -94,18 +95,14 @@ impl Decider {
     }
 
     /// A file or line that could not be read.
-    pub(super) fn unreadable(
-        &self,
-        unreadable: Unreadable,
-        (totals, done): (&mut Totals, &mut Done),
-    ) {
+    pub(super) fn unreadable(&self, unreadable: Unreadable, totals: &mut Totals, done: &mut Done) {
         // What is wrong with a whole file is wrong in every part.
         if unreadable.place.line.is_none() || self.partition.takes_nameless() {
-            self.tell(Finding::Unreadable(unreadable), (totals, done));
+            self.tell(Finding::Unreadable(unreadable), totals, done);
         }
     }
 
-    fn tell(&self, finding: Finding, (totals, done): (&mut Totals, &mut Done)) {
+    fn tell(&self, finding: Finding, totals: &mut Totals, done: &mut Done) {
         totals.count(&finding);
         done.findings.push(finding);
     }
@@ -140,13 +137,13 @@ impl Decider {
         }
         let today = self.hooks.of(record)?;
         let other = self.against.as_ref().map(|hooks| hooks.of(record)).transpose()?;
-        if let Some(why) = self.incomplete(record, context, (&today, other.as_deref())) {
+        if let Some(why) = self.incomplete(record, context, &today, other.as_deref()) {
             return undecided(why);
         }
-        let now = self.decide(&today, (record, context), &mut totals.hooks);
+        let now = self.decide(&today, record, context, &mut totals.hooks);
         let (was, is) = match other {
             Some(other) => {
-                let then = self.decide(&other, (record, context), &mut totals.against);
+                let then = self.decide(&other, record, context, &mut totals.against);
                 (now.said.clone(), then.said)
             }
             None => {
@@ -159,7 +156,7 @@ impl Decider {
             }
         };
         if self.writes {
-            self.write((record, context), &now, done);
+            self.write(record, context, &now, done);
         }
         let mut differs = compare::differences(&was, &is);
         if self.against.is_none() && is_cut(record, "run") {
@@ -192,7 +189,8 @@ impl Decider {
         &self,
         record: &Record<'_>,
         context: &str,
-        (today, other): (&Ready, Option<&Ready>),
+        today: &Ready,
+        other: Option<&Ready>,
     ) -> Option<String> {
         let is_looked_at = today.has_hooks_for(&record.event)
             || other.is_some_and(|other| other.has_hooks_for(&record.event));
@@ -220,7 +218,8 @@ impl Decider {
     fn decide(
         &self,
         hooks: &Ready,
-        (record, context): (&Record<'_>, &str),
+        record: &Record<'_>,
+        context: &str,
         counts: &mut BTreeMap<String, HookStats>,
     ) -> Decided {
         let (event, binding) = match hooks.event(record, context) {
@@ -253,7 +252,7 @@ impl Decider {
         Decided { said, event: None, report }
     }
 
-    fn write(&self, (record, context): (&Record<'_>, &str), now: &Decided, done: &mut Done) {
+    fn write(&self, record: &Record<'_>, context: &str, now: &Decided, done: &mut Done) {
         let Some(report) = &now.report else { return };
         let told = match &now.event {
             Some(event) => Some(event.context().clone()),

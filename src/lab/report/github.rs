@@ -73,7 +73,7 @@ pub(super) fn decided(report: &RunReport) -> String {
 
 /// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
 /// them from the project or from the event's folder.
-pub fn place(report: &mut RunReport, workspace: &Path, (project, cwd): (&Path, &Path)) {
+pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Path) {
     if report.findings.is_empty() {
         return;
     }

@@ -265,7 +265,7 @@ impl Reader<'_> {
         let (env, files, setup) =
             (given.env.clone(), given.files.split_off(0), given.setup.split_off(0));
         let steps = match steps {
-            None => self.step(given, own, (None, start)).into_iter().collect(),
+            None => self.step(given, own, None, start).into_iter().collect(),
             Some(tables) => {
                 if own.has_expect || !own.inputs.is_empty() {
                     let cause = "a case with steps expects and sends nothing itself";

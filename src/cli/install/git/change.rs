@@ -136,26 +136,28 @@ pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -
                 say(
                     out,
                     is_dry,
-                    ("wrote", "write"),
+                    "wrote",
+                    "write",
                     &format!("{file}; the hook that was there is {kept} and runs first"),
                 )?;
             }
             Act::Write { keeps: false, .. } => {
-                say(out, is_dry, ("wrote", "write"), &file.to_string())?
+                say(out, is_dry, "wrote", "write", &file.to_string())?
             }
             Act::Stay => writeln!(out, "{file} is as it should be")?,
             Act::Remove { restores: true } => {
                 say(
                     out,
                     is_dry,
-                    ("removed", "remove"),
+                    "removed",
+                    "remove",
                     &format!("{file}; the hook that was there is back"),
                 )?;
             }
             Act::Remove { restores: false } => {
-                say(out, is_dry, ("removed", "remove"), &file.to_string())?
+                say(out, is_dry, "removed", "remove", &file.to_string())?
             }
-            Act::Restore => say(out, is_dry, ("put back", "put back"), &file.to_string())?,
+            Act::Restore => say(out, is_dry, "put back", "put back", &file.to_string())?,
             Act::Leave => {
                 writeln!(
                     out,
@@ -171,7 +173,8 @@ pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -
 pub(super) fn say(
     out: &mut dyn Write,
     is_dry: bool,
-    (did, would): (&str, &str),
+    did: &str,
+    would: &str,
     what: &str,
 ) -> Result<()> {
     let verb = if is_dry { format!("would {would}") } else { did.to_string() };

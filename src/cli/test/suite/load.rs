@@ -230,7 +230,7 @@ impl Loader<'_> {
                 self.fault(file, at, failure);
             }
         }
-        self.check_context(file, step, (&events, config));
+        self.check_context(file, step, &events, config);
         let is_picked = |hook: &&Hook| {
             step.hooks.is_empty() || step.hooks.iter().any(|name| name.value == hook.name)
         };

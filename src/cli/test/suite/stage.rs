@@ -181,8 +181,8 @@ impl Stage {
         let place = self.rooms.root.join("setup.out");
         let said = || fs::read(&place).map(|said| String::from_utf8_lossy(&said).into_owned());
         let ran = File::create(&place).and_then(|file| {
-            let bounds = (SETUP_LIMIT, abort);
-            child::prepare(&lines, &self.folders.work, &self.variables, &file, bounds)
+            let (folder, variables) = (&self.folders.work, &self.variables);
+            child::prepare(&lines, folder, variables, &file, SETUP_LIMIT, abort)
         });
         let why = match ran {
             Ok(Some(Exit::Status(0))) => return Ok(()),

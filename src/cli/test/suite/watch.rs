@@ -73,8 +73,10 @@ impl Owed {
 
 /// Plays the cases, and again what is touched, until hookrun is told to stop.
 pub(super) fn watch(
-    (args, env): (&TestArgs, &Environment),
-    (runner, abort): (&Runner, &Abort),
+    args: &TestArgs,
+    env: &Environment,
+    runner: &Runner,
+    abort: &Abort,
     out: &mut dyn Write,
 ) -> Result {
     let paths = args.suite.suite.as_deref().unwrap_or_default();
@@ -92,7 +94,7 @@ pub(super) fn watch(
         trials.retain(|trial| owed.has(trial, &loaded));
         let is_worth = owed.changed.is_none() || !trials.is_empty() || !loaded.checks.is_empty();
         if is_worth {
-            match round(&loaded, &trials, (args, env), (runner, abort), out) {
+            match round(&loaded, &trials, args, env, runner, abort, out) {
                 Ok((_, played)) => owed.settle(played),
                 Err(failure) => say(&failure),
             }

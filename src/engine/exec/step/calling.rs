@@ -20,12 +20,12 @@ impl Step<'_> {
     }
 
     fn begin(&mut self, place: usize, call: &Call, now: Instant) -> Result<Begun, StartError> {
-        let ends = self.ends(self.slots[place].job.timeout, now);
+        let (deadline, why) = self.ends(self.slots[place].job.timeout, now);
         if self.answers.is_none() {
             self.answers = Some(Answers::open().map_err(|error| no_thread(&error))?);
         }
         match &self.answers {
-            Some(answers) => self.engine.begin(call, (answers, place), ends),
+            Some(answers) => self.engine.begin(call, answers, place, deadline, why),
             None => Err(no_thread(&std::io::ErrorKind::Other.into())),
         }
     }

@@ -73,7 +73,7 @@ impl Step<'_> {
         self.engine.promise(job.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
-                let live = self.started((job, program), child, entry, now);
+                let live = self.started(job, program, child, entry, now);
                 self.slots[place].state = State::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
@@ -94,7 +94,8 @@ impl Step<'_> {
     /// A hook whose process was started at `now`, or has at last been.
     fn started(
         &self,
-        (job, program): (&Job<'_>, &Program),
+        job: &Job<'_>,
+        program: &Program,
         child: Child,
         entry: Entry,
         now: Instant,

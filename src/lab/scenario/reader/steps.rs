@@ -40,7 +40,7 @@ impl Reader<'_> {
                     self.own(&mut given, &mut own, row, value);
                 }
             }
-            steps.extend(self.step(given, own, (Some(number), value.span().start)));
+            steps.extend(self.step(given, own, Some(number), value.span().start));
         }
         steps
     }
@@ -50,7 +50,8 @@ impl Reader<'_> {
         &mut self,
         given: Given,
         own: Own,
-        (number, start): (Option<usize>, usize),
+        number: Option<usize>,
+        start: usize,
     ) -> Option<Step> {
         let what = if number.is_some() { "step" } else { "case" };
         if given.event.is_none() {

@@ -48,7 +48,8 @@ impl Loader<'_> {
         &mut self,
         file: &Path,
         step: &Step,
-        (events, config): (&[String], &Config),
+        events: &[String],
+        config: &Config,
     ) {
         let (context, at) = match &step.input {
             Input::Nothing | Input::Text(_) => return,
