@@ -66,6 +66,10 @@ pub fn run(
     Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
 }
 
+/// Why a matcher of paths fits an event that names no such path.
+const MORE_GUESSES: &str =
+    "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
+
 struct Chain<'c> {
     /// All of the plan.
     hooks: Vec<Arc<Hook>>,
@@ -130,22 +134,25 @@ impl Chain<'_> {
     }
 
     /// Asks those hooks of a gate once more that had their turn before the context was rewritten
-    /// and want it as it now is: a guard sees what will run. Only their decisions count, and none
-    /// of them rewrites again, so that it ends. Systems in which hooks see the event as it came,
-    /// or only the last result counts, have rules of their own.
+    /// and want it as it now is: a guard sees what will happen. Only their decisions count, and
+    /// none of them rewrites again, so that it ends. Systems in which hooks see the event as it
+    /// came, or only the last result counts, have rules for the hooks that are written for them;
+    /// ours are asked there too.
     fn ask_again(&mut self) {
         let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
-        // Where nothing is about to run, as with a prompt, hooks are told once.
-        let is_strange = conduct.isolated
-            || conduct.last_result
-            || conduct.first_question
-            || self.event.action().is_none();
-        let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks && !is_strange) else {
+        let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
+        let Some(rewriter) = self.rewriter.clone().filter(|_| spec.blocks) else {
             return;
         };
+        self.came = None;
+        self.payload = None;
         let place = self.surroundings.place(&self.event);
         let is_meant = |one: &Turned| {
-            one.rewrites < self.rewrites && Wish::of(&one.hook, &self.event, &place) == Wish::Wanted
+            let has_turn = one.rewrites < self.rewrites;
+            let is_ours = one.hook.convention.is_none();
+            has_turn
+                && (is_ours || !is_strange)
+                && Wish::of(&one.hook, &self.event, &place) == Wish::Wanted
         };
         let mut again = std::mem::take(&mut self.turned);
         again.retain(is_meant);
@@ -314,6 +321,12 @@ impl Chain<'_> {
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
         if let Some(note) = cwd_note {
             note_commands(&note, hooks, &mut traces);
+        }
+        let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
+        for (_, trace) in
+            hooks.iter().zip(&mut traces).filter(|(hook, _)| is_cut && hook.matcher.needs_paths())
+        {
+            trace.notes.push(MORE_GUESSES.to_string());
         }
         traces
     }

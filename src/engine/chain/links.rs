@@ -28,7 +28,9 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
     let is_guessed = needs_paths && event.spec().blocks;
-    let guesses = if is_guessed { action.guessed_paths(event.context()) } else { Vec::new() };
+    let guesses = is_guessed.then(|| action.guessed_paths(event.context())).unwrap_or_default();
+    let has_all_guesses = guesses.is_whole;
+    let guesses = guesses.texts;
     if action.paths.is_empty() && !is_guessed {
         return event;
     }
@@ -47,7 +49,8 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     let is_whole = resolved.is_some() && guesses.is_some();
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let resolved = resolved.unwrap_or_default().into_iter().map(text).collect();
-    let links = Links { bases: walk.bases, guesses: guesses.unwrap_or_default(), is_whole };
+    let guesses = guesses.unwrap_or_default();
+    let links = Links { bases: walk.bases, guesses, is_whole, has_all_guesses };
     event.with_links(resolved, links)
 }
 

@@ -2,10 +2,15 @@
 //!
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
+mod calls;
+mod commands;
 mod input;
 mod patch;
+mod paths;
 
 use serde::Serialize;
+
+pub(crate) use paths::Guesses;
 
 use super::context::{Context, ContextError, child, elements, string_text};
 
@@ -68,6 +73,12 @@ pub const TOOLS: &[ToolClass] = &[
             // Copilot CLI: text for a shell that runs already.
             "write_bash",
             "write_powershell",
+            // Codex: the same.
+            "write_stdin",
+            "shell_command",
+            "run_command",
+            "run_in_terminal",
+            "run_terminal_command",
         ],
     },
     ToolClass {
@@ -234,9 +245,20 @@ impl Action {
         }
     }
 
-    /// The texts of the tool's input that may each be a path, where no key of it says which is.
-    pub(crate) fn guessed_paths(&self, context: &Context) -> Vec<String> {
-        context.raw("toolInput").map_or(Vec::new(), |input| input::guesses(self.kind, input))
+    /// The texts of the tool's input that may each be a path, though no key of it says so.
+    pub(crate) fn guessed_paths(&self, context: &Context) -> Guesses {
+        let name = context.string("toolName");
+        let kind = name.as_deref().map_or(self.kind, ActionKind::of_tool);
+        let input = context.raw("toolInput");
+        input.map_or_else(Guesses::default, |input| {
+            input::guesses(kind, name.as_deref().unwrap_or_default(), input)
+        })
+    }
+
+    /// The texts of a shell's input that it may run besides its command.
+    pub(crate) fn guessed_commands(&self, context: &Context) -> Vec<String> {
+        let input = context.raw("toolInput").filter(|_| self.kind == ActionKind::Shell);
+        input.map_or_else(Vec::new, input::guessed_commands)
     }
 
     /// The action of an event that changes paths, such as a commit: it writes all of them.
@@ -429,14 +451,14 @@ mod tests {
             (r#"{"a":"Makefile"}"#, &[], &["Makefile"]),
             (r#"{"a":"https://x.y/z"}"#, &[], &["https://x.y/z"]),
             (r#"{"a":"line\nline/x"}"#, &[], &[]),
-            (r#"{"path":"a","b":"c/d"}"#, &["a"], &[]),
+            (r#"{"path":"a","b":"c/d"}"#, &["a"], &["c/d"]),
         ] {
             for tool in ["Write", "mcp__a__b", "frobnicate"] {
                 let json = format!(r#"{{"toolName":"{tool}","toolInput":{input}}}"#);
                 let context = Context::parse(json.as_str()).unwrap();
                 let action = derive(&json);
                 assert_eq!(action.paths, paths, "{tool} {input}");
-                assert_eq!(action.guessed_paths(&context), guessed, "{tool} {input}");
+                assert_eq!(action.guessed_paths(&context).texts, guessed, "{tool} {input}");
             }
             let grep = derive(&format!(r#"{{"toolName":"Bash","toolInput":{input}}}"#));
             assert!(grep.paths.iter().all(|path| path == "a"), "{input}");

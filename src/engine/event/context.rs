@@ -388,6 +388,11 @@ pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, S
     Ok(distinct)
 }
 
+/// Whether a text is JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
+}
+
 /// The elements of a JSON array, as text.
 pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
     struct Elements;

@@ -11,6 +11,8 @@ pub struct Links {
     pub(crate) guesses: Vec<PathBuf>,
     /// Whether every path was followed: of very many none is.
     pub(crate) is_whole: bool,
+    /// Whether every text that may be a path is among the guesses.
+    pub(crate) has_all_guesses: bool,
 }
 
 impl Links {

@@ -107,3 +107,55 @@ fn guards_that_run_beside_a_rewrite_are_asked_again() {
     assert_eq!(names, ["10-guard", "20-make", "30-guard", "10-guard"]);
     assert_eq!(counts.read("seen"), "ls\nrm -rf x\n");
 }
+
+/// What is asked about need not be an action: a guard sees the words that go on.
+#[test]
+fn guards_of_words_are_asked_again() {
+    for (event, field, before) in [
+        ("prompt.submit", "prompt", r#"{"prompt":"hello"}"#),
+        ("commit.msg", "message", r#"{"message":"hello"}"#),
+    ] {
+        let make =
+            format!("# hookrun: rewrite\necho '{{\"update\":{{\"{field}\":\"WIP thing\"}}}}'");
+        let with = |guard: &str| {
+            Sandbox::new().hook_for(event, "10-guard", guard).hook_for(event, "50-make", &make)
+        };
+        let said =
+            with("grep -q WIP && { echo 'no WIP' >&2; exit 1; }; true").report(event, before);
+        assert_eq!(said["decision"], "block", "{event} {said:#}");
+        assert_eq!(said["reason"], "no WIP", "{event} {said:#}");
+        let said = with("echo x >> count").report(event, before);
+        assert_eq!(said["decision"], "allow", "{event} {said:#}");
+    }
+}
+
+/// Hooks that are written for such a host see the event as it came; ours see what will run.
+#[test]
+fn our_guards_are_asked_again_whatever_the_host_does() {
+    for (event, dialect, input) in [
+        (
+            "tool_call",
+            "omp",
+            r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#,
+        ),
+        ("before_tool_call", "openclaw", r#"{"toolName":"exec","params":{"command":"ls"}}"#),
+        (
+            "tool_call",
+            "pi",
+            r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#,
+        ),
+        ("tool.pre", "native", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#),
+    ] {
+        let sandbox = Sandbox::new()
+            .hook("10-guard", NO_RM)
+            .hook("15-input", "grep -q 'rm -rf' && touch seen; true")
+            .hook("50-make", MAKE_RM);
+        let ran = sandbox.hookrun(&["run", event, "--dialect", dialect], input.as_bytes());
+        ran.blocks("no rm");
+        let sandbox = Sandbox::new()
+            .hook("15-input", "grep -q 'rm -rf' && echo x > seen; true")
+            .hook("50-make", MAKE_RM);
+        sandbox.hookrun(&["run", event, "--dialect", dialect], input.as_bytes()).exits(0);
+        assert_eq!(sandbox.read("seen"), "x\n", "{dialect}");
+    }
+}

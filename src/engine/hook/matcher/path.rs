@@ -133,13 +133,14 @@ pub(crate) fn decide_paths(
     place: &Place,
 ) -> Result<(), Mismatch> {
     let Some(action) = event.action() else { return mismatch(wanted, &[]) };
-    // Where a gate's tool names no path by a key that is known, any short text may be one.
+    // At a gate any short text may be a path.
     let is_gate = event.spec().blocks;
-    let guessed = if is_gate { action.guessed_paths(event.context()) } else { Vec::new() };
+    let guesses = is_gate.then(|| action.guessed_paths(event.context())).unwrap_or_default();
     let bases = Bases { cwd: &place.cwd, project: &place.project };
     let fits = |path: &Path, bases: &Bases<'_>| wanted.iter().any(|one| one.fits(path, bases));
-    let mut named = action.paths.iter().chain(&guessed);
-    if named.any(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
+    let mut named = action.paths.iter().chain(&guesses.texts);
+    // What was not looked at may be any.
+    if !guesses.is_whole || named.any(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
         return Ok(());
     }
     let Some(links) = event.links() else { return mismatch(wanted, &action.paths) };

@@ -1,0 +1,308 @@
+//! The paths in what a tool is given: those that a key names, and texts that may be some.
+
+use std::collections::HashSet;
+
+use super::ActionKind;
+use super::commands::is_command_key;
+use super::input::{ends_in, is_one_of};
+use crate::engine::event::context::{each_text, string_text};
+
+/// Keys of a tool input that hold a path or a list of paths, at any depth; without regard to case,
+/// `_` and `-`.
+const PATH_KEYS: &[&str] = &[
+    "path",
+    "paths",
+    "filepath",
+    "filepaths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "notebookpath",
+    "absolutepath",
+    "relativepath",
+    "pathinproject",
+    "dirpath",
+    "directory",
+    "targetfile",
+    // Cursor `EditNotebook` and `Glob`.
+    "targetnotebook",
+    "targetdirectory",
+    "oldpath",
+    "newpath",
+    "source",
+    "destination",
+    "uri",
+];
+
+/// What other keys of paths end in, except in the input of a shell.
+const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "dir", "directory"];
+
+/// Keys that end so and hold none.
+const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
+
+/// Keys that hold paths where a tool changes files, or does what nobody knows.
+const MOVE_KEYS: &[&str] = &["target", "dest", "dst", "src", "from", "to"];
+
+/// Keys that hold paths where a tool reads; where it searches they hold a filter (Gemini CLI
+/// `read_many_files`).
+const READ_KEYS: &[&str] = &["include"];
+
+/// Keys that hold the folder in which a tool works; a relative path is relative to it.
+pub(super) const FOLDER_KEYS: &[&str] = &[
+    "workdir",
+    "cwd",
+    "workingdirectory",
+    "workingdir",
+    "dir",
+    "directory",
+    "dirpath",
+    "folder",
+    "basedir",
+    "root",
+];
+
+/// Keys of a search that may say which files it reads.
+const FILTER_KEYS: &[&str] =
+    &["glob", "globs", "globpattern", "include", "includes", "includepattern"];
+
+/// Keys of what is written, looked for or said: no paths where another key names one.
+const CONTENT_KEYS: &[&str] = &[
+    "content",
+    "contents",
+    "text",
+    "filetext",
+    "body",
+    "data",
+    "oldstring",
+    "newstring",
+    "oldtext",
+    "newtext",
+    "oldstr",
+    "newstr",
+    "newsource",
+    "message",
+    "description",
+    "explanation",
+    "instruction",
+    "instructions",
+    "prompt",
+    "query",
+    "pattern",
+    "regex",
+    "search",
+    "replace",
+    "replacement",
+    "find",
+    "title",
+    "summary",
+    "comment",
+    "code",
+    "diff",
+    "patch",
+];
+
+/// A longer path cannot be opened: the system's `PATH_MAX`.
+const LONGEST_PATH_BYTES: usize = 4096;
+
+/// More texts than these are not looked at: on a gate, path matchers then match.
+const MOST_GUESSES: usize = 4096;
+
+/// The paths that stand under keys for them, at any depth, and the folders it works in.
+pub(super) struct Named {
+    pub(super) paths: Vec<String>,
+    pub(super) folders: Vec<String>,
+}
+
+impl Named {
+    pub(super) fn read(kind: ActionKind, input: &str) -> Named {
+        let more = match kind {
+            ActionKind::Read => READ_KEYS,
+            ActionKind::Write | ActionKind::Edit | ActionKind::Mcp | ActionKind::Other => MOVE_KEYS,
+            ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => &[],
+        };
+        let is_local = is_of_files(kind);
+        let mut named = Named { paths: Vec::new(), folders: Vec::new() };
+        each_text(input, &mut |key, raw| {
+            let key = string_text(key).unwrap_or_default();
+            if is_one_of(&key, FOLDER_KEYS) {
+                named.folders.extend(string_text(raw).map(path_of));
+            }
+            let is_path = is_path_key(kind, &key) || is_one_of(&key, more);
+            if !is_path && !(kind != ActionKind::Shell && is_file_url(raw)) {
+                return;
+            }
+            if !is_path && is_one_of(&key, CONTENT_KEYS) {
+                return;
+            }
+            let path = string_text(raw).map(path_of);
+            named.paths.extend(
+                path.filter(|path| !path.is_empty() && (is_local && is_path || !is_url(path))),
+            );
+        });
+        named
+    }
+}
+
+/// The texts of a tool input that may each be a path, though no key says so.
+#[derive(Debug)]
+pub(crate) struct Guesses {
+    pub(crate) texts: Vec<String>,
+    /// Whether there were no more.
+    pub(crate) is_whole: bool,
+}
+
+impl Default for Guesses {
+    fn default() -> Guesses {
+        Guesses { texts: Vec::new(), is_whole: true }
+    }
+}
+
+impl Guesses {
+    /// Those in the input of the tool `name`.
+    pub(super) fn read(kind: ActionKind, name: &str, input: &str) -> Guesses {
+        let mut guesses = Guesses::default();
+        if matches!(kind, ActionKind::Shell | ActionKind::Fetch | ActionKind::Agent) {
+            return guesses;
+        }
+        let named = Named::read(kind, input);
+        let is_named = !named.paths.is_empty();
+        let is_search = kind == ActionKind::Search;
+        let name = name.to_ascii_lowercase();
+        let is_finder = name.contains("glob") || name.contains("find");
+        each_text(input, &mut |key, raw| {
+            let key = string_text(key).unwrap_or_default();
+            let is_filter = is_one_of(&key, FILTER_KEYS) || is_finder && key == "pattern";
+            let is_content = match is_search {
+                true => !is_filter,
+                false => is_command_key(&key) || is_named && is_one_of(&key, CONTENT_KEYS),
+            };
+            let is_path = is_path_key(kind, &key);
+            if is_content && !is_path {
+                return;
+            }
+            let text = string_text(raw).filter(|text| is_line(text)).map(path_of);
+            let text =
+                text.and_then(short).filter(|text| !is_named || is_path || may_be_path(text));
+            if guesses.texts.len() < MOST_GUESSES {
+                guesses.texts.extend(text);
+            } else {
+                guesses.is_whole &= text.is_none();
+            }
+        });
+        guesses.join(&named);
+        guesses
+    }
+
+    /// Adds the texts as they are called from the folders in which the tool works, and takes those
+    /// out that are named.
+    fn join(&mut self, named: &Named) {
+        let mut joined = Vec::new();
+        for folder in &named.folders {
+            for text in self.texts.iter().filter(|text| !text.starts_with('/') && *text != folder) {
+                if self.texts.len() + joined.len() >= MOST_GUESSES {
+                    self.is_whole = false;
+                    break;
+                }
+                joined.push(format!("{}/{text}", folder.trim_end_matches('/')));
+            }
+        }
+        let known: HashSet<&String> = named.paths.iter().collect();
+        self.texts.retain(|text| !known.contains(text));
+        self.texts.append(&mut joined);
+    }
+
+    /// Those that are probably meant as paths.
+    pub(super) fn likely(mut self) -> Vec<String> {
+        self.texts.retain(|text| looks_like_path(text));
+        self.texts
+    }
+}
+
+/// Whether a tool of this sort opens files of this machine and nothing else.
+fn is_of_files(kind: ActionKind) -> bool {
+    matches!(kind, ActionKind::Read | ActionKind::Write | ActionKind::Edit)
+}
+
+fn is_path_key(kind: ActionKind, key: &str) -> bool {
+    let is_like = || ends_in(key, PATH_ENDINGS) && !is_one_of(key, NO_PATH_KEYS);
+    is_one_of(key, PATH_KEYS) || kind != ActionKind::Shell && is_like()
+}
+
+fn is_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
+}
+
+/// Whether a text beside a named path may be one, too.
+fn may_be_path(text: &str) -> bool {
+    !is_url(text) && (!text.contains(char::is_whitespace) || looks_like_path(text))
+}
+
+/// Whether a text is probably meant as a path: it has a slash, begins as a hidden file, or ends
+/// as a file does.
+fn looks_like_path(text: &str) -> bool {
+    let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let has_ending =
+        (1..=8).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    let is_short = text.split_whitespace().count() <= 3;
+    let is_like = text.contains(['/', '\\']) || text.starts_with(['.', '~']) || has_ending;
+    is_short && is_like && !is_url(text)
+}
+
+/// Whether a text is an address and cannot be a path: `https://…` without `..` in it.
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    scheme.len() > 1
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && rest.split('/').all(|part| part != "..")
+}
+
+/// A path that is not too long to be opened, without `.` and `..` if it is too long with them.
+fn short(text: String) -> Option<String> {
+    if text.len() <= LONGEST_PATH_BYTES {
+        return Some(text);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match parts.last() {
+            Some(last) if part == ".." && *last != ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    let root = if text.starts_with('/') { "/" } else { "" };
+    Some(format!("{root}{}", parts.join("/"))).filter(|text| text.len() <= LONGEST_PATH_BYTES)
+}
+
+/// Whether a JSON text is a `file:` address.
+fn is_file_url(raw: &str) -> bool {
+    const START: &str = "\"file:";
+    raw.get(..START.len()).is_some_and(|start| start.eq_ignore_ascii_case(START))
+}
+
+/// A text as a path: of `file:///a%20b?c` it is `/a b`.
+fn path_of(text: String) -> String {
+    let is_address = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    if !is_address || !text[5..].starts_with('/') {
+        return text;
+    }
+    let rest = text[5..].strip_prefix("//").unwrap_or(&text[5..]);
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let mut bytes = Vec::with_capacity(rest.len());
+    let mut left = rest.as_bytes();
+    while let Some((byte, after)) = left.split_first() {
+        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
+            Some(decoded) => {
+                bytes.push(decoded);
+                left = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                left = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,180 @@
+//! Whatever the shape of a tool's input, matchers see what the tool is about to do.
+
+use serde_json::{Value, json};
+
+use super::{Matcher, Place};
+use crate::engine::event::{Context, Event, catalog::Catalog};
+
+fn wants(matcher: &Matcher, tool: &str, input: &Value) -> bool {
+    let spec = Catalog::default().find("tool.pre").unwrap();
+    let context = json!({"toolName": tool, "toolInput": input}).to_string();
+    let event = Event::new(spec, "native", Context::parse(context).unwrap()).unwrap();
+    let place = Place { cwd: "/p".into(), project: "/p".into() };
+    matcher.decide(&event, &place).is_ok()
+}
+
+fn command() -> Matcher {
+    Matcher::default().tool("bash").unwrap().command("rm -rf").unwrap()
+}
+
+fn path(glob: &str) -> Matcher {
+    Matcher::default().path(glob).unwrap()
+}
+
+#[test]
+fn what_a_tool_may_run_is_seen_in_every_shape() {
+    let shapes = [
+        json!({"command": "rm -rf x"}),
+        json!({"CommandLine": "rm -rf x"}),
+        json!({"command_line": "rm -rf x"}),
+        json!({"command": "ls", "Command": "rm -rf x"}),
+        json!({"command": "rm", "args": ["-rf", "/"]}),
+        json!({"args": ["-rf", "/"], "cmd": "rm"}),
+        json!({"command": "rm", "arguments": "-rf /"}),
+        json!({"command": ["rm"], "argv": ["-rf"]}),
+        json!({"program": "rm", "args": ["-rf"]}),
+        json!({"argv": ["rm", "-rf", "/"]}),
+        json!({"command": "ls", "commands": ["ls", "rm -rf x"]}),
+        json!({"commands": [{"command": "ls"}, {"command": "rm", "args": ["-rf"]}]}),
+        json!({"commands": [["ls"], {"args": ["-rf"], "cmd": "rm"}]}),
+        json!({"args": {"command": "rm -rf x"}}),
+        json!({"a": [{"b": {"Cmd": ["rm", "-rf", "x"]}}]}),
+        json!({"arguments": "{\"command\": \"rm\\u0020-rf x\"}"}),
+        json!("{\"cmd\": \"rm\\u0020-rf x\"}"),
+    ];
+    let tools = ["Bash", "exec_command", "mcp__a__run", "frobnicate"];
+    for (tool, input) in tools.iter().flat_map(|tool| shapes.iter().map(move |one| (tool, one))) {
+        assert!(wants(&command(), tool, input), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("write_stdin", json!({"session_id": 1, "chars": "rm -rf x\n"})),
+        ("run_command", json!({"CommandLine": "rm -rf x"})),
+        ("mcp__py__exec", json!({"code": "os.system('rm -rf x')"})),
+        ("Bash", json!({"command": "ls", "stdin": "rm -rf x"})),
+        ("Bash", json!({"command": "sh", "env": {"X": "rm -rf x"}})),
+    ] {
+        assert!(wants(&command(), tool, &input), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("Bash", json!({"command": "ls", "description": "no rm -rf here", "workdir": "rm -rf"})),
+        ("mcp__a__b", json!({"text": "rm -rf x"})),
+        ("Write", json!({"file_path": "a", "content": "{\"command\": \"rm -rf x\"}"})),
+    ] {
+        assert!(!wants(&command(), tool, &input), "{tool} {input}");
+    }
+    let shell = Matcher::default().tool("bash").unwrap();
+    assert!(!wants(&shell, "mcp__geo__find", &json!({"code": "DE", "city": "Rm"})));
+}
+
+#[test]
+fn calls_of_other_tools_are_seen_in_every_shape() {
+    let write = Matcher::default().tool("write").unwrap().path(".env").unwrap();
+    let call = |tool: &str, input: Value| {
+        [
+            json!({"tool_calls": [{"tool": tool, "parameters": input}]}),
+            json!({"tool_uses": [
+                {"recipient_name": format!("functions.{tool}"), "parameters": input}]}),
+            json!({"invocations": [{"name": "read", "input": {}}, {"name": tool, "input": input}]}),
+            json!({"calls": [{"toolName": tool, "arguments": input.to_string()}]}),
+            json!({"tool_calls": [{"tool": "batch", "parameters": {
+                "tool_calls": [{"tool": tool, "parameters": input}]}}]}),
+            json!({"name": tool, "args": input}),
+            json!([{"tool": tool, "input": input}]),
+        ]
+    };
+    for outer in ["batch", "multi_tool_use.parallel"] {
+        for input in call("exec_command", json!({"cmd": "rm -rf x"})) {
+            assert!(wants(&command(), outer, &input), "{outer} {input}");
+            assert!(wants(&command(), outer, &input.to_string().into()), "{outer} {input}");
+        }
+        for input in call("write", json!({"file_path": ".env", "content": "x"})) {
+            assert!(wants(&write, outer, &input), "{outer} {input}");
+        }
+    }
+    let beside = json!({"tool_calls": [{"tool": "edit", "parameters": {"path": "a"}}],
+        "x": {"command": "rm -rf x"}});
+    assert!(wants(&command(), "batch", &beside));
+    let people = json!({"list": [{"name": "Write"}, {"name": "Ann"}]});
+    assert!(!wants(&Matcher::default().tool("write").unwrap(), "frobnicate", &people));
+}
+
+#[test]
+fn what_a_tool_may_touch_is_seen_in_every_shape() {
+    let many: Vec<String> = (0..4200).map(|n| format!("t{n}")).collect();
+    let dots = format!("{}.env", "./".repeat(600));
+    let long = format!("{}.env", "./".repeat(9000));
+    for input in [
+        json!({"path": "a", "output": ".env"}),
+        json!({"files": ["a"], "outputPath": ".env"}),
+        json!({"path": "a", "x": {"y": [".env"]}}),
+        json!({"path": "a", "x": "my dir/.env"}),
+        json!({"directory": "/p", "name": ".env"}),
+        json!({"output_file": ".env"}),
+        json!({"pad": many, "where": ".env"}),
+        json!({"where": dots}),
+        json!({"where": long}),
+        json!({"url": "file:///p/.env"}),
+        json!({"path": "a", "url": "FILE:/p/.env?x#y"}),
+        json!("{\"path\": \".env\"}"),
+    ] {
+        for tool in ["mcp__x__y", "frobnicate"] {
+            assert!(wants(&path(".env"), tool, &input), "{tool} {}", input.to_string().len());
+        }
+    }
+    for (tool, input, glob) in [
+        ("Write", json!({"file_path": "/tmp/a://../../srv/prod/x"}), "/srv/prod/**"),
+        ("Write", json!({"file_path": "a://../.git/hooks/pre-commit"}), ".git/hooks/**"),
+        ("Write", json!({"file_path": "https://../.git/hooks/x"}), ".git/hooks/**"),
+        ("mcp__fs__write", json!({"path": "ab://../.git/hooks/x"}), ".git/hooks/**"),
+        ("mcp__fs__write", json!({"workdir": "/p/secrets", "path": "x"}), "secrets/**"),
+        ("mcp__fs__write", json!({"root": "/srv/prod", "name": "x"}), "/srv/prod/**"),
+        ("Grep", json!({"pattern": "x", "path": ".", "glob": ".env"}), ".env"),
+        ("Glob", json!({"pattern": "**/.env"}), ".env"),
+        ("WebFetch", json!({"url": "file:///p/.env"}), ".env"),
+    ] {
+        assert!(wants(&path(glob), tool, &input), "{tool} {input}");
+    }
+}
+
+#[test]
+fn what_is_written_or_said_is_no_path() {
+    let prose = format!("{} .env and a/.env too", "words ".repeat(300));
+    let blob = "ab/cd+".repeat(2000);
+    for (tool, input, glob) in [
+        ("Write", json!({"file_path": ".gitignore", "content": ".env"}), ".env"),
+        ("Edit", json!({"file_path": "a", "old_string": ".env", "new_string": "b"}), ".env"),
+        ("mcp__fs__write", json!({"path": ".gitignore", "content": ".env"}), ".env"),
+        ("mcp__gh__issue", json!({"title": "About .env", "body": prose}), ".env"),
+        ("mcp__gh__issue", json!({"path": "a", "note": prose}), ".env"),
+        ("mcp__a__b", json!({"path": "a", "see": "https://x.y/.env"}), ".env"),
+        ("mcp__a__b", json!({"blob": blob}), "ab/**"),
+        ("Grep", json!({"pattern": ".env", "path": "src"}), ".env"),
+        ("WebFetch", json!({"url": "https://x.y/.env"}), ".env"),
+        ("Bash", json!({"command": "ls", "cwd": "/p/.env"}), ".env"),
+        ("mcp__a__b", json!({"profile": ".env", "path": "a", "title": "b"}), "a/**"),
+    ] {
+        assert!(!wants(&path(glob), tool, &input), "{tool} {glob}");
+    }
+}
+
+#[test]
+fn a_patch_in_a_command_is_seen_from_every_folder_it_may_be_in() {
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: x\n*** End Patch\nEOF";
+    let diff = "<<'EOF'\n--- a/x\n+++ b/x\n@@\n-a\n+b\nEOF";
+    for input in [
+        json!({"cmd": patch, "workdir": "/p/secrets"}),
+        json!({"cmd": patch, "cwd": "secrets"}),
+        json!({"cmd": format!("cd secrets && {patch}")}),
+        json!({"cmd": format!("cd 'secrets';{patch}")}),
+        json!({"cmd": format!("cd a; cd ../secrets && {patch}")}),
+        json!({"cmd": format!("git apply --directory=secrets {diff}")}),
+        json!({"cmd": format!("git -C secrets apply {diff}")}),
+        json!({"cmd": format!("patch -p1 -d secrets {diff}")}),
+        json!({"cmd": ["bash", "-lc", format!("cd /p/secrets && {patch}")]}),
+    ] {
+        for tool in ["Bash", "exec_command"] {
+            assert!(wants(&path("secrets/**"), tool, &input), "{tool} {input}");
+        }
+    }
+    assert!(!wants(&path("secrets/**"), "Bash", &json!({"command": patch})));
+}
