@@ -139,11 +139,6 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
             r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#,
         ),
         ("before_tool_call", "openclaw", r#"{"toolName":"exec","params":{"command":"ls"}}"#),
-        (
-            "tool_call",
-            "pi",
-            r#"{"type":"tool_call","toolName":"bash","toolCallId":"1","input":{"command":"ls"}}"#,
-        ),
         ("tool.pre", "native", r#"{"toolName":"bash","toolInput":{"command":"ls"}}"#),
     ] {
         let sandbox = Sandbox::new()
@@ -151,7 +146,7 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
             .hook("15-input", "grep -q 'rm -rf' && touch seen; true")
             .hook("50-make", MAKE_RM);
         let ran = sandbox.hookrun(&["run", event, "--dialect", dialect], input.as_bytes());
-        ran.blocks("no rm");
+        ran.exits(2).says("no rm");
         let sandbox = Sandbox::new()
             .hook("15-input", "grep -q 'rm -rf' && echo x > seen; true")
             .hook("50-make", MAKE_RM);

@@ -132,9 +132,8 @@ fn deep(kind: ActionKind, entries: &Entries<'_>) -> Vec<String> {
         if kind != ActionKind::Shell && is_one_of(key, PROGRAM_KEYS) {
             found.extend(string_text(raw).filter(|text| is_program(text)));
         }
-        let inner = string_text(raw)
-            .filter(|text| text.trim_start().starts_with(['{', '[']) && is_one_of(key, INPUT_KEYS));
-        let inner = inner.filter(|text| is_json(text));
+        let inner = if is_one_of(key, INPUT_KEYS) { string_text(raw) } else { None };
+        let inner = inner.filter(|text| text.trim_start().starts_with(['{', '[']) && is_json(text));
         let raw = inner.as_deref().unwrap_or(raw).trim_start();
         let is_taken = is_command_key(key) || is_one_of(key, ARGUMENT_KEYS);
         let is_plain_list = || {
@@ -142,7 +141,7 @@ fn deep(kind: ActionKind, entries: &Entries<'_>) -> Vec<String> {
                 .is_some_and(|list| !list.iter().any(|one| one.get().starts_with(['{', '['])))
         };
         if raw.starts_with(['{', '[']) && !(is_taken && is_plain_list()) {
-            found.extend(lines_of(&groups(raw, key)));
+            found.extend(lines_of(groups(raw, key)));
         }
     }
     found
@@ -177,21 +176,31 @@ fn groups<'i>(raw: &'i str, around: &'i str) -> Vec<Group<'i>> {
 }
 
 /// Arguments may stand before their command or after it.
-fn lines_of(groups: &[Group<'_>]) -> Vec<String> {
+fn lines_of(groups: Vec<Group<'_>>) -> Vec<String> {
+    let is_argv = |key: &str| string_text(key).is_some_and(|key| is_one_of(&key, &["argv"]));
+    let mut arguments = vec![None; groups.len() + 2];
+    let mut commands = Vec::new();
+    let mut is_command = vec![false; arguments.len()];
+    for (place, group) in groups.into_iter().enumerate() {
+        let text = joined(group.texts);
+        if group.is_argument {
+            arguments[place + 1] = Some((text, is_argv(group.key)));
+        } else {
+            is_command[place + 1] = true;
+            commands.push((place + 1, text));
+        }
+    }
     let mut lines = Vec::new();
-    for (place, group) in groups.iter().enumerate() {
-        let command = joined(group.texts.clone());
-        let around = [place.checked_sub(1), Some(place + 1)];
-        let around = around.into_iter().flatten().filter_map(|place| groups.get(place));
-        let mut arguments = around.filter(|one| one.is_argument && !group.is_argument).peekable();
-        let is_argv = group.is_argument && is_one_of(group.key.trim_matches('"'), &["argv"]);
-        if arguments.peek().is_none() && (!group.is_argument || is_argv) {
-            lines.push(command);
-            continue;
-        }
-        for one in arguments {
-            lines.push(format!("{command} {}", joined(one.texts.clone())));
-        }
+    let is_told = |place: usize| is_command[place - 1] || is_command[place + 1];
+    for (place, argument) in arguments.iter().enumerate() {
+        let alone = argument.as_ref().filter(|(_, is_argv)| *is_argv && !is_told(place));
+        lines.extend(alone.map(|(text, _)| text.clone()));
+    }
+    for (place, command) in commands {
+        let around = [&arguments[place - 1], &arguments[place + 1]];
+        let with: Vec<String> =
+            around.into_iter().flatten().map(|(text, _)| format!("{command} {text}")).collect();
+        if with.is_empty() { lines.push(command) } else { lines.extend(with) }
     }
     lines
 }

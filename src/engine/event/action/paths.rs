@@ -170,6 +170,7 @@ impl Guesses {
         let is_search = kind == ActionKind::Search;
         let name = name.to_ascii_lowercase();
         let is_finder = name.contains("glob") || name.contains("find");
+        let mut seen: HashSet<String> = HashSet::new();
         each_text(input, &mut |key, raw| {
             let key = string_text(key).unwrap_or_default();
             let is_filter = is_one_of(&key, FILTER_KEYS) || is_finder && key == "pattern";
@@ -184,10 +185,12 @@ impl Guesses {
             let text = string_text(raw).filter(|text| is_line(text)).map(path_of);
             let text =
                 text.and_then(short).filter(|text| !is_named || is_path || may_be_path(text));
-            if guesses.texts.len() < MOST_GUESSES {
-                guesses.texts.extend(text);
+            let Some(text) = text.filter(|text| !seen.contains(text)) else { return };
+            if seen.len() < MOST_GUESSES {
+                guesses.texts.push(text.clone());
+                seen.insert(text);
             } else {
-                guesses.is_whole &= text.is_none();
+                guesses.is_whole = false;
             }
         });
         guesses.join(&named);
