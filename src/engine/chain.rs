@@ -319,15 +319,7 @@ impl Chain<'_> {
             })
             .collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
-        if let Some(note) = cwd_note {
-            note_commands(&note, hooks, &mut traces);
-        }
-        let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
-        for (_, trace) in
-            hooks.iter().zip(&mut traces).filter(|(hook, _)| is_cut && hook.matcher.needs_paths())
-        {
-            trace.notes.push(MORE_GUESSES.to_string());
-        }
+        add_notes(cwd_note, seen, hooks, &mut traces);
         traces
     }
 
@@ -473,11 +465,16 @@ impl Turn {
     }
 }
 
-/// Adds a note to the traces of the hooks that are processes.
-fn note_commands(note: &str, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
-    let commands = hooks.iter().zip(traces);
-    for (_, trace) in commands.filter(|(hook, _)| !hook.handler.is_function()) {
-        trace.notes.push(note.to_string());
+/// Adds what the runs of these hooks should say: of those that are processes, that their folder is
+/// another one, and of those that match paths, that not all could be looked at.
+fn add_notes(cwd: Option<String>, seen: &Event, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
+    let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
+    let own = hooks.iter().zip(traces).filter(|(hook, _)| !hook.handler.is_function());
+    for (hook, trace) in own {
+        trace.notes.extend(cwd.clone());
+        if is_cut && hook.matcher.needs_paths() {
+            trace.notes.push(MORE_GUESSES.to_string());
+        }
     }
 }
 

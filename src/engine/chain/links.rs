@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::Surroundings;
-use crate::engine::event::{Event, Links};
+use crate::engine::event::{Event, Links, action::Guesses};
 use crate::engine::hook::Hook;
 use crate::engine::hook::matcher::tidy;
 
@@ -28,7 +28,10 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
     let is_guessed = needs_paths && event.spec().blocks;
-    let guesses = is_guessed.then(|| action.guessed_paths(event.context())).unwrap_or_default();
+    let guesses = match is_guessed {
+        true => action.guessed_paths(event.context()),
+        false => Guesses::default(),
+    };
     let has_all_guesses = guesses.is_whole;
     let guesses = guesses.texts;
     if action.paths.is_empty() && !is_guessed {

@@ -129,10 +129,8 @@ impl Named {
                 named.folders.extend(string_text(raw).map(path_of));
             }
             let is_path = is_path_key(kind, &key) || is_one_of(&key, more);
-            if !is_path && !(kind != ActionKind::Shell && is_file_url(raw)) {
-                return;
-            }
-            if !is_path && is_one_of(&key, CONTENT_KEYS) {
+            let is_address = kind != ActionKind::Shell && is_file_url(raw);
+            if !is_path && (!is_address || is_one_of(&key, CONTENT_KEYS)) {
                 return;
             }
             let path = string_text(raw).map(path_of);

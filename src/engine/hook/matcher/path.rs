@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Glob, path_glob};
 use super::{MatcherError, Mismatch, Place};
-use crate::engine::event::Event;
+use crate::engine::event::{Event, action::Guesses};
 
 #[derive(Debug, Clone)]
 pub(crate) struct PathMatch {
@@ -135,7 +135,10 @@ pub(crate) fn decide_paths(
     let Some(action) = event.action() else { return mismatch(wanted, &[]) };
     // At a gate any short text may be a path.
     let is_gate = event.spec().blocks;
-    let guesses = is_gate.then(|| action.guessed_paths(event.context())).unwrap_or_default();
+    let guesses = match is_gate {
+        true => action.guessed_paths(event.context()),
+        false => Guesses::default(),
+    };
     let bases = Bases { cwd: &place.cwd, project: &place.project };
     let fits = |path: &Path, bases: &Bases<'_>| wanted.iter().any(|one| one.fits(path, bases));
     let mut named = action.paths.iter().chain(&guesses.texts);
