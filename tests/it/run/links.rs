@@ -186,3 +186,20 @@ fn a_link_is_shown_with_what_it_leads_to() {
     let real = fs::canonicalize(sandbox.path()).unwrap().join(".env");
     assert!(ran.stdout.contains(&format!("notes -> {}", Path::new(&real).display())), "{ran:?}");
 }
+
+#[test]
+fn a_guard_of_paths_runs_where_not_every_text_was_looked_at_and_says_so() {
+    let sandbox =
+        Sandbox::new().hook("10-path", "# hookrun: path=.env\ntrue").hook("20-all", "true");
+    let said = |texts: usize| {
+        let texts: Vec<String> = (0..texts).map(|number| format!("t{number}")).collect();
+        let context = json!({"toolName": "mcp__x__y", "toolInput": {"pad": texts}});
+        sandbox.report("tool.pre", &context.to_string())["hooks"].clone()
+    };
+    let note = "the tool's input has more texts that may be paths than hookrun looks at: \
+                every `path` matches";
+    let cut = said(4097);
+    assert_eq!(cut[0]["notes"], json!([note]), "{cut:#}");
+    assert_eq!(cut[1]["notes"], json!([]), "{cut:#}");
+    assert_eq!(said(4096)[0]["notes"], json!([]));
+}
