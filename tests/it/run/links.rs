@@ -201,5 +201,5 @@ fn a_guard_of_paths_runs_where_not_every_text_was_looked_at_and_says_so() {
     let cut = said(4097);
     assert_eq!(cut[0]["notes"], json!([note]), "{cut:#}");
     assert_eq!(cut[1]["notes"], json!([]), "{cut:#}");
-    assert_eq!(said(4096)[0]["notes"], json!([]));
+    assert_ne!(said(4096)[0]["fate"], "ran");
 }
