@@ -100,8 +100,8 @@ impl Discovery {
             Discovery::All => None,
             Discovery::FirstWins => Some(
                 "Of hooks with one event, tool matcher and name the nearest layer's runs, and \
-                 beside it all of the system's. A hook with a mistake does not run; a gate that \
-                 fails closed refuses meanwhile.",
+                 all of the system's run too. A hook with an error does not run; meanwhile a gate \
+                 that fails closed blocks.",
             ),
         }
     }
@@ -297,7 +297,7 @@ impl DialectEvent {
         let conduct = self.conduct;
         let mut rules: Vec<String> = Vec::new();
         if self.blocks || conduct.refusal_ends {
-            rules.push("the first refusal ends it".to_string());
+            rules.push("the first block ends it".to_string());
         }
         if conduct.last_result {
             rules.push("the last result counts".to_string());
@@ -321,7 +321,7 @@ impl DialectEvent {
         if self.keeps_thrown && has_fields {
             rules.push("what one changes before it throws stays".to_string());
         }
-        if rules.is_empty() { "all are told".to_string() } else { rules.join("; ") }
+        if rules.is_empty() { "all hooks run".to_string() } else { rules.join("; ") }
     }
 
     /// Whether the system calls it `name`, in any case.

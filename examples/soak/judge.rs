@@ -14,7 +14,7 @@ pub(crate) enum Excuse {
     NotStarted(&'static [&'static str]),
     /// A hook that was killed from outside refuses.
     Killed,
-    /// It refuses because it was told to stop.
+    /// It refuses because it was interrupted.
     Told,
     /// It refuses because the budget was used up.
     OutOfBudget,
@@ -150,7 +150,7 @@ fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
                 && words.iter().any(|word| refusal.reason.contains(word))
         }
         Excuse::Killed => matches!(ending, Some(Ending::Killed { signal: 9 })),
-        Excuse::Told => refusal.reason.contains("hookrun was told to stop"),
+        Excuse::Told => refusal.reason.contains("hookrun was interrupted"),
         Excuse::OutOfBudget => matches!(ending, Some(Ending::OutOfBudget { .. })),
     };
     if is_excused { Ok(()) } else { Err(format!("it does not come from the fault ({excuse:?})")) }

@@ -59,7 +59,7 @@ SECRETS = [
      r"\b(?:hv[sbr]\.|pypi-Ag|gsk_|xai-|pplx-|r8_|nvapi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|lin_api_|figd_|gls?a?c?_|dckr_[op]at_|rubygems_|PMAK-|sntry[su]_|xkeysib-|tskey-|ATATT3|pul-|dp\.[ps]t\.|sq0(?:at|cs)p-|AGE-SECRET-KEY-1|ntn_|ph[cx]_|cfut_|CCIPAT_)[\w.=-]{20,}"),
     ("azure-key", "a key in a connection string of Azure", "everywhere", True, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
      r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}"),
-    ("signature", "the signature of an address that lets in whoever has it", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
+    ("signature", "the signature of a pre-signed address", "messages", False, ("pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig",),
      r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}"),
     ("jwt", "a JSON web token", "messages", False, ("eyj",),
      r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),

@@ -43,8 +43,7 @@ pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Res
         Act::Payload => out.write_all(payload(&args.profile, &context)?.as_bytes())?,
         Act::Ask => {
             let tool = context.string("toolName").unwrap_or_default();
-            let question =
-                format!("profile `{}` wants to be asked: may `{tool}` run?", args.profile);
+            let question = format!("profile `{}` asks: may `{tool}` run?", args.profile);
             writeln!(out, "{}", json!({ "ask": question }))?;
         }
     }

@@ -141,7 +141,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
     #[command(
-        after_help = "The script asks hookrun at each TAB: events, the hooks of this project, hosts and pages are completed as well. Load it when the shell starts, as in the examples, so that it is always the script of this version."
+        after_help = "The script runs hookrun at each TAB: it completes events, the hooks of this project, hosts and pages as well. Load it when the shell starts, as in the examples, so that it is always the script of this version."
     )]
     Completions(CompletionsArgs),
     /// Print a manual page

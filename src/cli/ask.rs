@@ -66,7 +66,7 @@ pub(crate) fn settle(
 ) -> Outcome {
     let Settled::Asked { questions } = &outcome.settled else { return outcome };
     let Some(person) = person else {
-        return outcome.answered(false, "nobody can be asked: no terminal");
+        return outcome.answered(false, "cannot ask: no terminal");
     };
     let patience = Instant::now() + PATIENCE;
     let until = until.map_or(patience, |until| until.min(patience));
@@ -76,7 +76,7 @@ pub(crate) fn settle(
         match person.ask(&asker, &question.question) {
             Some(true) => {}
             Some(false) => return outcome.answered(false, "answered no"),
-            None => return outcome.answered(false, "nobody answered"),
+            None => return outcome.answered(false, "no answer"),
         }
     }
     outcome.answered(true, "")

@@ -80,11 +80,11 @@ pub(crate) fn write_until(
             // One that does not block may still have no room for the piece.
             Err(Errno::AGAIN | Errno::INTR) => {
                 if is_over() {
-                    return Err(io::Error::other("hookrun was told to stop"));
+                    return Err(io::Error::other("hookrun was interrupted"));
                 }
                 let left = until.saturating_duration_since(Instant::now());
                 if left.is_zero() {
-                    return Err(io::Error::other("nobody reads it"));
+                    return Err(io::Error::other("nothing reads it"));
                 }
                 if !ready.is_empty() {
                     std::thread::sleep(Duration::from_millis(1));

@@ -213,7 +213,7 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
             let events = events.into_iter().collect::<Vec<_>>().join(", ");
             let scope = scope.unwrap_or(SettingsScope::Project).name();
             let again = format!("`hookrun install {} --scope {scope}`", host.name);
-            lines.push(format!("{} does not tell {events} yet: run {again}", host.title));
+            lines.push(format!("{} does not send {events} yet: run {again}", host.title));
         }
     }
     lines
@@ -232,7 +232,7 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
     let each = installed.iter().map(|one| {
         let events = one.events.len();
         if events == 0 {
-            return format!("nothing in {}, where a command of its own runs hookrun", one.place);
+            return format!("nothing in {}, where a different command runs hookrun", one.place);
         }
         let noun = if events == 1 { "event" } else { "events" };
         format!("{events} {noun} in {}", one.place)
@@ -252,7 +252,7 @@ fn about_events(
         let Some(bound) = wanted.bound(row.event) else { continue };
         let names = quoted(&bound.hooks);
         if !is_told(row, installed) {
-            let cause = format!("there is no hook for {}: {names} is not asked", row.name);
+            let cause = format!("there is no hook for {}: {names} does not run", row.name);
             let scope = first.scope.unwrap_or(SettingsScope::Project).name();
             let again = format!("`hookrun install {} --scope {scope}`", host.name);
             findings.add(&first.path, error(cause, again));
@@ -270,7 +270,7 @@ fn about_events(
         }
     }
     for lack in wanted.lacks(host) {
-        findings.add(&first.path, warning(lack, "let another event of the host decide"));
+        findings.add(&first.path, warning(lack, "use another event of the host"));
     }
 }
 
@@ -287,7 +287,7 @@ fn about_doubles(
         let is_double = |other: &&Installed| one.events.iter().any(|it| tells(other, &it.name));
         for other in installed[at + 1..].iter().filter(is_double) {
             let cause = format!(
-                "{} asks hookrun twice about an event: here and by `{}`",
+                "{} runs hookrun twice for an event: here and by `{}`",
                 host.title,
                 other.path.display()
             );
@@ -309,7 +309,7 @@ fn about_doubles(
         }
         for one in installed {
             let cause = format!(
-                "{} also runs the hooks of {} in `{}`: hookrun is asked twice",
+                "{} also runs the hooks of {} in `{}`: hookrun runs twice",
                 host.title,
                 other.title,
                 path.display()

@@ -257,7 +257,7 @@ fn ask_git(
     let git = Path::new("git");
     let asked = child::ask(git, arguments, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
     let output = asked
-        .map_err(|error| Failure::new(format!("git cannot be asked what changes: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot get the changes from git: {error}")))?;
     let Some(output) = output else {
         if abort.times_raised() > 0 {
             return Err(Failure::new(told_to_stop(abort.signal())));

@@ -69,7 +69,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         return Ok(Exit::Yes);
     }
     let done = if site.target.text.as_deref() == Some(text.as_str()) {
-        "is in order; nothing was changed".to_string()
+        "is up to date; nothing was changed".to_string()
     } else {
         match site.put(&text)? {
             Some(file) => format!("what was there before: {}", site.paths.show(&file)),

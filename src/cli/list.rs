@@ -79,7 +79,7 @@ fn nothing_found(sought: &Sought<'_>, paths: &Paths, out: &mut dyn Write) -> Res
     }
     writeln!(
         out,
-        "An executable file in hooks.d/EVENT/ is a hook; `hookrun man hookrun-hook` tells more."
+        "An executable file in hooks.d/EVENT/ is a hook; see `hookrun man hookrun-hook`."
     )?;
     Ok(())
 }

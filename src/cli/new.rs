@@ -158,7 +158,7 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
     if let Some(place) = secret {
         let secret = format!("a secret was replaced in `{place}` when it was kept");
         if !args.dry_run {
-            let cause = format!("of the last event no case can be made: {secret}");
+            let cause = format!("no case can be made of the last event: {secret}");
             let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
             return Err(Failure::with_help(cause, help));
         }
@@ -206,7 +206,7 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
         return cannot(format!("a hook in {} does not end in .{}", language.name, other.ending));
     }
     if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) {
-        return cannot("files called so are passed over in hooks.d, as no hooks".to_string());
+        return cannot("hooks.d skips files with such a name".to_string());
     }
     match command::name_of(&spec.name) {
         Some(command) if command != stem => cannot(format!(

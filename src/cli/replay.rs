@@ -200,7 +200,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
 fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<Input>> {
     let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
     if args.files.iter().filter(is_stdin).count() > 1 {
-        return Err(Failure::with_help("`-` stands twice", "stdin can be read once"));
+        return Err(Failure::with_help("`-` appears twice", "stdin can be read once"));
     }
     let input = |file: &PathBuf| match file {
         file if is_stdin(&file) => Input::Stream("stdin".to_string(), Box::new(io::stdin())),

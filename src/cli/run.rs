@@ -184,7 +184,7 @@ fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &T
     if asked.is_new() && args.require.is_empty() {
         // A new event of a host must not stop the whole host.
         let host = asked.host();
-        let stderr = format!("hookrun knows no event `{name}` of {host}, and let it pass\n");
+        let stderr = format!("hookrun knows no event `{name}` of {host}, and allowed it\n");
         let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
         return Decided { reply, report: None, kept: None, is_needed: false };
     }

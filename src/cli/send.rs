@@ -34,7 +34,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if !args.take && named.is_none() && inside.state.is_none() && inside.session.is_none() {
         return Err(Failure::with_help(
-            "there is no session outside of a hook, so nobody would get the message",
+            "there is no session outside of a hook, so no agent would get the message",
             "name one: `--session ID`",
         ));
     }

@@ -20,7 +20,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("exec", "`hookrun run EVENT` decides an event, `hookrun test EVENT` shows how"),
     ("watch", "`hookrun test --watch` plays the suite again at every change"),
-    ("coverage", "`hookrun test --coverage` tells what no case has shown"),
+    ("coverage", "`hookrun test --coverage` shows what no case has tested"),
     ("setup", "`hookrun install HOST` makes a host ask hookrun"),
     ("remove", "`hookrun uninstall HOST`; a hook is removed with its file"),
 ];

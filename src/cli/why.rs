@@ -232,10 +232,10 @@ impl Search {
     fn tell(&self, paths: &Paths) {
         for ReadError { file, line, problem } in &self.problems {
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            streams::remark(&format!("passed over {}{line}: {problem}\n", paths.show(file)));
+            streams::remark(&format!("skipped {}{line}: {problem}\n", paths.show(file)));
         }
         if self.unnamed > 0 {
-            streams::remark(&format!("passed over {} more lines like these\n", self.unnamed));
+            streams::remark(&format!("skipped {} more lines like these\n", self.unnamed));
         }
     }
 }
@@ -246,7 +246,8 @@ fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let mut report = record.report().map_err(|problem| Failure::new(problem.to_string()))?;
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let known = catalog::find(&record.event);
-    let own = if record.event.is_empty() { "no event was named" } else { "an event of your own" };
+    let own =
+        if record.event.is_empty() { "no event was named" } else { "an event that you declare" };
     report.event = event_name(&record.event).into();
     let about = About {
         summary: known.map_or(own, |spec| spec.summary.as_ref()),

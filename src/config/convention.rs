@@ -84,7 +84,7 @@ impl Loader<'_> {
                 let ours = several[0].called(folder).into_iter().next();
                 let ours = ours.map_or("our event", |binding| binding.row.event);
                 let cure = format!(
-                    "for a hook of your own rename the folder to `{ours}`; for one of theirs {}",
+                    "for your own hook rename the folder to `{ours}`; for one of theirs {}",
                     directive_of(names[0])
                 );
                 Err((Fault::new(cause, cure), None))

@@ -125,7 +125,7 @@ fn misspelt(comment: &str) -> Option<Fault> {
 /// A directive below the leading comments, where nobody reads it.
 fn late(line: &str) -> Option<Fault> {
     let settings = directive_in(comment_of(line.trim())?)?;
-    let cause = "this directive stands below the first code, and is not read";
+    let cause = "this directive is below the first code, so hookrun does not read it";
     let cure = format!("move `# {NAME}: {settings}` above the first line that is no comment");
     Some(Fault::new(cause, cure))
 }
@@ -218,7 +218,7 @@ fn take_directive(
         let name = word.split('=').next().unwrap_or_default();
         if !MAY_REPEAT.contains(&name) && seen.iter().any(|known| known == name) {
             let cause = format!("`{name}` is set twice");
-            faults.push((Fault::new(cause, "keep one; only paths may stand several times"), at));
+            faults.push((Fault::new(cause, "keep one; only paths may appear several times"), at));
         } else if let Err(fault) = take_word(&word, at, draft) {
             faults.push((unquoted(&word, seen, directive).unwrap_or(fault), at));
         }
@@ -258,7 +258,7 @@ fn eaten(directive: &str) -> Option<Fault> {
                 if !next.is_whitespace() && !matches!(next, '\\' | '\'' | '"') {
                     let word = directive[start..].split_whitespace().next()?;
                     let (name, value) = word.split_once('=')?;
-                    let cause = format!("the `\\` in `{word}` is lost: it stands in no quotes");
+                    let cause = format!("the `\\` in `{word}` is lost: it is not in quotes");
                     return Some(Fault::new(cause, format!("quote it: `{name}='{value}'`")));
                 }
             }
@@ -281,7 +281,7 @@ fn unquoted(word: &str, seen: &[String], directive: &str) -> Option<Fault> {
     let value = directive.split(&format!("{before}=")).nth(1)?;
     let words = value.split_whitespace();
     let whole: Vec<&str> = words.take_while(|word| !is_next_setting(word)).collect();
-    let cause = format!("`{word}` stands apart from `{before}=…`: a space ends its value");
+    let cause = format!("`{word}` is separate from `{before}=…`: a space ends its value");
     Some(Fault::new(cause, format!("quote it: {before}='{}'", whole.join(" "))))
 }
 

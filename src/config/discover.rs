@@ -377,8 +377,7 @@ fn refuse_loose_folders(folder: &Path) -> Result<(), Fault> {
     for entry in entries(folder).unwrap_or_default() {
         let is_event = catalog::EVENTS.iter().any(|spec| spec.name == entry.name.as_str());
         if entry.is_folder && is_event && entry.name.contains('.') {
-            let cause =
-                format!("`{}` stands beside hookrun.toml, where nothing runs it", entry.name);
+            let cause = format!("`{}` is next to hookrun.toml, where nothing runs it", entry.name);
             return Err(Fault::new(cause, "move it into a folder hooks.d"));
         }
     }

@@ -179,7 +179,7 @@ impl Draft {
         self.patterns.iter().filter(|(pattern, ..)| *pattern == Pattern::Path).filter_map(
             |(_, written, at)| {
                 if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
-                    let cause = format!("`{written}` stands in the root folder of the system");
+                    let cause = format!("`{written}` is in the root folder of the system");
                     let cure = format!("write `{name}` for one in the project");
                     return Some((Fault::new(cause, cure), *at));
                 }

@@ -181,7 +181,7 @@ pub const HOOK_KEYS: &[KeyRow] = &[
     key("timeout", Takes::Duration, "\"5s\"", "how long it may run", true),
     key("match", Takes::Table, "every event", "which events of that name it wants; all that is given must match", false),
     key("priority", Takes::Number, "100", "lower runs earlier", true),
-    key("parallel", Takes::Flag, "false", "it may run beside its neighbours that say the same", true),
+    key("parallel", Takes::Flag, "false", "it may run at the same time as its neighbours that say the same", true),
     key("on_failure", Takes::OneOf(on_failures), "the event's", "what a failure of it means", true),
     key("background", Takes::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
     key("limits", Takes::Table, "none", "what it may use up", false),
@@ -216,7 +216,7 @@ pub const LIMIT_KEYS: &[KeyRow] = &[
 /// The keys of `sandbox`, which stand in a directive as `sandbox.write=build`.
 #[rustfmt::skip]
 pub const SANDBOX_KEYS: &[KeyRow] = &[
-    key("read", Takes::Texts, "everything", "files and folders that it may read and run, beside those of the system", true),
+    key("read", Takes::Texts, "everything", "files and folders that it may read and run, besides those of the system", true),
     key("write", Takes::Texts, "nothing", "files and folders that it may read, change, make and remove", true),
     key("network", Takes::Flag, "false", "it may use the network", true),
     key("required", Takes::Flag, "true", "it does not run where the system cannot keep it to this", true),
@@ -238,14 +238,14 @@ pub const EVENT_KEYS: &[KeyRow] = &[
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow] = &[
     key("enabled", Takes::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project", false),
-    key("redact", Takes::Texts, "none", "regular expressions for secrets of your own; what the group `keep` matches stays", false),
+    key("redact", Takes::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", false),
 ];
 
 /// The tables of a `hookrun.toml`.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow] = &[
     key("hook", Takes::Table, "", "a hook", false),
-    key("event", Takes::Table, "", "an event of your own", false),
+    key("event", Takes::Table, "", "an event that you declare", false),
     key("log", Takes::Table, "", "what is kept of decisions", false),
 ];
 

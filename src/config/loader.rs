@@ -88,7 +88,7 @@ impl Loader<'_> {
         let mut files = Vec::new();
         for folder in folders {
             if !folder.is_folder {
-                let cause = "stands directly in hooks.d, where nothing runs it";
+                let cause = "is directly in hooks.d, where nothing runs it";
                 let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
                 self.fault(Fault::new(cause, cure), &folder.path, None);
                 continue;
@@ -416,7 +416,7 @@ impl Loader<'_> {
         }
         if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
             causes.push((
-                format!("`on_failure = \"block\"` has no effect: `{event}` cannot be refused"),
+                format!("`on_failure = \"block\"` has no effect: `{event}` cannot be blocked"),
                 "drop it".to_string(),
             ));
         }

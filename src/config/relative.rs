@@ -54,7 +54,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Fau
         Script::Named(operands) if !operands.iter().any(|word| base.join(word).is_file()) => {
             let word = operands[0];
             let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
-            let cause = format!("the script `{shown}` is not beside the file that names it");
+            let cause = format!("the script `{shown}` is not next to the file that names it");
             let cure = format!("put it into {}, or write its whole path", base.display());
             Err(Fault::new(cause, cure))
         }

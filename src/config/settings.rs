@@ -267,7 +267,7 @@ impl Reader<'_> {
             return Some(best);
         }
         let (key, at, _) = buckets.first()?;
-        let cause = format!("`{key}` stands in no settings that are known");
+        let cause = format!("no known settings have a key `{key}`");
         let shapes = SHAPES.iter().map(|shape| {
             let keys: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
             format!("{} with {}", shape.name, keys.join(", "))
@@ -301,7 +301,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of an object. A key that stands twice is a problem.
+    /// The entries of an object. A key that appears twice is a problem.
     fn table<'t>(&mut self, node: Node<'t>, what: &str) -> Option<Entries<'t>> {
         let Kind::Table(entries) = node.kind() else {
             let cause = format!("{what} is not an object but {}", node.describe());
@@ -311,7 +311,7 @@ impl Reader<'_> {
         let mut kept: Entries<'t> = Vec::with_capacity(entries.len());
         for (key, at, value) in entries {
             if kept.iter().any(|(known, _, _)| *known == key) {
-                self.fault(Fault::new(format!("`{key}` stands twice"), "keep one of them"), at);
+                self.fault(Fault::new(format!("`{key}` appears twice"), "keep one of them"), at);
             } else {
                 kept.push((key, at, value));
             }

@@ -17,7 +17,7 @@ pub fn split(command: &str) -> Result<Vec<String>, Fault> {
     if let Some(found) = shell_syntax(command) {
         return Err(Fault::new(
             format!("`{found}` in a command needs a shell"),
-            "set `shell = true`, or quote it if it is meant as it stands",
+            "set `shell = true`, or quote it if it is meant literally",
         ));
     }
     let words = shell_words::split(command).map_err(|_| {

@@ -189,7 +189,7 @@ impl Reading {
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
             if seen.contains(&name.as_str()) {
-                return Err(format!("the key `{name}` stands twice"));
+                return Err(format!("the key `{name}` appears twice"));
             }
             seen.push(name);
             match keys.iter().find(|key| key.name == name || key.list() == Some(name)) {

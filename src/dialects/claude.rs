@@ -187,7 +187,7 @@ const AT_THE_END: Option<Wait> = Some(Wait::millis(1500).at_most(60));
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
     aliases: &["claude-code"],
-    summary: "Claude Code: exit status 2 refuses, JSON rewrites and teaches",
+    summary: "Claude Code: exit status 2 blocks, JSON rewrites and teaches",
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,

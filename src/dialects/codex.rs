@@ -72,7 +72,7 @@ const AT_THE_END: Option<Wait> = Some(Wait::seconds(1).at_most(3));
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
     aliases: &["codex-cli"],
-    summary: "Codex CLI: exit status 2 with words on stderr refuses, nothing asks",
+    summary: "Codex CLI: exit status 2 with text on stderr blocks, nothing asks",
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,

@@ -22,7 +22,7 @@ pub enum DecodeError {
         found: String,
     },
     /// The key that tells events of one name apart is missing or has no known value.
-    #[error("`{key}` tells which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
+    #[error("`{key}` says which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
     NotTold {
         /// The name of the event.
         name: String,
@@ -42,7 +42,7 @@ pub enum DecodeError {
         ours: &'static str,
     },
     /// A tool is to be decided, and the context does not say which.
-    #[error("`{key}` is missing, so no hook can tell which tool it is")]
+    #[error("`{key}` is missing, so no hook can know which tool it is")]
     NoTool {
         /// The dialect's key.
         key: String,

@@ -178,7 +178,7 @@ const EDIT: &[(&str, &str)] =
 pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
     aliases: &["copilot-cli"],
-    summary: "GitHub Copilot CLI: any status but 0 refuses a tool, a prompt cannot be refused",
+    summary: "GitHub Copilot CLI: any status but 0 blocks a tool, a prompt cannot be blocked",
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,

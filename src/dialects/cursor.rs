@@ -157,7 +157,7 @@ const TOOLS: Tools = Tools {
 pub(super) static CURSOR: Dialect = Dialect {
     name: "cursor",
     aliases: &[],
-    summary: "Cursor: exit status 2 refuses, and JSON says why to the user and the agent",
+    summary: "Cursor: exit status 2 blocks, and JSON says why to the user and the agent",
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,

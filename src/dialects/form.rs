@@ -57,7 +57,7 @@ impl On {
     /// What is said, in words.
     pub fn about(self) -> String {
         match self {
-            On::Refusal => "a refusal".to_string(),
+            On::Refusal => "a block".to_string(),
             On::Objection => "an objection".to_string(),
             On::Question => "a question".to_string(),
             On::New(field) => format!("a new `{field}`"),
@@ -231,7 +231,7 @@ pub(super) fn refuse(binding: Binding, form: &'static Form, reason: &str) -> Rep
 /// it says would beat the exit status: a reason of `{}` would let the event pass.
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    if start.starts_with(['{', '[', '"']) { format!("refused: {reason}") } else { reason }
+    if start.starts_with(['{', '[', '"']) { format!("blocked: {reason}") } else { reason }
 }
 
 fn line(result: Map<String, Value>) -> String {

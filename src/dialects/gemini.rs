@@ -125,7 +125,7 @@ const fn open_gate(name: &'static str, event: &'static str, form: &'static Form)
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
     aliases: &["gemini-cli"],
-    summary: "Gemini CLI: JSON beats the exit status, so a refusal is words on stderr alone",
+    summary: "Gemini CLI: JSON beats the exit status, so a block is text on stderr alone",
     names_event_by: "hook_event_name",
     discovery: Discovery::All,
     spelling: KeySpelling::Snake,

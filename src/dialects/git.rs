@@ -364,7 +364,7 @@ impl GitHook {
 
     fn stop(&self, why: &str, blocks: bool) -> Reply {
         let why = native::shortened(why);
-        let (verb, status) = if blocks { ("refused", STOP) } else { ("complains", GO_ON) };
+        let (verb, status) = if blocks { ("blocked", STOP) } else { ("complains", GO_ON) };
         let stderr = format!("hookrun: {} {verb}{}\n", self.name, why.trim_end());
         Reply { stdout: String::new(), stderr, status }
     }
@@ -456,7 +456,7 @@ mod tests {
         let commit = find("commit.pre").unwrap();
         let reply = commit.reply(&Outcome::own_failure("no"), true);
         assert_eq!((reply.stdout.as_str(), reply.status), ("", 1));
-        assert_eq!(reply.stderr, "hookrun: pre-commit refused: no\n");
+        assert_eq!(reply.stderr, "hookrun: pre-commit blocked: no\n");
         let reply = find("post-checkout").unwrap().refuse("broken", false);
         assert_eq!(reply.stderr, "hookrun: post-checkout complains: broken\n");
         assert_eq!(reply.status, 0);

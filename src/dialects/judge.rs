@@ -69,7 +69,8 @@ pub(super) fn judge(
         (_, Some(problem)) => (malformed(problem), Vec::new()),
         _ => {
             let host = binding.dialect.name;
-            let note = format!("status {status} lets it pass in {host}: only a refusal stops it");
+            let note =
+                format!("status {status} allows it in {host}: only a block in the output stops it");
             answered(Verdict::new(Decision::Allow, Rule::PassingExit), vec![note])
         }
     }
@@ -345,7 +346,7 @@ mod tests {
             (r#"{"text":"x"}"#, "`action` is missing"),
             (r#"{"action":"transform","text":7}"#, "must be a JSON string"),
             (r#"{"acton":"handled"}"#, "did you mean `action`?"),
-            (r#"{"action":"handled","action":"continue"}"#, "stands twice"),
+            (r#"{"action":"handled","action":"continue"}"#, "appears twice"),
             (r#"{"action":"handled"} {}"#, "something follows"),
         ] {
             let ending = judged(binding, spec, 0, result);

@@ -108,10 +108,10 @@ pub(super) fn notices(outcome: &Outcome) -> String {
         let (hook, text) = (&notice.hook, &notice.text);
         match notice.kind {
             NoticeKind::Refusal => {
-                format!("hook `{hook}` objects (this event cannot be refused): {text}\n")
+                format!("hook `{hook}` objects (this event cannot be blocked): {text}\n")
             }
             NoticeKind::Question => {
-                format!("hook `{hook}` asks (this event cannot be refused): {text}\n")
+                format!("hook `{hook}` asks (this event cannot be blocked): {text}\n")
             }
             NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
             NoticeKind::Own => format!("{hook}: {text}\n"),

@@ -158,7 +158,8 @@ fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
     let hooks: Vec<String> = questions.iter().map(|one| format!("`{}`", one.hook)).collect();
     let mut approval = Map::new();
     approval.insert("title".to_string(), joined(questions).into());
-    approval.insert("description".to_string(), format!("asked by {}", hooks.join(", ")).into());
+    approval
+        .insert("description".to_string(), format!("question from {}", hooks.join(", ")).into());
     approval.extend(entries.iter().map(|(key, value)| ((*key).to_string(), (*value).into())));
     approval.into()
 }

@@ -55,18 +55,18 @@ impl Says {
     /// What it says, in words.
     pub fn about(self) -> String {
         match self {
-            Says::Refusal => "`true` refuses".to_string(),
-            Says::Reason => "the reason of the refusal".to_string(),
+            Says::Refusal => "`true` blocks".to_string(),
+            Says::Reason => "the reason of the block".to_string(),
             Says::Field(field) => format!("the new `{field}`"),
             Says::Entry { field, list } => {
                 format!("one more of `{field}`; several, in a reply, under `{list}`")
             }
             Says::Action(words) => {
                 let said = words.iter().map(|(word, act)| match act {
-                    Act::Pass => format!("`{word}` lets it pass"),
+                    Act::Pass => format!("`{word}` allows it"),
                     Act::Rewrite => format!("`{word}` rewrites"),
-                    Act::Claim(_) => format!("`{word}` takes it"),
-                    Act::Refuse => format!("`{word}` refuses"),
+                    Act::Claim(_) => format!("`{word}` claims it"),
+                    Act::Refuse => format!("`{word}` blocks"),
                 });
                 said.collect::<Vec<_>>().join(", ")
             }

@@ -352,7 +352,7 @@ impl Of {
             }
             "WebFetch" => Ok(Of::Text(inner.trim_start_matches("domain:").replace('*', ""))),
             _ => {
-                let problem = format!("what stands in parentheses means nothing for `{tool}`");
+                let problem = format!("the part in parentheses means nothing for `{tool}`");
                 Err(MatcherError { problem })
             }
         }

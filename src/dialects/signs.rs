@@ -44,10 +44,10 @@ impl Named {
     /// In words.
     pub fn about(self) -> String {
         match self {
-            Named::Alone => "its own alone".to_string(),
-            Named::Known => "one of its own".to_string(),
-            Named::KnownNotIn(other) => format!("one of its own, and none of {other}"),
-            Named::KnownOrNew => "one of its own, or new".to_string(),
+            Named::Alone => "only the host's".to_string(),
+            Named::Known => "one of the host's".to_string(),
+            Named::KnownNotIn(other) => format!("one of the host's, and none of {other}"),
+            Named::KnownOrNew => "one of the host's, or new".to_string(),
             Named::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
             Named::Nowhere => "none".to_string(),
         }
@@ -154,10 +154,10 @@ pub struct Recognised {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
     /// No row fits, and no name either.
-    #[error("no event is named, and the context does not tell which it is and of which host")]
+    #[error("no event is named, and the context does not show which event of which host it is")]
     Nobodys,
     /// It names an event that these have, and nothing tells whose it is.
-    #[error("`{event}` may be an event of {}: nothing in the context tells for certain", listed(.of))]
+    #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
     Several {
         /// The name of the event.
         event: String,
@@ -165,15 +165,13 @@ pub enum Doubt {
         of: Vec<&'static str>,
     },
     /// Nobody has such an event, and nothing tells whose it is.
-    #[error(
-        "`{event}` is an event that no host is known to have, and nothing in the context tells whose it is"
-    )]
+    #[error("no known host has an event `{event}`, and the context does not show whose it is")]
     Strange {
         /// The name of the event.
         event: String,
     },
     /// The host is certain, and does not say which event it is.
-    #[error("the context is one of {dialect}, which does not tell its event")]
+    #[error("the context is one of {dialect}, which does not name its event")]
     Unnamed {
         /// The name of the dialect.
         dialect: &'static str,

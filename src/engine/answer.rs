@@ -129,7 +129,10 @@ pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<S
     if all_of(stderr).is_some() {
         return in_text(decision, None);
     }
-    (silent, vec!["an answer stands on stderr, which is for logs; print it to stdout".to_string()])
+    (
+        silent,
+        vec!["there is an answer on stderr, which is for logs; print it to stdout".to_string()],
+    )
 }
 
 /// The ending of a hook that failed: a whole refusal that it had said by then counts, and its
@@ -147,7 +150,7 @@ pub(crate) fn failed(
         return (failure, Vec::new());
     };
     let (ending, _) = in_text(Decision::Block { reason }, None);
-    (ending, vec![format!("after it had refused, it failed: {words}")])
+    (ending, vec![format!("it had blocked, and then failed: {words}")])
 }
 
 /// One JSON object alone, or what begins like one.
@@ -188,7 +191,7 @@ pub(crate) fn syntax(error: &serde_json::Error) -> String {
     }
     if words.starts_with("control character") {
         return format!(
-            "a line break or other control character stands in a JSON string ({words}); in sh \
+            "a JSON string contains a line break or another control character ({words}); in sh \
              print JSON with `printf '%s\\n'`, because `echo` may turn \\n into a line break"
         );
     }
@@ -232,7 +235,7 @@ pub(crate) fn refused_by_status(
     };
     if let Some(Value::Bool(true)) = object.as_deref().and_then(|entries| last(entries, "continue"))
     {
-        notes.push("`continue: true` is void: a non-zero exit status refuses".to_string());
+        notes.push("`continue: true` is void: a non-zero exit status blocks".to_string());
     }
     if let Some(signal) = status.checked_sub(128).filter(|signal| (1..=31).contains(signal)) {
         notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
@@ -358,7 +361,7 @@ mod tests {
         );
         assert_eq!(
             verdict(r#"{"ask":"ok?","continue":false}"#).decision,
-            block("refused without a reason")
+            block("blocked without a reason")
         );
     }
 
@@ -425,7 +428,7 @@ mod tests {
         assert!(problem(r#"{"contine":false}"#).contains("did you mean `continue`"));
         assert!(problem(r#"{"Continue":false}"#).contains("did you mean `continue`"));
         assert!(problem(r#"{"continue":"false"}"#).contains("must be a JSON boolean"));
-        assert!(problem(r#"{"reason":"a","reason":"b"}"#).contains("stands twice"));
+        assert!(problem(r#"{"reason":"a","reason":"b"}"#).contains("appears twice"));
         assert!(problem(r#"{"decision":"allow","reason":"x"}"#).contains("another host"));
         assert!(problem(r#"{"update":{"cwd":"/"}}"#).contains("`toolInput`"));
         assert!(problem("{} {}").contains("trailing"));

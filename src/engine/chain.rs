@@ -170,7 +170,7 @@ impl Chain<'_> {
             let traces = self.run_together(&turns);
             for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
                 trace.notes.push(format!(
-                    "asked again: `{}` had rewritten the event after its turn",
+                    "ran again: `{}` rewrote the event after its first run",
                     rewriter.name
                 ));
                 self.hear_again(&turn.hook, &trace, has_rewritten);
@@ -204,7 +204,7 @@ impl Chain<'_> {
         match change {
             Some((field, new)) if has_rewritten => {
                 let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
-                let rejected = Some("a hook rewrites once; it was asked again".to_string());
+                let rejected = Some("a hook rewrites once; this was its second run".to_string());
                 let (hook, field, new) = (hook.name.clone(), field.clone(), new.clone());
                 self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
             }
@@ -419,7 +419,7 @@ impl Chain<'_> {
             let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
             let already = self.merger.has_rewritten(field);
             let merged = match is_frozen {
-                true => Err("a person is asked about the event as it was then".to_string()),
+                true => Err("a person decides about the event as it was then".to_string()),
                 false => merge::rewrite(rule, &old, value, already),
             };
             let result = merged.and_then(|new| {

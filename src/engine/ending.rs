@@ -49,7 +49,7 @@ pub enum Ending {
     /// The whole budget was used up while it was running, and its process tree was killed; or
     /// before it could be started.
     OutOfBudget { budget: Duration },
-    /// hookrun was told to stop while it was running, and its process tree was killed; or
+    /// hookrun was interrupted while it was running, and its process tree was killed; or
     /// before it could be started.
     Aborted {
         /// The signal that told it; `None` for the program around it.
@@ -128,8 +128,8 @@ pub const FAILURES: &[FailureRow] = &[
     },
     FailureRow {
         name: "aborted",
-        what: "not done when hookrun was told to stop",
-        reason: "hookrun was told to stop by SIGTERM",
+        what: "not done when hookrun was interrupted",
+        reason: "hookrun was interrupted by SIGTERM",
     },
     FailureRow {
         name: "lost",
@@ -209,7 +209,7 @@ impl Ending {
 /// The words for [`Ending::Aborted`].
 pub fn told_to_stop(signal: Option<i32>) -> String {
     let by = signal.map(|signal| format!(" by {}", signal_name(signal))).unwrap_or_default();
-    format!("hookrun was told to stop{by}")
+    format!("hookrun was interrupted{by}")
 }
 
 /// The name of a signal: `SIGTERM`, or `signal 64` where it has none.

@@ -261,17 +261,17 @@ impl Engine {
         Engine { grounds: None, program: None, pulse: None, watcher: None, ..self.clone() }
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was interrupted.
     pub fn is_aborted(&self) -> bool {
         self.times_aborted() > 0
     }
 
-    /// How often it was told to stop.
+    /// How often it was interrupted.
     pub fn times_aborted(&self) -> u64 {
         [&self.abort, &self.cancel].into_iter().flatten().map(Abort::times_raised).sum()
     }
 
-    /// What becomes of a hook when it was told to stop.
+    /// What becomes of a hook when it was interrupted.
     fn aborted(&self) -> Ending {
         Ending::Aborted { signal: self.stopped_by() }
     }

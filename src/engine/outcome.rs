@@ -158,7 +158,7 @@ pub const RULES: &[RuleRow] = &[
         rule: Rule::Asked,
         name: "ask",
         answer: "exits 0 and prints `{\"ask\": \"…?\"}`",
-        verdict: "a person is asked; without one it is refused",
+        verdict: "a person decides; without one it is blocked",
     },
     RuleRow {
         rule: Rule::ContinueFalse,
@@ -169,8 +169,8 @@ pub const RULES: &[RuleRow] = &[
     RuleRow {
         rule: Rule::RefusalInText,
         name: "refusal-in-text",
-        answer: "exits 0 and refuses or asks anywhere in its output",
-        verdict: "the refusal or the question counts all the same",
+        answer: "exits 0 and blocks or asks anywhere in its output",
+        verdict: "the block or the question still counts",
     },
     RuleRow {
         rule: Rule::NonZeroExit,
@@ -211,9 +211,9 @@ pub struct ResultKey {
 
 /// The keys of a structured result.
 pub const RESULT_KEYS: &[ResultKey] = &[
-    ResultKey { name: "continue", kind: "boolean", about: "false refuses the event" },
+    ResultKey { name: "continue", kind: "boolean", about: "false blocks the event" },
     ResultKey { name: "reason", kind: "string", about: "why, for the person and the model" },
-    ResultKey { name: "ask", kind: "string", about: "a question for a person, who decides" },
+    ResultKey { name: "ask", kind: "string", about: "a question for a person to decide" },
     ResultKey { name: "output", kind: "string", about: "text to show" },
     ResultKey { name: "additionalContext", kind: "string", about: "text for the model" },
     ResultKey { name: "update", kind: "object", about: "new values for context fields" },
@@ -437,7 +437,7 @@ impl Outcome {
         };
         self.settled = Settled::Refused(refusal);
         self.said.clear();
-        self.void_rewrites("the event was refused");
+        self.void_rewrites("the event was blocked");
         self
     }
 

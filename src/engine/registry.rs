@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(Registry::new([hook(slip)]).unwrap_err().name, slip);
         }
         assert_eq!(Registry::new([hook("tool.per")]).unwrap_err().nearest.unwrap(), "tool.pre");
-        assert!(Registry::new([hook("deploy.pre")]).is_err(), "nobody declared it here");
+        assert!(Registry::new([hook("deploy.pre")]).is_err(), "nothing declares it here");
         assert_eq!(registry.hooks().len(), 4);
     }
 }

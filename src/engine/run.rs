@@ -35,9 +35,9 @@ impl Run {
     ///
     /// # Errors
     /// Why it may not happen.
-    #[must_use = "an action that nobody permitted must not happen"]
+    #[must_use = "an action without a permit must not happen"]
     pub fn permit(self) -> Result<Allowed, Refusal> {
-        let outcome = self.outcome.answered(false, "nobody answered");
+        let outcome = self.outcome.answered(false, "no answer");
         match outcome.refusal() {
             Some(refusal) => Err(refusal.clone()),
             None => Ok(Allowed { event: self.event, outcome }),

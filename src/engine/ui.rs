@@ -197,7 +197,7 @@ impl<'a> Asker<'a> {
         self.until
     }
 
-    /// Whether the time for an answer is up, the hook has ended, or hookrun was told to stop.
+    /// Whether the time for an answer is up, the hook has ended, or hookrun was interrupted.
     pub fn is_over(&self) -> bool {
         self.wait(None, Duration::ZERO) == Waited::Over
     }

@@ -31,7 +31,7 @@ pub enum ReplayError {
     #[error("{0}")]
     Broken(String),
     /// It was told to.
-    #[error("it was told to stop")]
+    #[error("it was interrupted")]
     Stopped,
     /// No thread could be started.
     #[error("no thread to decide in: {0}")]

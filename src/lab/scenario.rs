@@ -280,7 +280,7 @@ pub enum End {
     CouldNot(String),
     /// It says that it is not to be run, for this reason.
     Skipped(String),
-    /// It was not reached any more: an earlier one had failed, or hookrun was told to stop.
+    /// It was not reached any more: an earlier one had failed, or hookrun was interrupted.
     NotRun,
 }
 

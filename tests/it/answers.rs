@@ -351,7 +351,7 @@ fn the_reason_of_a_refusal_is_found_beside_it() {
         (r#"[{"deny":"no pushes"}]"#, "no pushes"),
         (r#"{"blocked":true,"message":"no"}"#, "no"),
         (r#"log "{\"ok\":false,\"reason\":\"no\"}""#, "no"),
-        (r#"{"answer":{"continue":false}}"#, "refused without a reason"),
+        (r#"{"answer":{"continue":false}}"#, "blocked without a reason"),
         (r#"{"deny":["no","never"]}"#, "no"),
         (r#"{"deny":[{"msg":"no"}]}"#, "no"),
         (r#"{"x":{"deny":{"reason":"no"}}}"#, "no"),

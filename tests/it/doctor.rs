@@ -184,7 +184,7 @@ fn another_version_is_named_unless_it_lies_in_the_project() {
         .file(".claude/settings.json", &text.replace(own, "bin/hookrun"));
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 0, "{found:?}");
-    assert!(found[0].contains("lies in the project"), "{found:?}");
+    assert!(found[0].contains("is in the project"), "{found:?}");
     sandbox.has_no_file("started");
 }
 
@@ -207,7 +207,7 @@ fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
         let sandbox = installed(host.name).hook_for("agent.stop", "done", "exit 0");
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);
-        assert!(found[0].contains("`done` is not asked"), "{found:?}");
+        assert!(found[0].contains("`done` does not run"), "{found:?}");
         assert!(found[0].contains(&format!("hookrun install {}", host.name)), "{found:?}");
     }
 }
@@ -253,7 +253,7 @@ fn two_installs_that_ask_twice_are_named() {
     let sandbox = accepted::by_a_person(sandbox);
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
-    assert!(found[0].contains("asks hookrun twice"), "{found:?}");
+    assert!(found[0].contains("runs hookrun twice"), "{found:?}");
     for host in ["cursor", "copilot"] {
         let sandbox = installed("claude");
         sandbox.hookrun(&["install", host], b"").exits(0);
@@ -299,7 +299,7 @@ fn hooks_that_are_switched_off_as_a_whole_are_named() {
     let sandbox = installed("codex").file(".codex/config.toml", "[features]\nhooks = false\n");
     let (status, found) = problems(&sandbox, "codex");
     let wanted =
-        "error .codex/config.toml: `features.hooks` is false: hookrun is not asked [remove it]";
+        "error .codex/config.toml: `features.hooks` is false: hookrun does not run [remove it]";
     assert_eq!((status, found), (1, vec![wanted.to_string()]));
 }
 
@@ -311,7 +311,7 @@ fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() 
     let (status, found) = problems(&sandbox, "copilot");
     assert_eq!(status, 0, "{found:?}");
     let all = found.join("\n");
-    assert!(all.contains("only tells of prompt.submit: `censor` can refuse nothing"), "{all}");
+    assert!(all.contains("only reports prompt.submit: `censor` cannot block there"), "{all}");
     assert!(all.contains("no host has a tool `bahs`"), "{all}");
 }
 
@@ -373,7 +373,7 @@ fn files_beside_the_one_that_is_installed_into_are_read_too() {
     ] {
         let sandbox = installed(host).file(file, text);
         let (_, found) = problems(&sandbox, host);
-        let twice = found.iter().find(|one| one.contains("twice about an event: here and by"));
+        let twice = found.iter().find(|one| one.contains("twice for an event: here and by"));
         let twice = twice.unwrap_or_else(|| panic!("{host}: {found:?}"));
         assert!(twice.ends_with(&format!("{file}` [take one of them out]")), "{twice}");
         // What else is wrong with a hook is told there too.

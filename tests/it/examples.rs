@@ -27,7 +27,7 @@ model.pre     allowed
   to the model: <system-reminder> Hook \"no-prod\" blocked the action: /srv/prod/users.csv is production. Adjust your approach; do not retry the exact same call. </system-reminder>
 model.post    allowed
 tool.pre      blocked
-  the tool gives: Permission denied by hook: send this mail? (nobody answered). Do not retry; the host environment has rejected this action. Surface the block to the user with the hook's reason verbatim.
+  the tool gives: Permission denied by hook: send this mail? (no answer). Do not retry; the host environment has rejected this action. Surface the block to the user with the hook's reason verbatim.
 model.pre     allowed
 model.post    allowed
 tool.pre      allowed

@@ -105,7 +105,7 @@ fn one_policy_refuses_a_tool_call_a_commit_and_a_push() {
     git.run("w", &["push", "-q", "origin", "main"]).exits(0);
 
     git.write("w/secrets/key");
-    let why = "refused by hook `no-secrets`: never";
+    let why = "blocked by hook `no-secrets`: never";
     git.commit(&[]).exits(1).says(&format!("hookrun: pre-commit {why}"));
     git.commit(&["--no-verify"]).exits(0);
     git.run("w", &["push", "-q", "origin", "main"]).exits(1).says(&format!("pre-push {why}"));
@@ -138,7 +138,7 @@ fn a_push_is_refused_for_what_only_an_earlier_commit_holds() {
     git.commit(&["--no-verify"]).exits(0);
     git.run("w", &["push", "-q", "--no-verify", "origin", "HEAD:refs/heads/x"])
         .exits(1)
-        .says("pre-receive refused by hook `no-secrets`");
+        .says("pre-receive blocked by hook `no-secrets`");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn neither_a_configuration_nor_a_replaced_commit_hides_a_path() {
     ] {
         git.run("w", &["config", key, value]).exits(0);
     }
-    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push refused");
+    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push blocked");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_merge_counts_for_what_none_of_its_parents_has() {
     git.run("w", &["merge", "-q", "--no-commit", "topic"]).exits(0);
     git.write("w/.env");
     git.commit(&["--no-verify"]).exits(0);
-    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push refused");
+    git.run("w", &["push", "-q", "origin", "main"]).exits(1).says("pre-push blocked");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_rewritten_message_is_what_is_committed() {
     assert_eq!(git.run("w", &["log", "--format=%B"]).stdout, "better\n\nSigned: me\n\n");
     git.run("w", &["commit", "-q", "--allow-empty", "-m", "stop"])
         .exits(1)
-        .says("commit-msg refused by hook `10-guard`: say more");
+        .says("commit-msg blocked by hook `10-guard`: say more");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn each_reference_of_a_push_can_be_refused_by_itself() {
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     let pushed = git.run("w", &["push", "-q", "origin", "main:yes", "main:no"]);
-    pushed.exits(1).says("update refused by hook `10-one`: not this one");
+    pushed.exits(1).says("update blocked by hook `10-one`: not this one");
     assert_eq!(git.run("s.git", &["branch", "--format=%(refname:short)"]).stdout, "yes\n");
 }
 
@@ -293,7 +293,7 @@ fn what_can_only_be_observed_never_stops_git() {
     git.commit(&[]).exits(0);
     git.hookrun("w", &["install", "git"]).exits(0);
     let ran = git.run("w", &["switch", "-q", "-c", "topic"]);
-    ran.exits(0).says("hook `10-no` objects (this event cannot be refused): too late");
+    ran.exits(0).says("hook `10-no` objects (this event cannot be blocked): too late");
     ran.says("hook `20-slow` failed: timed out after 100ms").says("hello\n");
     assert_eq!(ran.stdout, "");
 }
@@ -303,7 +303,7 @@ fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
     let git = Git::with_policy();
     let git = Git { sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n") };
     git.write("w/a.txt");
-    let why = "pre-commit refused: nothing is allowed while the hooks have errors";
+    let why = "pre-commit blocked: nothing is allowed while the hooks have errors";
     git.commit(&[]).exits(1).says(why);
     let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
     ran.exits(0).says("hookrun: post-commit complains: the hooks have errors");
@@ -316,11 +316,11 @@ fn a_failure_of_git_itself_refuses() {
     git.run("w", &["add", "-A"]).exits(0);
     fs::write(git.sandbox.at("w/.git/index"), "broken").unwrap();
     let ran = git.hookrun("w", &["run", "--host", "git", "pre-commit"]);
-    ran.exits(1).says("hookrun: pre-commit refused: git cannot list what changes: ");
+    ran.exits(1).says("hookrun: pre-commit blocked: git cannot list what changes: ");
     let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-commit"], b"");
     ran.exits(1).says("git cannot list what changes: there is no repository here\n");
     let ran = git.sandbox.hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
-    ran.exits(1).says("hookrun: pre-push refused: git gave pre-push something unexpected");
+    ran.exits(1).says("hookrun: pre-push blocked: git gave pre-push something unexpected");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn a_git_that_hangs_is_not_waited_for() {
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let arguments = ["run", "--host", "git", "pre-commit", "--budget", "300ms"];
     let ran = sandbox.hookrun_as(|command| _ = command.env("PATH", path), &arguments, b"");
-    ran.exits(1).says("pre-commit refused: git did not list what changes within 300ms");
+    ran.exits(1).says("pre-commit blocked: git did not list what changes within 300ms");
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn nothing_that_a_hook_said_comes_out_of_any_command_in_any_format() {
         let ran =
             sandbox.hookrun(&["run", "tool.pre", "--record", "recording"], context().as_bytes());
         let recorded = sandbox.read("recording").replace("\"allow\"", "\"block\"");
-        assert!(recorded.contains(r#""fate":"ran""#), "{said} is not asked: {ran:?}");
+        assert!(recorded.contains(r#""fate":"ran""#), "{said} does not run: {ran:?}");
         fs::write(sandbox.at("recording"), format!("{recorded}{HOSTILE}\n")).unwrap();
         walk(&sandbox, OF_ANSWERS);
     }

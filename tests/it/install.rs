@@ -341,7 +341,7 @@ fn hooks_of_another_shape_are_left_alone() {
         ("[]", "is not a JSON object"),
         ("{\"hooks\": []}", "`hooks` is not an object"),
         ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
-        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` stands twice"),
+        ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` appears twice"),
     ] {
         let sandbox = project().file(".claude/settings.json", text);
         install(&sandbox, &HOSTS[0], "project").exits(2).says(problem);
@@ -448,7 +448,7 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
     let ran = sandbox.hookrun(&["list"], b"");
     assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
     let said =
-        "Claude Code does not tell agent.stop yet: run `hookrun install claude --scope project`\n";
+        "Claude Code does not send agent.stop yet: run `hookrun install claude --scope project`\n";
     sandbox.hookrun(&["new", "done", "--event", "agent.stop"], b"").exits(0).prints(said);
     sandbox.hookrun(&["list"], b"").exits(0).prints(said);
     install(&sandbox, &HOSTS[0], "project").exits(0);
@@ -460,7 +460,7 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
 fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
     let sandbox = Sandbox::new().hook_for("prompt.submit", "censor", "exit 0");
     let ran = sandbox.hookrun(&["install", "copilot"], b"");
-    ran.prints("Copilot CLI only tells of prompt.submit: `censor` can refuse nothing there");
+    ran.prints("Copilot CLI only reports prompt.submit: `censor` cannot block there");
     let sandbox = project().hook_for("tool.batch", "all", "exit 0");
     let ran = install(&sandbox, &HOSTS[1], "project");
     ran.prints("Codex has no tool.batch: `all` will not run");

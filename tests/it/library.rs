@@ -171,7 +171,7 @@ fn an_abort_from_another_thread_ends_functions_and_commands() {
     });
     let aborted = Ending::Aborted { signal: None };
     assert_eq!((ending(&run, 0), ending(&run, 1)), (&aborted, &aborted));
-    assert!(reason(&run).contains("told to stop"), "{}", reason(&run));
+    assert!(reason(&run).contains("interrupted"), "{}", reason(&run));
     drop(release);
 }
 
@@ -382,7 +382,7 @@ fn only_what_no_hook_blocks_and_no_question_holds_up_is_permitted() {
     assert_eq!(allowed.event.action().unwrap().command.as_deref(), Some("ls -l"));
     assert_eq!(allowed.outcome.output().as_deref(), Some("hi"));
     let unanswered = one(Hook::function("a", "tool.pre", asks)).unwrap_err();
-    assert_eq!(unanswered.to_string(), "really? (nobody answered)");
+    assert_eq!(unanswered.to_string(), "really? (no answer)");
     assert_eq!(unanswered.hook.as_deref(), Some("a"));
     let blocked = one(Hook::function("b", "tool.pre", |_| Verdict::block("no"))).unwrap_err();
     assert_eq!(blocked.to_string(), "no");

@@ -95,7 +95,7 @@ fn every_case_stands_on_a_rule_and_every_difference_has_a_reason() {
         if let Some(why) = case["differs"].as_str() {
             differences.insert(why.to_string());
         }
-        assert!(names.insert(name.clone()), "{name} stands twice");
+        assert!(names.insert(name.clone()), "{name} appears twice");
     }
     let known = |part: &str| -> BTreeSet<String> {
         facts[part].as_object().unwrap().keys().cloned().collect()

@@ -258,7 +258,7 @@ fn events_come_from_stdin_too() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
     let ran = sandbox.hookrun(&["replay", "-"], sandbox.read("events.jsonl").as_bytes());
     ran.exits(1).prints("stdin:2  tool.pre");
-    replay(&sandbox, &["-", "-"]).exits(2).says("`-` stands twice");
+    replay(&sandbox, &["-", "-"]).exits(2).says("`-` appears twice");
 }
 
 #[test]

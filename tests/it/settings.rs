@@ -202,7 +202,7 @@ fn approve_asks_about_the_tools_that_it_names_and_about_no_others() {
     let sandbox = profile(&hooks);
     for asked in ["send_mail", "send_", "fs.write", "fs_write"] {
         let ran = run(&sandbox, "tool.pre", &tool(asked));
-        ran.blocks_saying(&format!("profile `shop` wants to be asked: may `{asked}` run?"));
+        ran.blocks_saying(&format!("profile `shop` asks: may `{asked}` run?"));
     }
     for free in ["resend_mail", "Send_mail", "fs-write", "fs.write2"] {
         run(&sandbox, "tool.pre", &tool(free)).allows();
@@ -403,20 +403,20 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 11:14: `action` takes a string, not 1",
         "error 12:30: `level` takes one of \"info\", \"warn\", \"error\", not \"debug\"",
         "error 12:39: unknown key `lvl`",
-        "error 13:14: `approve` cannot stand in `onError`",
+        "error 13:14: `approve` cannot be in `onError`",
         "error 14:2: `webhook` has no `url`",
         "error 15:32: `http://a.example/` would be sent in the clear",
         "error 16:2: `save_json` has no `path`",
         "error 17:35: `/etc/x` is no file in the folder of the profile",
         "error 18:35: `a/../../x` is no file in the folder of the profile",
         "error 19:35: `path` takes a string, not 1",
-        "error 20:21: `action` stands twice",
+        "error 20:21: `action` appears twice",
         "error 23:34: `tools` takes a list of strings, not \"send_*\"",
         "error 24:34: `tools` takes a list of strings, not a list",
-        "error 25:35: `a?`: only `*` stands for other text here",
+        "error 25:35: `a?`: only `*` is a wildcard here",
         "warning 26:21: `url` has no effect on `log`",
         "error 27:36: the command is empty, or has a NUL in it",
-        "error 29:1: `onError` stands twice",
+        "error 29:1: `onError` appears twice",
     ];
     assert_eq!(found, wanted);
 }
@@ -431,7 +431,7 @@ fn a_file_of_no_shape_that_is_known_is_refused() {
         ("{\"hook\": {}}", "error shop/agent.json:1:2: unknown key `hook`"),
         (
             "{\"hooks\": {\"PreToolUsage\": []}}",
-            "error shop/agent.json:1:12: `PreToolUsage` stands in no settings that are known",
+            "error shop/agent.json:1:12: no known settings have a key `PreToolUsage`",
         ),
         ("{}", "warning shop/agent.json:1:1: it has no `hooks`, so nothing of it runs"),
     ] {

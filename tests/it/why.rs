@@ -82,7 +82,7 @@ fn a_rewrite_and_hooks_that_did_not_run_are_explained_too() {
     decide(&sandbox, "s", "ls");
     why(&sandbox, &[])
         .exits(0)
-        .prints("rewrite of toolInput by 10-rewrite.sh (not applied: the event was refused)\n")
+        .prints("rewrite of toolInput by 10-rewrite.sh (not applied: the event was blocked)\n")
         .prints("  - toolInput.command: \"ls\"\n")
         .prints("skip    20-other.sh")
         .prints("exit     status 3 after")
@@ -115,7 +115,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     why(&sandbox, &["--host", "claude"]).exits(1).says("no decision is like that, of 6 decisions");
     why(&sandbox, &["--host", "cluade"])
         .exits(1)
-        .says("there is no host `cluade`: did you mean `claude`?");
+        .says("there is this hookrun does not know the host `cluade`: did you mean `claude`?");
     why(&sandbox, &["--event", "tool.per"]).exits(1).says("did you mean `tool.pre`?");
     why(&sandbox, &["--since", "60y"]).exits(2).says("that is before 1970");
 }
@@ -160,9 +160,9 @@ fn what_is_no_record_is_named_and_passed_over() {
     let ran = why(&sandbox, &["--all", "--brief", "--file", "events.jsonl"]);
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
     for wanted in [
-        "passed over events.jsonl:3: it is no record of hookrun",
-        "passed over events.jsonl:4: it was written by a newer hookrun, in version 9 of the form",
-        "passed over events.jsonl:6: the line is cut off",
+        "skipped events.jsonl:3: it is no record of hookrun",
+        "skipped events.jsonl:4: it was written by a newer hookrun, in version 9 of the form",
+        "skipped events.jsonl:6: the line is cut off",
     ] {
         ran.says(wanted);
     }
@@ -170,8 +170,8 @@ fn what_is_no_record_is_named_and_passed_over() {
     fs::write(sandbox.at("events.jsonl"), many).unwrap();
     why(&sandbox, &["--all", "--file", "events.jsonl"])
         .exits(0)
-        .says("passed over events.jsonl:30: ")
-        .says("passed over 20 more lines like these\n");
+        .says("skipped events.jsonl:30: ")
+        .says("skipped 20 more lines like these\n");
 }
 
 #[test]

@@ -88,11 +88,11 @@ def read(path):
 
 
 def once(pairs):
-    """An object; a key that stands twice is an error, because readers differ in which counts."""
+    """An object; a key that appears twice is an error, because readers differ in which counts."""
     one = dict(pairs)
     if len(one) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object")
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} appears twice in one object")
     return one
 
 

@@ -108,7 +108,7 @@ def documents(text, path):
         if len(one) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise Refusal(f"{path}:{one.line}: `{twice}` stands twice in one object, and readers differ in which counts")
+            raise Refusal(f"{path}:{one.line}: `{twice}` appears twice in one object, and readers differ in which counts")
         return one
 
     decoder, at, found = json.JSONDecoder(object_pairs_hook=finished, parse_constant=no_number), 0, []

@@ -301,7 +301,7 @@ def unique(pairs):
     if len(one) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"`{twice}` stands twice in one object, and readers differ in which counts")
+        raise ValueError(f"`{twice}` appears twice in one object, and readers differ in which counts")
     return one
 
 

@@ -47,24 +47,28 @@ impl Evidence {
         let note = |cause: String| Finding { severity: Severity::Note, cause, cure: None };
         let Some(name) = name else {
             return note(format!(
-                "{title} asks in hookrun's own words: `hookrun why` shows whether it did, not who"
+                "{title} sends hookrun's own events: `hookrun why` shows whether any came, not from which host"
             ));
         };
         let Some(last) = &self.last else {
-            return note(format!("whether {title} asks is not known: decisions are not kept"));
+            return note(format!(
+                "cannot tell whether {title} runs hookrun: decisions are not kept"
+            ));
         };
         let try_it = "use it here for a moment, then look again";
         let Some(time) = last.get(name) else {
-            let cause = format!("installed, not seen yet: {title} has never asked in this project");
+            let cause =
+                format!("installed, not seen yet: {title} has never run hookrun in this project");
             return warning(cause, try_it);
         };
         let ago = ago(SystemTime::now().duration_since(*time).unwrap_or_default());
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
-            let cause = format!("{title} last asked here {ago}, before this file was changed");
+            let cause =
+                format!("{title} last ran hookrun here {ago}, before this file was changed");
             return warning(cause, try_it);
         }
-        note(format!("{title} last asked here {ago}"))
+        note(format!("{title} last ran hookrun here {ago}"))
     }
 }
 

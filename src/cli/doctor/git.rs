@@ -109,14 +109,14 @@ fn about_aside(one: &Standing, findings: &mut Findings) {
     let is_shim = matches!(one.what, What::Shim { .. });
     for (file, runs) in &one.aside {
         let cause = match (runs, is_shim) {
-            (true, true) => format!("`{name}` asks hookrun too: every hook is asked twice"),
+            (true, true) => format!("`{name}` runs hookrun too: every hook runs twice"),
             (true, false) if one.what == What::Foreign => continue,
-            (true | false, _) => "nobody runs this shim any more".to_string(),
+            (true | false, _) => "nothing runs this shim any more".to_string(),
         };
         findings.add(file, warning(cause, AGAIN));
     }
     if one.asks_by_husky && is_shim {
-        let cause = format!("husky's own `{name}` asks hookrun too: every hook is asked twice");
+        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
         findings.add(&one.file, warning(cause, AGAIN));
     }
 }
@@ -170,7 +170,7 @@ fn about_missing(folder: &Folder, wanted: &Wanted, findings: &mut Findings) {
             What::Foreign => "is not hookrun's",
             What::Nothing | What::Shim { .. } => "does not ask hookrun",
         };
-        let cause = format!("`{}` {what}: {names} is not asked", one.hook.name);
+        let cause = format!("`{}` {what}: {names} does not run", one.hook.name);
         let cure = match (&one.kept, &one.what) {
             (Some((kept, _)), What::Foreign) => one.cure_of_both(kept),
             (Some(_) | None, _) => folder.again().to_string(),

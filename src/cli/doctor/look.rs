@@ -181,7 +181,7 @@ impl Settled<'_> {
             let event = &hook.event;
             let cause = format!(
                 "`{command}` of {event} runs hookrun, and not as `install` writes it: what it \
-                 refuses may be allowed, or what it allows refused"
+                 blocks may be allowed, or what it allows blocked"
             );
             let cure = format!("take it out, then `hookrun install {}`", host.name);
             problem(finding(cause, cure), None)

@@ -62,7 +62,7 @@ fn too_late(
         format!("{} waits {waits} for {event}, and hookrun takes up to {budget}", host.title);
     let finding = if row.is_closed { error } else { warning };
     let cure = format!("`hookrun install {}` writes times that fit", host.name);
-    Some(finding(format!("{cause}: what it refuses later is allowed"), cure))
+    Some(finding(format!("{cause}: a later block is lost"), cure))
 }
 
 /// A hook for a gate without the host's switch to refuse on failures.

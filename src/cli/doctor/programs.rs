@@ -65,7 +65,7 @@ pub(super) fn problem_at(
     let shown = real.display();
     // Nothing that comes with a project is run to check it.
     if real.starts_with(project) {
-        let cause = format!("`{shown}` lies in the project; its version was not asked for");
+        let cause = format!("`{shown}` is in the project; hookrun did not run it for its version");
         return Some(warning(cause, again));
     }
     let said = child::probe(&real, &["--version"], PROBE_LIMIT).ok().flatten();

@@ -32,7 +32,7 @@ pub(super) fn look(
         for (file, value) in &values {
             let Some(value) = value::at(value, switch.at) else { continue };
             if (switch.is_off)(value) {
-                let cause = format!("`{}` is {value}: hookrun is not asked", switch.at);
+                let cause = format!("`{}` is {value}: hookrun does not run", switch.at);
                 findings.add(file, error(cause, "remove it"));
             }
             if switch.first_decides {

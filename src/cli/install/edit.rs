@@ -356,7 +356,7 @@ impl Document {
             names.iter().filter(|known| known.as_str() == name).count() > 1
         };
         if twice(&names(&object), HOOKS) {
-            return wrong(format!("`{HOOKS}` stands twice in it"));
+            return wrong(format!("`{HOOKS}` appears twice in it"));
         }
         let Some(property) = object.get(HOOKS) else { return Ok(()) };
         let Some(hooks) = property.object_value() else {
@@ -366,7 +366,7 @@ impl Document {
         for property in hooks.properties() {
             let event = property.decoded_name().unwrap_or_default();
             if twice(&events, &event) {
-                return wrong(format!("`{HOOKS}.{event}` stands twice in it"));
+                return wrong(format!("`{HOOKS}.{event}` appears twice in it"));
             }
             if property.array_value().is_none() {
                 return wrong(format!("`{HOOKS}.{event}` is not a list"));

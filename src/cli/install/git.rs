@@ -154,7 +154,7 @@ fn find_repository(env: &Environment, is_to_write: bool) -> Result<Place> {
     let is_shared = ["global", "system"].iter().any(|shared| scope.starts_with(shared));
     if is_shared && is_to_write {
         return Err(Failure::with_help(
-            "core.hooksPath is set for all repositories, so this one has no hooks of its own",
+            "core.hooksPath is set for all repositories, so this one cannot have its own hooks",
             "give --scope global; or set core.hooksPath for this repository first",
         ));
     }

@@ -73,7 +73,7 @@ pub(crate) const HOSTS: &[Host] = &[
         shell: "bash",
         events: CODEX,
         cannot: &[
-            "it cannot ask: what a hook asks is refused",
+            "it cannot ask: a question from a hook blocks",
             "it has no switch for failures: the command that `install` writes blocks where hookrun \
              is missing or killed, but for `PermissionRequest` and what runs into Codex's timeout",
             "`write_stdin` into a shell or interpreter that already runs reaches no hook",
@@ -111,7 +111,7 @@ pub(crate) const HOSTS: &[Host] = &[
         cannot: &[
             "it has no switch for failures: the command that `install` writes blocks where hookrun \
              is missing or killed",
-            "it waits for a person's answer even where nobody is there (`-p`)",
+            "it waits for a person's answer even without a person (`-p`)",
             "what a hook says for the model before a tool has no place: it goes to stderr",
         ],
         must: &[
@@ -143,7 +143,7 @@ pub(crate) const HOSTS: &[Host] = &[
         }),
         shell: "sh",
         events: CURSOR,
-        cannot: &["it does not enforce a question before a tool: what a hook asks is refused"],
+        cannot: &["it does not enforce a question before a tool: a question from a hook blocks"],
         must: &["trust the workspace"],
         switches: &[],
         trust: None,
@@ -172,7 +172,7 @@ pub(crate) const HOSTS: &[Host] = &[
         events: COPILOT,
         cannot: &[
             "it has no switch for timeouts: a hookrun that hangs lets the tool run",
-            "in the cloud it does not ask: what a hook asks is refused",
+            "in the cloud it does not ask: a question from a hook blocks",
         ],
         must: &["trust the folder"],
         switches: &[],
@@ -190,7 +190,7 @@ pub(crate) const HOSTS: &[Host] = &[
         shell: "sh",
         events: OPENCODE,
         cannot: &[
-            "it cannot ask: what a hook asks is refused",
+            "it cannot ask: a question from a hook blocks",
             "tool calls of subagents reach no plugin",
             "what a hook says for the model before a tool has no place",
         ],

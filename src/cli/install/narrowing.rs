@@ -10,10 +10,10 @@ use super::edit::Found;
 type Narrowing = (&'static str, fn(&Value) -> bool, &'static str);
 
 const NARROWING: &[Narrowing] = &[
-    ("if", |_| false, "it is asked about some calls only"),
-    ("async", is_false, "nobody waits for what it says"),
-    ("asyncRewake", is_false, "nobody waits for what it says"),
-    ("once", is_false, "it is asked once and then no more"),
+    ("if", |_| false, "it runs for some calls only"),
+    ("async", is_false, "the host does not wait for its answer"),
+    ("asyncRewake", is_false, "the host does not wait for its answer"),
+    ("once", is_false, "it runs once and then no more"),
     ("args", |_| false, "it is started without the shell that its command needs"),
     ("shell", |shell| shell == "bash", "it is started by a shell that cannot read its command"),
 ];

@@ -87,8 +87,8 @@ impl Wanted {
             }
             let may = catalog::find(event).is_some_and(|spec| spec.blocks);
             if may && rows.all(|row| !row.refuses) {
-                let what = format!("{} only tells of {event}", host.title);
-                lacks.push(format!("{what}: {names} can refuse nothing there"));
+                let what = format!("{} only reports {event}", host.title);
+                lacks.push(format!("{what}: {names} cannot block there"));
             }
         }
         lacks

@@ -83,12 +83,12 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<Draft> {
     let report = record.report().map_err(bad)?;
     let Some(context) = record.context().filter(|_| !is_own_failure(&report)) else {
         let reason = report.reason.unwrap_or_default();
-        let cause = format!("of the last event no case can be made: {reason}");
+        let cause = format!("no case can be made of the last event: {reason}");
         return Err(Failure::with_help(cause, "`hookrun why` explains it"));
     };
     let is_needed = |path: &&String| NEEDED.iter().any(|part| path.starts_with(part));
     if let Some(cut) = record.truncated.iter().find(is_needed) {
-        let cause = format!("of the last event no case can be made: `{cut}` was not kept whole");
+        let cause = format!("no case can be made of the last event: `{cut}` was not kept whole");
         let help = "decide it with `hookrun run --record FILE`, which keeps everything, and name FILE with --file";
         return Err(Failure::with_help(cause, help));
     }
@@ -227,7 +227,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
         let update = Value::from(report.update.clone()).to_string();
         if let Some(token) = TOKENS.iter().find(|token| update.contains(token.name)) {
             let cause = format!(
-                "of the last event no case can be made: `{}` was written into it, which stands for a folder in a case",
+                "no case can be made of the last event: `{}` was written into it, which is a placeholder in cases",
                 token.name
             );
             return Err(Failure::with_help(cause, "write the case by hand, about another text"));
@@ -245,7 +245,7 @@ fn doubt(report: &RunReport) -> Option<String> {
         return None;
     }
     Some(format!(
-        "`{}` of the {} layer decided, and a suite has only the hooks beside it",
+        "`{}` of the {} layer decided, and a suite has only the hooks next to it",
         decider.name, decider.layer
     ))
 }

@@ -47,12 +47,12 @@ pub(crate) const LANGUAGES: &[Language] = &[
         name: "python",
         ending: "py",
         shebang: "#!/usr/bin/env python3",
-        reading: "The event is on stdin as JSON; what is asked for most is in the environment\n# too (HOOKRUN_*).",
+        reading: "The event is on stdin as JSON; the most common values are also in the\n# environment (HOOKRUN_*).",
         body: |bodies| bodies.python,
     },
 ];
 
-const FIELD: &str = "What is asked for most is in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, of which `hookrun field KEY` prints a value.";
+const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun field KEY` prints a value of it.";
 
 /// A sort of event, and what a new hook for one does.
 pub(crate) struct Sort {
@@ -115,18 +115,18 @@ impl Sort {
 /// The text of a hook for `spec` whose file is called `file`.
 pub(crate) fn hook(sort: &Sort, spec: &EventSpec, language: &Language, file: &str) -> String {
     let rule = if spec.blocks {
-        "Exit 0 allows. Any other status refuses, and stderr is the reason; so does a failure,\n# such as a slip in this file."
+        "Exit 0 allows. Any other status blocks, and stderr is the reason; so does a failure,\n# such as a slip in this file."
     } else {
-        "Nothing can be refused here any more. What it prints is shown; what goes wrong is\n# reported, and the host goes on."
+        "This event cannot be blocked. What it prints is shown; a failure is reported, and the\n# host goes on."
     };
     let rule = match spec.on_failure.name() {
         "allow" if spec.blocks => {
-            "Exit 0 allows. Any other status refuses, and stderr is the reason; a hook that hangs,\n# crashes or is killed is passed over here."
+            "Exit 0 allows. Any other status blocks, and stderr is the reason; here a hook that hangs,\n# crashes or is killed does not block."
         }
         _ => rule,
     };
     let head = "@SHEBANG@
-# Asked when @SUMMARY@.
+# Runs when @SUMMARY@.
 #
 # @READING@
 # @RULE@

@@ -101,7 +101,7 @@ fn open_other(file: &Path) -> io::Result<File> {
     let opened = OpenOptions::new().write(true).custom_flags(no_wait).open(file);
     let opened = opened.map_err(|error| match error.raw_os_error() {
         Some(errno) if errno == rustix::io::Errno::NXIO.raw_os_error() => {
-            io::Error::other("it is a pipe, and nobody reads it; start the reader first")
+            io::Error::other("it is a pipe without a reader; start the reader first")
         }
         _ => error,
     })?;

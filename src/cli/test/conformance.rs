@@ -59,7 +59,7 @@ pub(super) fn conformance(
     let (abort, _grounds) = start_up()?;
     let command = args.command.as_deref().map(|text| {
         Command::parse(text).map_err(|error| {
-            let help = "`{host} {event} {hooks} {arguments}` may stand in it, and no shell runs it";
+            let help = "`{host} {event} {hooks} {arguments}` may be in it, and no shell runs it";
             Failure::with_help(error.to_string(), help)
         })
     });
@@ -86,7 +86,10 @@ pub(super) fn conformance(
     let name = args.format.name();
     let format = FORMATS.iter().find(|(known, _)| *known == name);
     let (_, write) = format.ok_or_else(|| {
-        Failure::with_help(format!("vectors are not told as `{name}`"), "take junit, tap or json")
+        Failure::with_help(
+            format!("there is no `{name}` report of vectors"),
+            "take junit, tap or json",
+        )
     })?;
     write("hookrun test --conformance", &cases, out)?;
     Ok(if cases.iter().all(Case::passes) { Exit::Yes } else { Exit::No })

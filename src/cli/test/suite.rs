@@ -43,7 +43,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if args.suite.watch {
         if args.format != TestFormat::Human {
             let cause =
-                format!("--watch tells a person, and cannot be --format {}", args.format.name());
+                format!("--watch is for people, and cannot be --format {}", args.format.name());
             return Err(Failure::with_help(cause, "drop one of them"));
         }
         return watch::watch(args, env, &runner, &abort, out);
@@ -75,7 +75,7 @@ fn round(
     let paths = paths(args.format.name(), env);
     for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
-        streams::remark(&format!("note: {shown} {why}; it is passed over\n"));
+        streams::remark(&format!("note: {shown} {why}; skipped\n"));
     }
     if !loaded.checks.is_empty() {
         return Err(broken(loaded, args, &paths, out)?);
@@ -141,7 +141,7 @@ fn doubt(trial: &Trial) -> Option<Problem> {
         file: trial.file.clone(),
         at: Some(case.at),
         cause: format!("`{}` proves nothing: {why}", case.name),
-        cure: Some("bind one; if none is to be asked, expect `asked = []`".to_string()),
+        cure: Some("bind one; if none must run, expect `asked = []`".to_string()),
         events: Vec::new(),
     })
 }

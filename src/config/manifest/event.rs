@@ -40,7 +40,7 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, format!("add `{key} = \"string\"` to `context`")), start);
         }
         if parts.schedule == Some(Schedule::Detached) && parts.blocks != Some(false) {
-            let cause = "a detached event cannot be refused: nobody waits for its hooks";
+            let cause = "a detached event cannot be blocked: nothing waits for its hooks";
             self.fault(
                 Fault::new(cause, "add `blocks = false`, or choose another schedule"),
                 start,

@@ -143,7 +143,7 @@ impl Reader<'_> {
             }
         }
         if let Some(only) = action.only_in.filter(|only| *only != bucket.key) {
-            let cause = format!("`{}` cannot stand in `{}`", action.name, bucket.key);
+            let cause = format!("`{}` cannot be in `{}`", action.name, bucket.key);
             let cure = format!("move it into `{only}`: only there is something left to decide");
             self.fault(Fault::new(cause, cure), written.offset);
         }
@@ -253,7 +253,7 @@ impl Reader<'_> {
         for (written, at) in item.texts("tools") {
             let glob = written.trim();
             if glob.contains(['?', '[', ']', '{', '}', '|', ',']) {
-                let cause = format!("`{glob}`: only `*` stands for other text here");
+                let cause = format!("`{glob}`: only `*` is a wildcard here");
                 let cure = "write names of tools, with `*`: \"send_*\"";
                 self.fault(Fault::new(cause, cure), *at);
             } else if !glob.is_empty() {

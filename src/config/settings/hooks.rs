@@ -137,7 +137,7 @@ impl Reader<'_> {
         let cure = if is_told_otherwise {
             let own = dialect.called(name).first().map_or("", |binding| binding.row.name);
             format!(
-                "under this name its host tells it in other words; write `{own}`, and read `toolName`, `toolArgs`"
+                "under this name its host sends other keys; write `{own}`, and read `toolName`, `toolArgs`"
             )
         } else {
             let mut like = dialect.events.iter().map(|row| row.name);
@@ -221,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of an object; a key that stands twice is a problem.
+    /// The entries of an object; a key that appears twice is a problem.
     fn entries_of<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t Pair>> {
         let Some(entries) = tree.entries() else {
             let cause = format!("{what} is not an object but {}", tree.describe());
@@ -231,7 +231,7 @@ impl Reader<'_> {
         let mut kept: Vec<&Pair> = Vec::with_capacity(entries.len());
         for entry in entries {
             if kept.iter().any(|known| known.key == entry.key) {
-                let cause = format!("`{}` stands twice", entry.key);
+                let cause = format!("`{}` appears twice", entry.key);
                 self.fault(Fault::new(cause, "keep one of them"), entry.at);
             } else {
                 kept.push(entry);

@@ -31,7 +31,7 @@ pub(crate) fn read(
             }
             unknown.push(key.clone());
         } else if entries[..index].iter().any(|(earlier, _)| earlier == key) {
-            return Err(format!("the key `findings.{at}.{key}` stands twice"));
+            return Err(format!("the key `findings.{at}.{key}` appears twice"));
         }
     }
     one(entries).map_err(|problem| format!("`findings.{at}{problem}"))
@@ -120,6 +120,6 @@ mod tests {
         }
         let twice = ["path", "line", "line"].map(|key| (key.to_string(), json!(1)));
         let said = read(7, &Some(twice.to_vec()), &mut Vec::new()).unwrap_err();
-        assert_eq!(said, "the key `findings.7.line` stands twice");
+        assert_eq!(said, "the key `findings.7.line` appears twice");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn is_list_of_answers(text: &str) -> bool {
     list.iter().any(|item| read_said(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
-/// A JSON object as the list of its entries, so that a key that stands twice is seen.
+/// A JSON object as the list of its entries, so that a key that appears twice is seen.
 struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
@@ -123,7 +123,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, 
     }
 }
 
-/// The value of a key; of one that stands twice, the last.
+/// The value of a key; of one that appears twice, the last.
 pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }

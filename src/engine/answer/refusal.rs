@@ -12,7 +12,7 @@ use crate::engine::outcome::RESULT_KEYS;
 use crate::engine::spelling;
 
 /// The reason of a refusal that gives none.
-pub const NO_REASON: &str = "refused without a reason";
+pub const NO_REASON: &str = "blocked without a reason";
 
 /// An answer as its entries, in their order.
 pub type Answer = Vec<(String, Value)>;

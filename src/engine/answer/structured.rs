@@ -33,7 +33,7 @@ pub(crate) fn structured(
             continue;
         }
         if seen.contains(&key) {
-            return Err(format!("the key `{key}` stands twice"));
+            return Err(format!("the key `{key}` appears twice"));
         }
         if key == "findings" && value.is_array() {
             notes.extend(answer.take_findings(&findings_in(text))?);

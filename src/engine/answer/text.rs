@@ -37,7 +37,7 @@ pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
         (None, 0) => InText::Nothing,
         (None, 1) if last.is_some() => InText::Answer(answer),
         (None, 1) => InText::Malformed(
-            "other text stands behind an answer, or on its line; print it alone, and logs to stderr"
+            "there is other text after an answer, or on its line; print it alone, and logs to stderr"
                 .into(),
         ),
         (None, _) => InText::Malformed("it has several answers; print one JSON object".into()),
@@ -50,7 +50,7 @@ fn unusable(text: &str, is_cut: bool) -> Option<String> {
     let problem = if !text.contains('{') {
         return None;
     } else if has_nuls() {
-        "NULs stand between its letters; print it as UTF-8"
+        "it has NULs between its letters; print it as UTF-8"
     } else if is_list_of_answers(text) {
         "an answer is one JSON object, not a list of them"
     } else if is_cut {

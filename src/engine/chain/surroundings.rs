@@ -30,7 +30,7 @@ pub struct VariableRow {
 pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_EVENT", about: "the event's canonical name" },
     VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
-    VariableRow { name: "HOOKRUN_HOST", about: "who asks: `native`, or a dialect" },
+    VariableRow { name: "HOOKRUN_HOST", about: "the host: `native`, or a dialect" },
     VariableRow { name: "HOOKRUN_SESSION_ID", about: "the context's `sessionId`" },
     VariableRow {
         name: "HOOKRUN_PROJECT_DIR",
@@ -43,7 +43,7 @@ pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_TIMEOUT_MS", about: "how long the hook may run" },
     VariableRow {
         name: "HOOKRUN_STATE_DIR",
-        about: "a private folder of its own, for each session and hook name",
+        about: "a private folder for each session and hook name",
     },
     VariableRow { name: "HOOKRUN_HAS_UI", about: "1 if `hookrun ui` can ask a person now, else 0" },
     VariableRow {
@@ -52,7 +52,7 @@ pub const VARIABLES: &[VariableRow] = &[
     },
     VariableRow {
         name: "HOOKRUN_DEPTH",
-        about: "how many runs of hookrun it is inside of; `run` refuses beyond 8",
+        about: "how many runs of hookrun it is inside of; `run` blocks beyond 8",
     },
     VariableRow { name: "HOOKRUN_TOOL_NAME", about: "the context's `toolName`" },
     VariableRow { name: "HOOKRUN_ACTION_KIND", about: "`action.kind`: shell, read, write, …" },

@@ -224,7 +224,7 @@ impl Action {
     /// paths of all.
     ///
     /// # Errors
-    /// When `toolName` is not a string, or a key of `toolInput` stands twice, so that no policy
+    /// When `toolName` is not a string, or a key of `toolInput` appears twice, so that no policy
     /// could tell what is about to run.
     pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
         let Some(name) = context.raw("toolName") else {
@@ -549,7 +549,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for class in TOOLS {
             for name in class.names.iter().chain([&class.word]) {
-                assert!(seen.insert(name.to_ascii_lowercase()), "{name} stands twice");
+                assert!(seen.insert(name.to_ascii_lowercase()), "{name} appears twice");
             }
         }
     }

@@ -45,11 +45,11 @@ pub enum ContextError {
     /// The parser's own words, with line and column.
     #[error("the event is not valid JSON: {0}")]
     Syntax(String),
-    /// A key stands twice, so that two readers could see two different events.
-    #[error("the key `{0}` stands twice in the event")]
+    /// A key appears twice, so that two readers could see two different events.
+    #[error("the key `{0}` appears twice in the event")]
     Duplicate(String),
     /// The context says that it belongs to another event.
-    #[error("asked about `{asked}`, but the context says `\"event\": \"{found}\"`")]
+    #[error("the command names `{asked}`, but the context says `\"event\": \"{found}\"`")]
     OtherEvent { asked: String, found: String },
     /// A key is one that the event has, in another spelling: a host's own payload, or a slip.
     #[error(
@@ -373,7 +373,7 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
 /// The entries of a JSON object, keys decoded and values as text; none for anything else.
 ///
 /// # Errors
-/// A key that stands twice: two readers could see two different values.
+/// A key that appears twice: two readers could see two different values.
 pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
     let found = if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() };
     let mut seen = HashSet::new();
@@ -498,7 +498,7 @@ fn key_text(raw: &RawValue) -> Cow<'_, str> {
 fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
-        let problem = format!("half of a surrogate pair stands in the key {}", raw.get());
+        let problem = format!("half of a surrogate pair is in the key {}", raw.get());
         return Err(ContextError::Syntax(problem));
     }
     Ok(key)
@@ -533,7 +533,7 @@ mod tests {
         assert_eq!(context.text("toolInput.a").as_deref(), Some("2"));
         assert_eq!(json(&context), text);
         let problem = Context::parse(r#"{"\ud800":1}"#).unwrap_err().to_string();
-        assert!(problem.ends_with(r#"half of a surrogate pair stands in the key "\ud800""#));
+        assert!(problem.ends_with(r#"half of a surrogate pair is in the key "\ud800""#));
     }
 
     #[test]

@@ -225,6 +225,6 @@ fn too_many() -> StartError {
 pub(super) fn no_thread(error: &io::Error) -> StartError {
     StartError {
         problem: format!("there is no thread for it: {error}"),
-        cure: "let more threads and descriptors be had".to_string(),
+        cure: "raise the thread and descriptor limits".to_string(),
     }
 }

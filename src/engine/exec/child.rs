@@ -359,7 +359,7 @@ pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
 
 /// Runs `lines` by `sh -e` in `cwd`, with these variables and no others: what a case does before a
 /// hook is tried. What they print goes into the file `said`. `None` if they were still running
-/// after the limit, or when hookrun was told to stop; what they leave running in their group is
+/// after the limit, or when hookrun was interrupted; what they leave running in their group is
 /// ended.
 ///
 /// # Errors

@@ -84,7 +84,7 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     candidates.find(|file| is_runnable(file)).ok_or_else(|| StartError {
         problem: format!("no program `{program}` in PATH"),
         cure: format!(
-            "install it, or write its path; a script beside hookrun.toml is `./{program}`"
+            "install it, or write its path; a script next to hookrun.toml is `./{program}`"
         ),
     })
 }
@@ -117,7 +117,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     }
     if is_drop_in && mode & SET_ID != 0 {
         return Err(StartError {
-            problem: format!("`{shown}` is setuid or setgid, and hooks run as who asks"),
+            problem: format!("`{shown}` is setuid or setgid, and hooks run as the current user"),
             cure: format!("run `chmod ug-s {}`", quoted(file)),
         });
     }
@@ -176,7 +176,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
             duration_text(Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(0))),
             program.path.display()
         ),
-        cure: "check the file system that it is on, and who holds the file".to_string(),
+        cure: "check the file system, and which process holds the file".to_string(),
     }
 }
 

@@ -150,7 +150,7 @@ fn set(bounds: &Bounds) -> Result<(), String> {
         cgroup::join(group).map_err(told)?;
     }
     if bounds.has_namespace {
-        let told = |error| format!("it gets no process namespace of its own: {error}");
+        let told = |error| format!("it cannot get its own process namespace: {error}");
         make_namespace().map_err(told)?;
     }
     let Some(walls) = &bounds.walls else { return Ok(()) };

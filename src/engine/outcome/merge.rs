@@ -82,7 +82,7 @@ impl<'s> Merger<'s> {
 
     /// Takes back the rewrites so far, because a later hook's result counts instead.
     pub fn start_over(&mut self) {
-        self.outcome.void_rewrites("a later hook's result stands");
+        self.outcome.void_rewrites("a later hook's result counts");
     }
 
     /// Whether a person is to be asked.
@@ -169,7 +169,7 @@ impl<'s> Merger<'s> {
         if !self.spec.conduct.keeps_said {
             self.outcome.said.clear();
         }
-        self.outcome.void_rewrites("the event was refused");
+        self.outcome.void_rewrites("the event was blocked");
         Flow::Ends
     }
 
@@ -186,7 +186,7 @@ impl<'s> Merger<'s> {
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),
-        Merge::First if already => Err("an earlier hook's value stands".to_string()),
+        Merge::First if already => Err("an earlier hook's value counts".to_string()),
         Merge::Claim if *old == Value::Bool(true) => Err("it is taken already".to_string()),
         Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {

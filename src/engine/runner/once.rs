@@ -230,7 +230,7 @@ impl Claimed {
 
 /// The run of a call that another one has decided.
 fn taken_over(event: &Event, plan: &Plan, kept: Kept, started: Instant) -> Run {
-    let why = format!("it was asked about this call for `{}`", kept.form);
+    let why = format!("it already ran for this call, as `{}`", kept.form);
     let fate = |planned: &Planned| match &planned.wish {
         Wish::Wanted => Fate::Idle(why.clone()),
         Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),

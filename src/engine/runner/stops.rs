@@ -70,7 +70,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
             let Some((session, counted)) = counts else { return };
             if let Err(error) = Refusals::in_folder(&session::own_folder(&session)).reset(&counted)
             {
-                tracing::warn!(%error, "the count of refusals stays");
+                tracing::warn!(%error, "the count of blocks stays");
             }
         }
         Settled::Refused(_) => {
@@ -111,8 +111,8 @@ fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts
     let turn = match counted {
         Some(Ok(turn)) => turn,
         Some(Err(error)) => {
-            tracing::warn!(%error, "a refusal was not counted");
-            outcome = outcome.with_notice(format!("this refusal was not counted: {error}"));
+            tracing::warn!(%error, "a block was not counted");
+            outcome = outcome.with_notice(format!("this block was not counted: {error}"));
             decide(0, facts, cap)
         }
         None => decide(0, facts, cap),
@@ -120,7 +120,7 @@ fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts
     run.outcome = match (turn, outcome.refusal()) {
         (Turn::LetGo { after }, Some(refusal)) => {
             let why = format!(
-                "refused {after} times in a row: let it stop, so that the session does not loop; \
+                "blocked {after} times in a row: it stops now, so that the session does not loop; \
                  the last reason: {}",
                 refusal.reason
             );

@@ -199,7 +199,7 @@ pub enum RecordError {
     )]
     Newer { version: u64 },
     /// The line ends in the middle.
-    #[error("the line is cut off: whoever wrote it was interrupted; remove the line")]
+    #[error("the line is cut off: its writer was interrupted; remove the line")]
     CutOff,
     /// It is longer than any record that is read.
     #[error("the line is longer than {} MiB; remove it", LONGEST_LINE_BYTES >> 20)]

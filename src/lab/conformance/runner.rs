@@ -27,7 +27,7 @@ pub enum CommandError {
     #[error("`{0}` is none of {known}", known = known())]
     Unknown(String),
     /// The arguments are several words.
-    #[error("`{0}`: `{{arguments}}` must be a word of its own")]
+    #[error("`{0}`: `{{arguments}}` must be a separate word")]
     NotAlone(String),
 }
 
@@ -153,6 +153,6 @@ mod tests {
             wrong("a {hosts}"),
             "`{hosts}` is none of `{host}`, `{event}`, `{hooks}`, `{arguments}`"
         );
-        assert!(wrong("a x{arguments}").contains("word of its own"));
+        assert!(wrong("a x{arguments}").contains("separate word"));
     }
 }

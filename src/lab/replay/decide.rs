@@ -127,12 +127,12 @@ impl Decider {
             Ok(Some(Finding::Undecided(Undecided { place: place(), event: event(), why })))
         };
         let Some(context) = record.context() else {
-            return undecided("its context was not kept: it was refused before it was read".into());
+            return undecided("its context was not kept: it was blocked before it was read".into());
         };
         if !hooks::is_known(&record.host) {
             let host = &record.host;
             return undecided(format!(
-                "no host `{host}` is known, and how it tells and hears is not; update hookrun"
+                "this hookrun does not know the host `{host}`; update hookrun"
             ));
         }
         let today = self.hooks.of(record)?;

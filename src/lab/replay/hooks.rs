@@ -187,7 +187,7 @@ impl Ready {
             None => self
                 .catalog
                 .find(event)
-                .map_err(|_| format!("unknown event `{event}`: nobody declares it any more")),
+                .map_err(|_| format!("unknown event `{event}`: nothing declares it any more")),
         };
         if binding.is_some_and(|binding| is_one_of_several(binding, event)) {
             return find();

@@ -200,7 +200,7 @@ impl Part {
             return match read::<Footer>(&self.buffer) {
                 Ok(_) => Ok(()),
                 Err(error) => {
-                    Err(self.fails(line, format!("more stands there than it has counted: {error}")))
+                    Err(self.fails(line, format!("it has more than it counted: {error}")))
                 }
             };
         }

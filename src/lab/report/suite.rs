@@ -35,7 +35,7 @@ pub struct Whole<'w> {
     pub took: Duration,
     /// What they say about the hooks as a whole.
     pub further: Further<'w>,
-    /// hookrun was told to stop before all were played.
+    /// hookrun was interrupted before all were played.
     pub is_stopped: bool,
 }
 

@@ -176,8 +176,8 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, cure), *offset);
         }
         for (name, offset) in &found.unwritable {
-            let cause = format!("`{name}` is a list or a table, which cannot stand within a text");
-            self.fault(Fault::new(cause, format!("let the string be `{{{name}}}` alone")), *offset);
+            let cause = format!("`{name}` is a list or a table, which cannot be part of a text");
+            self.fault(Fault::new(cause, format!("make the whole string `{{{name}}}`")), *offset);
         }
         for (key, _) in in_order(row.get_ref().as_table()?) {
             if rows::is_name(key.get_ref()) && !found.used.contains(key.get_ref().as_ref()) {
@@ -287,7 +287,7 @@ impl Reader<'_> {
             DeValue::String(text) => {
                 for token in unknown_tokens(text) {
                     let known: Vec<&str> = super::TOKENS.iter().map(|row| row.name).collect();
-                    let cause = format!("`{token}` stands for nothing");
+                    let cause = format!("`{token}` is no known placeholder");
                     let cure = format!("there are {}", known.join(", "));
                     self.fault(Fault::new(cause, cure), value.span().start);
                 }
@@ -296,8 +296,7 @@ impl Reader<'_> {
             DeValue::Table(table) => table.iter().for_each(|(_, one)| self.check_words(one)),
             DeValue::Integer(_) | DeValue::Float(_) if values::json(value).is_null() => {
                 let cause = "there is no such number in JSON";
-                let cure =
-                    "correct it; a larger one can stand in a context that is JSON in a string";
+                let cure = "correct it; a larger one can be in a context that is JSON in a string";
                 self.fault(Fault::new(cause, cure), value.span().start);
             }
             DeValue::Integer(_)

@@ -375,7 +375,7 @@ fn told_to_stop_hookrun_ends_every_way() {
         let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{}");
         wait_until("the hook has started", || sandbox.at("started").exists());
         end(running.pid(), "TERM");
-        running.ended().ran.blocks_saying("hookrun was told to stop");
+        running.ended().ran.blocks_saying("hookrun was interrupted");
     }
 }
 

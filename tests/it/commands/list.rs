@@ -93,7 +93,7 @@ fn an_empty_list_says_how_to_begin() {
 fn problems_are_told_beside_the_list() {
     let sandbox = three().file("hooks.d/stray", "");
     let ran = sandbox.hookrun(&["list"], b"");
-    ran.exits(1).prints("10-guard.sh").says("error: hooks.d/stray: stands directly in hooks.d");
+    ran.exits(1).prints("10-guard.sh").says("error: hooks.d/stray: is directly in hooks.d");
     sandbox.json(&["list", "--format", "json"]);
 }
 

@@ -167,7 +167,7 @@ fn what_was_written_and_made_is_told() {
     );
     sandbox
         .run_shell("git push --force")
-        .blocks("a force push is refused; push to a branch of your own");
+        .blocks("force pushes are blocked; push to your own branch");
     sandbox.run_shell("git push").allows();
     let ran = new(&sandbox, &["20-guard.py", "--event", "tool.pre", "--lang", "python"]);
     assert!(ran.stdout.starts_with("wrote hooks.d/tool.pre/20-guard.py\n"), "{ran:?}");
@@ -380,7 +380,7 @@ fn what_no_case_can_be_made_of_is_told() {
     let sandbox = Sandbox::new().hook("guard", "exit 0");
     sandbox.hookrun(&["run", "tool.pre"], b"no JSON").exits(2);
     let ran = new(&sandbox, &["seen", "--from-last"]);
-    ran.exits(2).says("of the last event no case can be made");
+    ran.exits(2).says("no case can be made of the last event");
     sandbox.has_no_file("hooks.d/tests");
 }
 

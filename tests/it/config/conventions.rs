@@ -295,7 +295,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         ("env LANG=C sh guard.sh", false, "the guard says no"),
         ("timeout 5 ./guard.sh", false, "the guard says no"),
         ("sh -c './guard.sh; exit 1'", false, "looks for `./guard.sh` in the event's"),
-        ("sh lost.sh", false, "`lost.sh` is not beside the file"),
+        ("sh lost.sh", false, "`lost.sh` is not next to the file"),
         ("./guard.sh", true, "looks for `./guard.sh` in the event's"),
         ("sh guard.sh || exit 1", true, "looks for `guard.sh` in the event's"),
         ("cat | sh guard.sh", true, "looks for `guard.sh` in the event's"),

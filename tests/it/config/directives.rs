@@ -103,8 +103,8 @@ fn directives_end_with_the_first_line_of_code() {
     let sandbox = Sandbox::new().hook("hook.sh", "true\n# hookrun: priority=7 nonsense");
     assert_eq!(
         sandbox.problems(&[]),
-        ["error hooks.d/tool.pre/hook.sh:3:1: this directive stands below the first code, and is \
-          not read [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"]
+        ["error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first code, so \
+          hookrun does not read it [move `# hookrun: priority=7 nonsense` above the first line that is no comment]"]
     );
 }
 
@@ -142,7 +142,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(3, 12, "unknown setting `timout` [did you mean `timeout`?]"),
         at(4, 12, &format!("`timeout`: `10` is not a duration; {duration}")),
         at(5, 12, "`priority` takes a whole number, not \"high\" [write `priority=10`]"),
-        at(5, 26, "`timeout` is set twice [keep one; only paths may stand several times]"),
+        at(5, 26, "`timeout` is set twice [keep one; only paths may appear several times]"),
         at(6, 12, "`parallel` takes true or false, not \"yes\" [write `parallel=true`]"),
         at(
             6,

@@ -34,7 +34,7 @@ fn a_file_directly_in_hooks_d_is_an_error_with_a_cure() {
 
     assert_eq!(
         sandbox.problems(&[]),
-        ["error hooks.d/guard.sh: stands directly in hooks.d, where nothing runs it \
+        ["error hooks.d/guard.sh: is directly in hooks.d, where nothing runs it \
           [move it into the folder of its event, for example hooks.d/tool.pre/]"]
     );
     sandbox.run("tool.pre").blocks_saying("hooks.d/guard.sh");

@@ -112,7 +112,7 @@ fn a_command_without_a_slash_is_looked_up_in_path() {
     sandbox
         .run("tool.pre")
         .blocks_saying("no program `no-such-program` in PATH")
-        .blocks_saying("a script beside hookrun.toml is `./no-such-program`");
+        .blocks_saying("a script next to hookrun.toml is `./no-such-program`");
 }
 
 #[test]
@@ -291,5 +291,5 @@ fn an_event_of_ones_own_that_cannot_be_refused_goes_on() {
         "[event.done]\nsummary = \"it is done\"\nblocks = false\n\n\
          [[hook]]\nname = \"no\"\nevent = \"done\"\ncommand = \"false\"\n",
     );
-    sandbox.run("done").exits(0).says("cannot be refused");
+    sandbox.run("done").exits(0).says("cannot be blocked");
 }

@@ -310,7 +310,7 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
             "warning hookrun.toml:1:1: `x` matches tools, and `turn.start` carries none: it can \
              never run [drop the tool, path and command matchers, or bind it to tool.pre]",
             "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
-             cannot be refused [drop it]",
+             cannot be blocked [drop it]",
             "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
              rewritten [drop it]",
             "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
@@ -378,7 +378,7 @@ fn folders_that_nobody_would_look_into_are_named() {
     let beside = Sandbox::new().file("ci/hookrun.toml", "").file("ci/tool.pre/a.sh", "");
     beside
         .hookrun(&["run", "tool.pre", "--hooks", "ci"], b"{}")
-        .blocks_saying("`tool.pre` stands beside hookrun.toml, where nothing runs it");
+        .blocks_saying("`tool.pre` is next to hookrun.toml, where nothing runs it");
     let inner = Sandbox::new().hook("a.sh", "");
     inner
         .hookrun(&["run", "tool.pre", "--hooks", "hooks.d/tool.pre"], b"{}")
@@ -390,7 +390,7 @@ fn a_gate_that_nobody_waits_for_is_an_error() {
     let sandbox = manifest("[event.\"deploy.pre\"]\nsummary = \"x\"\nschedule = \"detached\"\n");
     sandbox
         .hookrun(&["run", "deploy.pre"], b"{}")
-        .blocks_saying("a detached event cannot be refused");
+        .blocks_saying("a detached event cannot be blocked");
 }
 
 #[test]

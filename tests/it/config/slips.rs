@@ -53,7 +53,7 @@ fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_conventio
         let text = ours.replacen('\n', &format!("\n# hookrun: {directive}\n"), 1);
         Sandbox::new().script("hooks.d/PreToolUse/h", &text)
     };
-    let warned = ["h:4:1", "status 1 lets it pass in claude", "`exit 2`"];
+    let warned = ["h:4:1", "status 1 allows it in claude", "`exit 2`"];
     has_problem(&passes("dialect=claude"), &warned);
     has_none(&passes("dialect=claude on_failure=block"));
     let two = "#!/bin/sh\n# hookrun: dialect=claude\nx || exit 2\nexit 1\n";

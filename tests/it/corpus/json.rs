@@ -22,7 +22,7 @@ impl<'t> Object<'t> {
         self.entries.iter().filter(move |(name, _)| name == key).map(|(_, raw)| *raw)
     }
 
-    /// The value of a key; of one that stands twice, the last.
+    /// The value of a key; of one that appears twice, the last.
     pub(crate) fn last(&self, key: &str) -> Option<&'t str> {
         self.all(key).last()
     }
@@ -32,7 +32,7 @@ impl<'t> Object<'t> {
         self.last(key).filter(|raw| raw.starts_with('"')).map(string_text)
     }
 
-    /// Whether a key stands twice.
+    /// Whether a key appears twice.
     pub(crate) fn repeats(&self) -> bool {
         let mut keys: Vec<&str> = self.entries.iter().map(|(key, _)| key.as_str()).collect();
         keys.sort_unstable();

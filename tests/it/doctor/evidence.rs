@@ -15,7 +15,7 @@ fn ask(sandbox: &Sandbox, folder: &str) {
 #[track_caller]
 fn said(sandbox: &Sandbox, host: &str) -> String {
     let (_, found) = everything(sandbox, host);
-    let about = ["last asked", "not seen yet", "own words", "is not known"];
+    let about = ["last ran", "not seen yet", "own events", "cannot tell whether"];
     let mut all: Vec<&String> =
         found.iter().filter(|one| about.iter().any(|part| one.contains(part))).collect();
     assert_eq!(all.len(), 1, "{found:?}");
@@ -28,12 +28,12 @@ fn said(sandbox: &Sandbox, host: &str) -> String {
 #[test]
 fn a_host_that_never_asked_here_is_not_seen_yet() {
     let sandbox = installed("claude").file("sub/x", "").file("home/elsewhere/x", "");
-    let never = "installed, not seen yet: Claude Code has never asked in this project";
+    let never = "installed, not seen yet: Claude Code has never run hookrun in this project";
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "..");
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "sub");
-    assert_eq!(said(&sandbox, "claude"), "Claude Code last asked here just now");
+    assert_eq!(said(&sandbox, "claude"), "Claude Code last ran hookrun here just now");
 }
 
 #[test]
@@ -53,6 +53,9 @@ fn the_time_is_that_of_the_last_decision_in_the_log() {
 fn what_cannot_be_known_is_said() {
     let sandbox = installed("claude").variable("HOOKRUN_DECISIONS", "off");
     let said_of_claude = said(&sandbox, "claude");
-    assert_eq!(said_of_claude, "whether Claude Code asks is not known: decisions are not kept");
-    assert!(said(&installed("opencode"), "opencode").contains("in hookrun's own words"));
+    assert_eq!(
+        said_of_claude,
+        "cannot tell whether Claude Code runs hookrun: decisions are not kept"
+    );
+    assert!(said(&installed("opencode"), "opencode").contains("hookrun's own events"));
 }

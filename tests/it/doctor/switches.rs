@@ -5,7 +5,7 @@ use crate::install::project;
 
 #[test]
 fn every_switch_in_every_file_is_named() {
-    let off = "`disableAllHooks` is true: hookrun is not asked [remove it]";
+    let off = "`disableAllHooks` is true: hookrun does not run [remove it]";
     let local = ".claude/settings.local.json";
     let user = "home/.claude/settings.json";
     let gemini = "home/.gemini/settings.json";
@@ -141,7 +141,7 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".claude/settings.json",
             "\"timeout\"",
             "\"async\": true, \"timeout\"",
-            "`async` is `true`: nobody waits",
+            "`async` is `true`: the host does not wait",
         ),
         (
             "claude",
@@ -155,7 +155,7 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".codex/hooks.json",
             "\"timeout\"",
             "\"async\": true, \"timeout\"",
-            "`async` is `true`: nobody waits",
+            "`async` is `true`: the host does not wait",
         ),
         (
             "gemini",

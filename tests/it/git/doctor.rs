@@ -76,8 +76,8 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     let sandbox = git.sandbox.hook_for("pre-push", "20-push", "exit 0");
     let (status, found) = problems(&Git { sandbox });
     assert_eq!(status, 1);
-    let wanted = "error .git/hooks/pre-push: `pre-push` does not ask hookrun: `20-push` is not \
-                  asked [`hookrun install git`]";
+    let wanted = "error .git/hooks/pre-push: `pre-push` does not ask hookrun: `20-push` does \
+                  not run [`hookrun install git`]";
     assert_eq!(found, [wanted]);
 }
 
@@ -193,7 +193,7 @@ fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
     set_mode(&git, HOOK, 0o755);
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    assert!(found[0].contains("pre-commit.legacy: `pre-commit` asks hookrun too"), "{found:?}");
+    assert!(found[0].contains("pre-commit.legacy: `pre-commit` runs hookrun too"), "{found:?}");
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(problems(&git), (0, Vec::new()));
     assert_eq!(asked(&git), 1);
@@ -207,7 +207,7 @@ fn a_shim_that_lefthook_put_aside_goes_and_another_one_asks() {
     put_aside(&git, ".old");
     let (status, found) = problems(&git);
     assert_eq!(status, 1);
-    assert!(found.iter().any(|one| one.contains("nobody runs this shim any more")), "{found:?}");
+    assert!(found.iter().any(|one| one.contains("nothing runs this shim any more")), "{found:?}");
     git.hookrun("w", &["install", "git"]).exits(0);
     assert_eq!(problems(&git), (0, Vec::new()));
     assert!(!git.sandbox.at(&format!("{HOOK}.old")).exists());
@@ -253,7 +253,7 @@ fn husky_has_a_line_of_its_own_because_it_writes_its_folder_anew() {
     fs::write(git.sandbox.at("w/.husky/pre-commit"), format!("npm test\n{line}\n")).unwrap();
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    assert!(found[0].contains("every hook is asked twice"), "{found:?}");
+    assert!(found[0].contains("every hook runs twice"), "{found:?}");
     git.hookrun("w", &["install", "git"]).exits(0);
     assert!(!git.sandbox.at("w/.husky/_/pre-commit").exists());
     assert_eq!(problems(&git), (0, Vec::new()));

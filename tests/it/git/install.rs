@@ -141,7 +141,7 @@ fn a_new_hook_beside_a_kept_one_is_not_lost() {
     git.hookrun("w", &["install", "git"]).exits(0);
     let new = "#!/bin/sh\necho new\n";
     let git = Git { sandbox: git.sandbox.script("w/.git/hooks/pre-commit", new) };
-    git.hookrun("w", &["install", "git"]).exits(2).says("an older one is kept beside it");
+    git.hookrun("w", &["install", "git"]).exits(2).says("an older one is kept next to it");
     git.hookrun("w", &["uninstall", "git"]).exits(0).prints("pre-commit: left alone");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), new);
     git.sandbox.has_file("w/.git/hooks/pre-commit.before-hookrun");
@@ -167,7 +167,7 @@ fn a_worktree_asks_its_own_hooks() {
     let git = Git { sandbox };
     let here = git.sandbox.at("v").canonicalize().unwrap();
     let refused = git.run("v", &["commit", "-q", "--allow-empty", "-m", "x"]);
-    refused.exits(1).says(&format!("refused by hook `no`: {}\n", here.display()));
+    refused.exits(1).says(&format!("blocked by hook `no`: {}\n", here.display()));
     git.run("w", &["commit", "-q", "--allow-empty", "-m", "x"]).exits(0);
 }
 
@@ -183,9 +183,9 @@ fn without_hookrun_what_can_be_refused_is_refused() {
         fs::write(git.sandbox.at(&path), shim).unwrap();
     }
     git.write("w/a.txt");
-    let why = "pre-commit refused: there is no hookrun at /nowhere/hookrun or in PATH";
+    let why = "pre-commit blocked: there is no hookrun at /nowhere/hookrun or in PATH";
     git.commit(&[]).exits(1).says(why);
-    let told = "post-commit was not told: there is no hookrun at /nowhere/hookrun or in PATH";
+    let told = "post-commit ran no hooks: there is no hookrun at /nowhere/hookrun or in PATH";
     git.commit(&["--no-verify"]).exits(0).says(told);
 }
 
@@ -203,7 +203,7 @@ fn for_all_repositories_the_hooks_of_each_still_run() {
     git.hookrun("w", &["install", "git", "--scope", "global"]).exits(0);
     assert_eq!(git.run(".", &["init", "-q", "new"]).exits(0).stderr, "");
     git.write("w/a.txt");
-    git.commit(&[]).exits(1).says("pre-commit refused by hook `10-mine`: mine");
+    git.commit(&[]).exits(1).says("pre-commit blocked by hook `10-mine`: mine");
     fs::remove_file(git.sandbox.at(user)).unwrap();
     git.commit(&[]).exits(1).says("own");
     // Not one of the project: it may have come with a clone.
@@ -232,5 +232,5 @@ fn a_server_takes_its_hooks_from_where_it_is_told() {
     git.commit(&[]).exits(0);
     git.run("w", &["push", "-q", "origin", "main"])
         .exits(1)
-        .says("pre-receive refused by hook `10-no`: closed");
+        .says("pre-receive blocked by hook `10-no`: closed");
 }

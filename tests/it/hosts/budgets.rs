@@ -128,7 +128,7 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
         sandbox.hookrun(&doctor, b"").exits(0);
         let text = sandbox.read(host.project).replace(old, new);
         let sandbox = sandbox.file(host.project, &text);
-        sandbox.hookrun(&doctor, b"").exits(1).prints(said).prints("refuses later is allowed");
+        sandbox.hookrun(&doctor, b"").exits(1).prints(said).prints("a later block is lost");
         sandbox.hookrun(&["install", host.name], b"").exits(0);
         sandbox.hookrun(&doctor, b"").exits(0);
     }

@@ -55,7 +55,7 @@ fn a_reason_that_looks_like_json_stays_a_refusal() {
             let ran = sandbox.host(host.name, &host.before("ls"));
             assert_eq!(ran.status, 2, "{}: {ran:?}", host.name);
             match ran.stdout.as_str() {
-                "" => assert_eq!(ran.stderr, format!("refused: {}\n", said.trim())),
+                "" => assert_eq!(ran.stderr, format!("blocked: {}\n", said.trim())),
                 _ => host.is_refused(&ran, said.trim()),
             }
         }
@@ -66,7 +66,7 @@ fn a_reason_that_looks_like_json_stays_a_refusal() {
 fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_refused_without_any() {
     for host in HOSTS {
         let sandbox = Sandbox::new().hook("hook", r#"echo '{"continue":false,"reason":" "}'"#);
-        host.is_refused(&sandbox.host(host.name, &host.before("ls")), "refused without a reason");
+        host.is_refused(&sandbox.host(host.name, &host.before("ls")), "blocked without a reason");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::sandbox::Sandbox;
 /// A host's event, what a hook of ours says, and what the host gets.
 type Case = (&'static str, &'static str, Value, i32, Value);
 
-const ALONE: &str = " (nobody can be asked: no terminal)";
+const ALONE: &str = " (cannot ask: no terminal)";
 
 #[track_caller]
 fn holds((host, event, answer, status, reply): Case) {

@@ -199,15 +199,15 @@ fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "`SessionStart` may be an event of claude, codex, gemini, cursor or copilot: nothing in \
-         the context tells for certain; say whose it is: `hookrun run --host claude`\n"
+        "`SessionStart` may be an event of claude, codex, gemini, cursor or copilot: the \
+         context does not show which; say whose it is: `hookrun run --host claude`\n"
     );
     assert_eq!(ran.stdout, "");
     let ran = sandbox.hookrun(&["run"], b"{\"a\":1}");
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "no event is named, and the context does not tell which it is and of which host; name \
+        "no event is named, and the context does not show which event of which host it is; name \
          it: `hookrun run EVENT`, or `hookrun run EVENT --host HOST`\n"
     );
     let copilots = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{}}"#;
@@ -215,7 +215,7 @@ fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "the context is one of copilot, which does not tell its event; name it: `hookrun run \
+        "the context is one of copilot, which does not name its event; name it: `hookrun run \
          EVENT --host copilot`\n"
     );
 }
@@ -225,7 +225,7 @@ fn a_new_event_of_a_host_that_is_recognised_passes_with_a_notice() {
     let payload = br#"{"hook_event_name":"Brandnew","session_id":"s","prompt_id":"p","cwd":"/p"}"#;
     let ran = Sandbox::new().hookrun(&["run"], payload);
     ran.exits(0);
-    assert_eq!(ran.stderr, "hookrun knows no event `Brandnew` of claude, and let it pass\n");
+    assert_eq!(ran.stderr, "hookrun knows no event `Brandnew` of claude, and allowed it\n");
 }
 
 #[test]

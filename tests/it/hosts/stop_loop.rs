@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
 
-const LET_STOP: &str = "times in a row: let it stop, so that the session does not loop";
+const LET_STOP: &str = "times in a row: it stops now, so that the session does not loop";
 
 /// Where `HOME` of a sandbox keeps what hookrun keeps of a session.
 const STATE: &str = "home/.local/state/hookrun";
@@ -41,7 +41,7 @@ impl Sandbox {
         }
         let ran = self.host(host, payload);
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{host}: {ran:?}");
-        ran.says(&format!("hookrun: refused {cap} {LET_STOP}; the last reason: run the tests"));
+        ran.says(&format!("hookrun: blocked {cap} {LET_STOP}; the last reason: run the tests"));
     }
 }
 
@@ -77,7 +77,7 @@ fn a_host_that_tells_of_one_refusal_is_believed() {
     for _ in 0..7 {
         assert!(is_refusal(&sandbox.host("claude", &payload)));
     }
-    sandbox.host("claude", &payload).allows().says("refused 8").says(LET_STOP);
+    sandbox.host("claude", &payload).allows().says("blocked 8").says(LET_STOP);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn without_a_session_what_the_host_tells_counts_alone() {
         sandbox.host("cursor", &payload)
     };
     assert!(is_refusal(&cursor(4)));
-    cursor(5).allows().says("refused 5").says(LET_STOP);
+    cursor(5).allows().says("blocked 5").says(LET_STOP);
     sandbox.has_no_file(&format!("{STATE}/sessions/no-session/.hookrun"));
 }
 
@@ -193,7 +193,7 @@ fn where_nothing_can_be_counted_the_refusal_stands_and_a_notice_says_so() {
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!((ran.status, &report["decision"]), (2, &json!("block")), "{ran:?}");
         let notice = report["notices"][0]["text"].as_str().unwrap();
-        assert!(notice.starts_with("this refusal was not counted: cannot use `"), "{notice}");
+        assert!(notice.starts_with("this block was not counted: cannot use `"), "{notice}");
     }
 }
 

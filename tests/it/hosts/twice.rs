@@ -113,7 +113,7 @@ fn a_report_says_for_whom_it_was_decided() {
     assert_eq!(earlier["decidedEarlierFor"], "cursor preToolUse");
     let hook = &earlier["hooks"][0];
     assert_eq!(hook["fate"], "idle");
-    assert_eq!(hook["why"], "it was asked about this call for `cursor preToolUse`");
+    assert_eq!(hook["why"], "it already ran for this call, as `cursor preToolUse`");
     // Who asks for the second time asks anew.
     assert_eq!(report(&sandbox)["decidedEarlierFor"], Value::Null);
     assert_eq!(sandbox.asked(), 2);

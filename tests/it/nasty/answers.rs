@@ -88,9 +88,9 @@ answers! {
     a_list_for_an_update_is_malformed: r#"{"update":[]}"# =>
         malformed "`update` must be a JSON object";
     a_key_that_stands_twice_is_malformed: r#"{"output":"a","output":"b"}"# =>
-        malformed "the key `output` stands twice";
+        malformed "the key `output` appears twice";
     a_key_that_stands_twice_in_other_letters_is_malformed: r#"{"output":"a","\u006futput":"b"}"# =>
-        malformed "the key `output` stands twice";
+        malformed "the key `output` appears twice";
     a_refusal_before_a_consent_is_not_lost:
         r#"{"continue":false,"continue":true,"reason":"no"}"# => refuses "no";
     a_refusal_after_a_consent_is_not_lost:

@@ -10,7 +10,7 @@ const HANGS: &str = "touch started; sleep 3600";
 
 /// The reason after a signal.
 pub(super) fn told_to_stop(signal: &str) -> String {
-    format!("hook `hook` failed: hookrun was told to stop by SIG{signal} (fail closed)")
+    format!("hook `hook` failed: hookrun was interrupted by SIG{signal} (fail closed)")
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn signals_without_end_refuse_like_one() {
     for signal in ["INT", "TERM", "HUP", "QUIT"].repeat(5) {
         end(running.pid(), signal);
     }
-    running.ended().ran.blocks_saying("hook `hook` failed: hookrun was told to stop by SIG");
+    running.ended().ran.blocks_saying("hook `hook` failed: hookrun was interrupted by SIG");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn parallel_hooks_are_all_ended_by_a_signal() {
         ["a", "b", "c"].iter().all(|name| sandbox.at(&format!("started-{name}")).exists())
     });
     end(running.pid(), "TERM");
-    running.ended().ran.blocks_saying("told to stop");
+    running.ended().ran.blocks_saying("interrupted");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn a_hookrun_whose_host_blocks_signals_still_obeys_them() {
     running
         .ended()
         .ran
-        .blocks("hook `hook` failed: hookrun was told to stop by SIGTERM (fail closed)");
+        .blocks("hook `hook` failed: hookrun was interrupted by SIGTERM (fail closed)");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn killing_one_hookrun_does_not_touch_the_hooks_of_another() {
     let still = second.cookie.holders();
     assert!(before.iter().all(|pid| still.contains(pid)), "{before:?} {still:?}");
     end(second.pid(), "TERM");
-    second.ended().ran.blocks_saying("told to stop");
+    second.ended().ran.blocks_saying("interrupted");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn every_signal_before_the_hook_blocks() {
         let mut running = waiting(&sandbox);
         let stdin = running.stdin();
         end(running.pid(), signal);
-        let reason = format!("hookrun was told to stop by {name} before the event was read");
+        let reason = format!("hookrun was interrupted by {name} before the event was read");
         running.ended().ran.blocks(&reason);
         sandbox.has_no_file("ran");
         drop(stdin);
@@ -65,8 +65,7 @@ fn every_signal_during_the_hook_blocks() {
     for (signal, name) in STOPS {
         let (sandbox, running) = hanging("touch started; sleep 3600");
         end(running.pid(), signal);
-        let reason =
-            format!("hook `hook` failed: hookrun was told to stop by {name} (fail closed)");
+        let reason = format!("hook `hook` failed: hookrun was interrupted by {name} (fail closed)");
         running.ended().ran.blocks(&reason);
         sandbox.has_no_file("later");
     }
@@ -150,7 +149,7 @@ fn every_signal_after_the_hook_ends_a_reply_that_nobody_reads() {
                 stuck.signal(signal);
                 let ran = stuck.ended(false);
                 assert_eq!(ran.status, 2, "{signal}: {ran:?}");
-                assert!(ran.stderr.contains("told to stop"), "{signal}: {ran:?}");
+                assert!(ran.stderr.contains("interrupted"), "{signal}: {ran:?}");
             });
         }
     });
@@ -169,7 +168,7 @@ fn a_host_that_limits_hookrun_by_alarm_gets_a_block() {
     let line = "exec perl -e 'alarm 2; exec @ARGV' \"$@\"";
     let running =
         Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{\"toolName\":\"Bash\"}");
-    running.ended().ran.blocks_saying("told to stop by SIGALRM");
+    running.ended().ran.blocks_saying("interrupted by SIGALRM");
 }
 
 #[test]
@@ -177,7 +176,7 @@ fn a_hook_that_tells_its_parent_by_a_signal_cannot_silence_hookrun() {
     let body = "# hookrun: timeout=1h\nkill -USR1 $PPID; sleep 3600";
     let sandbox = Sandbox::new().hook("hook", body);
     let running = Running::start(&sandbox, &["run", "tool.pre"]).feed(b"{\"toolName\":\"Bash\"}");
-    running.ended().ran.blocks_saying("told to stop by SIGUSR1");
+    running.ended().ran.blocks_saying("interrupted by SIGUSR1");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_terminal_that_hangs_up_refuses() {
     let (_sandbox, ran) = typed(body, "hang up");
     // Its reason has nowhere to go.
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.stdout.contains("hookrun was told to stop"), "{ran:?}");
+    assert!(ran.stdout.contains("hookrun was interrupted"), "{ran:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Recordings that cannot be decided as they are: nothing is lost, and nothing passed over in
+//! Recordings that cannot be decided as they are: nothing is lost, and nothing skipped in
 //! silence.
 
 use std::fs;
@@ -172,7 +172,7 @@ fn what_is_recorded_meanwhile_is_not_written_over() {
 fn a_pipe_that_nobody_reads_is_not_waited_for() {
     let sandbox = recorded(GUARD, &["ls"]);
     let script = "mkfifo pipe && exec \"$0\" replay events.jsonl --write pipe";
-    sandbox.hookrun_by_shell(script, b"").exits(2).says("it is a pipe, and nobody reads it");
+    sandbox.hookrun_by_shell(script, b"").exits(2).says("it is a pipe without a reader");
     // The shell holds both ends of the pipe, so that nobody waits for anybody.
     let script = "exec 3<> pipe; \"$0\" replay events.jsonl --write pipe && head -n 1 <&3";
     sandbox.hookrun_by_shell(script, b"").exits(0).prints("{\"hookrun\":1,");
@@ -186,7 +186,7 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
     let sandbox = sandbox.file("odd.jsonl", &format!("{host}\n{word}\n"));
     replay(&sandbox, &["odd.jsonl"])
         .exits(2)
-        .prints("no host `zzz` is known")
+        .prints("this hookrun does not know the host `zzz`")
         .prints("odd.jsonl:2  it is no record of hookrun: its decision is `maybe`, which is none")
         .prints("incomplete: ");
 }
@@ -220,7 +220,7 @@ fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(said.contains("interrupted: not all of events.jsonl is decided"), "{said}");
     let told = String::from_utf8_lossy(&ended.stdout);
-    assert_eq!(told, "TAP version 13\nBail out! it was told to stop\n");
+    assert_eq!(told, "TAP version 13\nBail out! it was interrupted\n");
     sandbox.has_no_file("new.jsonl");
     let left = fs::read_dir(sandbox.path()).unwrap().filter_map(Result::ok);
     let hidden = left.filter(|file| file.file_name().to_string_lossy().starts_with(".hookrun"));

@@ -40,7 +40,7 @@ fn what_is_asked_again_is_told() {
     let hooks = report["hooks"].as_array().unwrap();
     let names: Vec<&str> = hooks.iter().map(|hook| hook["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["10-guard", "15-read", "20-make", "30-after", "10-guard"]);
-    let note = "asked again: `20-make` had rewritten the event after its turn";
+    let note = "ran again: `20-make` rewrote the event after its first run";
     assert_eq!(hooks[4]["notes"], json!([note]));
     assert_eq!(report["decision"], "allow", "{report:#}");
     assert_eq!(sandbox.read("count"), "x\nx\n");
@@ -70,7 +70,7 @@ fn rewrites_come_to_an_end() {
     assert_eq!(said["decision"], "allow", "{said:#}");
     let rewrites = said["rewrites"].as_array().unwrap();
     assert_eq!(rewrites[1]["new"]["command"], "ls a b");
-    assert!(rewrites[2]["rejected"].as_str().unwrap().contains("asked again"), "{said:#}");
+    assert!(rewrites[2]["rejected"].as_str().unwrap().contains("second run"), "{said:#}");
 
     let late = "# hookrun: rewrite command=^rm\necho '{\"update\":{\"toolInput\":{\"command\":\"mv x y\"}}}'";
     let late = Sandbox::new().hook("10-late", late).hook("20-make", MAKE_RM);

@@ -65,7 +65,7 @@ fn continue_false_refuses_with_its_reason() {
 fn a_refusal_without_a_reason_still_states_one() {
     for bytes in [r#"{"continue":false}"#, r#"{"continue":false,"reason":" "}"#] {
         let ran = printed(bytes.as_bytes(), 0);
-        ran.blocks_saying("refused without a reason");
+        ran.blocks_saying("blocked without a reason");
     }
 }
 

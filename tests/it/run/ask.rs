@@ -75,7 +75,7 @@ fn anything_but_yes_refuses() {
 
 #[test]
 fn nobody_at_the_terminal_refuses_when_the_budget_ends() {
-    asked(&asking(), "", &["--budget", "500ms"]).blocks_saying("Push to main? (nobody answered)");
+    asked(&asking(), "", &["--budget", "500ms"]).blocks_saying("Push to main? (no answer)");
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn a_refusal_asks_nobody() {
 #[test]
 fn all_questions_are_stated_where_nobody_can_be_asked() {
     let sandbox = asking().hook("20-ask.sh", r#"echo '{"ask":"Really?"}'"#);
-    sandbox.run("tool.pre").blocks("Push to main?\nReally? (nobody can be asked: no terminal)");
+    sandbox.run("tool.pre").blocks("Push to main?\nReally? (cannot ask: no terminal)");
 }

@@ -64,7 +64,7 @@ fn what_cannot_be_refused_goes_on_and_the_objection_is_reported() {
         let ran = sandbox.run("session.start");
         ran.allows_with(json!({ "additionalContext": "hello" }));
         assert_eq!(
-            ran.stderr, "hook `10-objects` objects (this event cannot be refused): no\n",
+            ran.stderr, "hook `10-objects` objects (this event cannot be blocked): no\n",
             "{ran:?}"
         );
     }

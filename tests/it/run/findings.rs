@@ -105,7 +105,7 @@ fn annotations_tell_which_findings_are_not_used() {
 fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
     for (finding, problem) in [
         (r#""lien":3"#, "`findings.0.lien` is not a key; did you mean `line`?"),
-        (r#""line":3,"line":4"#, "the key `findings.0.line` stands twice"),
+        (r#""line":3,"line":4"#, "the key `findings.0.line` appears twice"),
         (r#""Message":"m""#, "`findings.0.Message` is not a key; did you mean `message`?"),
     ] {
         let print = format!(

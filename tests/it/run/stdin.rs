@@ -36,8 +36,8 @@ fn what_is_not_one_json_object_refuses_and_says_why() {
         (b"{} {}", "exactly one document"),
         (b"{}\n{\"toolName\":\"bash\"}\n", "exactly one document"),
         (b"{}]", "exactly one document"),
-        (b"{\"toolName\":\"a\",\"toolName\":\"b\"}", "`toolName` stands twice"),
-        (b"{\"toolName\":\"a\",\"\\u0074oolName\":\"b\"}", "`toolName` stands twice"),
+        (b"{\"toolName\":\"a\",\"toolName\":\"b\"}", "`toolName` appears twice"),
+        (b"{\"toolName\":\"a\",\"\\u0074oolName\":\"b\"}", "`toolName` appears twice"),
         (b"{\"event\":\"tool.post\"}", "`tool.pre`"),
     ] {
         let ran = given(bytes);

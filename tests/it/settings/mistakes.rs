@@ -57,7 +57,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 18:51: `args` takes a list of strings, not \"x\"",
         "error 19:52: a hook for the shell `powershell` runs in its host alone",
         "warning 20:43: `once` has no effect here",
-        "error 21:21: `command` stands twice",
+        "error 21:21: `command` appears twice",
         "error 24:52: `if` matches tools, and `PostCompact` is about none",
     ];
     let found = found(".claude/settings.json", text);

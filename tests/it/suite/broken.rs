@@ -74,8 +74,8 @@ with = []
     let wanted = [
         "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for the text itself write `{{b}}`",
         "F:6:20: nothing in the case uses the value `c` [write `{c}` where it belongs, or drop it",
-        "F:8:8: `list` is a list or a table, which cannot stand within a text [let the string be `{list}` alone",
-        "F:10:41: `{case.foldr}` stands for nothing [there are {case.folder}, {case.home}, {suite.folder}",
+        "F:8:8: `list` is a list or a table, which cannot be part of a text [make the whole string `{list}`",
+        "F:10:41: `{case.foldr}` is no known placeholder [there are {case.folder}, {case.home}, {suite.folder}",
         "F:16:8: `with` has no rows [add a row, or drop it",
     ];
     assert_eq!(told(cases), wanted);
@@ -111,7 +111,7 @@ with = [{ x = { text = "x", times = -1 } }]
 "#;
     let cure = "[write the path of a file in the case's folder";
     let outside = format!("cannot be laid out: it is outside of the case's folders {cure}");
-    let huge = "there is no such number in JSON [correct it; a larger one can stand in a context that is JSON in a string";
+    let huge = "there is no such number in JSON [correct it; a larger one can be in a context that is JSON in a string";
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one, or drop it for the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one, or drop it for all",
@@ -212,7 +212,7 @@ event = "tool.pre"
 stdin = '{"toolNam":1}'
 expect = { decision = "allow" }
 "#;
-    let cure = "What is to be sent so goes into `stdin`";
+    let cure = "To send it as written, use `stdin`";
     let wanted = [
         format!("F:5:11: `tool.pre` has no key `toolNam` [did you mean `toolName`? {cure}"),
         format!("F:5:11: `tool.pre` has no key `tooInput` [did you mean `toolInput`? {cure}"),

@@ -89,7 +89,7 @@ fn a_mutant_that_times_out_is_not_waited_for() {
     let hook = format!("# hookrun: timeout=1h\n{GUARD}");
     let sandbox = Sandbox::new().hook("10-guard.sh", &hook).file("hooks.d/tests/it.toml", &both());
     suite(&sandbox, &["--mutate"]).exits(0).prints("killed 3 of 3 mutants");
-    // A case that expects the failure does not tell the mutant from the hook.
+    // A case that expects the failure does not send the mutant from the hook.
     let stuck = Sandbox::new().hook("10-guard.sh", "# hookrun: timeout=200ms\nsleep 60").file(
         "hooks.d/tests/it.toml",
         &case(

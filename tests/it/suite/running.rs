@@ -55,7 +55,7 @@ fn suites_are_found_where_hooks_are() {
         .file("elsewhere/w.toml", &(String::from("hooks = '..'\n") + &one("elsewhere")));
     let found = report(&sandbox, &[]);
     assert_eq!(names(&found), ["beside hookrun.toml", "in hooks.d", "in .hookrun/hooks.d"]);
-    suite(&sandbox, &[]).exits(0).says("note: tests/other.toml has no [[case]]; it is passed over");
+    suite(&sandbox, &[]).exits(0).says("note: tests/other.toml has no [[case]]; skipped");
     assert_eq!(names(&report(&sandbox, &["hooks.d"])), ["in hooks.d"]);
     assert_eq!(
         names(&report(&sandbox, &["elsewhere/w.toml", "hooks.d/tests"])),
@@ -255,7 +255,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
         guarded(&cases).hook_for("session.start", "off.sh", "# hookrun: enabled=false\n:");
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
-    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: bind one; if none is to be asked, expect `asked = []`");
+    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: bind one; if none must run, expect `asked = []`");
     ran.says("`disabled` proves nothing: no hook of `session.start` can run, not even `off.sh`");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }
@@ -271,9 +271,9 @@ fn files_with_cases_that_are_passed_over_are_told() {
         .file("hooks.d/tests/notes.txt", &one);
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 1 case");
-    ran.says("note: hooks.d/tests/sub/deep/a.toml lies in a folder of its own; it is passed over");
-    ran.says("note: hooks.d/tests/b.tml does not end in .toml; it is passed over");
-    ran.says("note: hooks.d/tests/c.TOML does not end in .toml; it is passed over");
+    ran.says("note: hooks.d/tests/sub/deep/a.toml is in a folder below; skipped");
+    ran.says("note: hooks.d/tests/b.tml does not end in .toml; skipped");
+    ran.says("note: hooks.d/tests/c.TOML does not end in .toml; skipped");
     assert_eq!(ran.stderr.matches("note:").count(), 3, "{ran:?}");
 
     let none = Sandbox::new().hook("10-guard.sh", GUARD).file("hooks.d/tests/b.tml", &one);

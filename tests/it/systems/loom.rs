@@ -178,7 +178,7 @@ fn tool_pre_is_the_gate_and_the_others_are_informational() {
     for event in INFORMATIONAL {
         let sandbox = registered(&[("guard", event, refuse)]);
         let ran = fire(&sandbox, &context(event));
-        ran.exits(0).says("hook `guard` objects (this event cannot be refused): no");
+        ran.exits(0).says("hook `guard` objects (this event cannot be blocked): no");
         assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n", "{event}");
     }
     fire(&registered(&[("guard", "tool.pre", refuse)]), &context("tool.pre")).blocks("no");
@@ -290,7 +290,7 @@ fn the_runtime_never_throws() {
         "timeout = \"1m\"\ncontainment = \"group\"",
     )]);
     let ran = fire(&sandbox, &context("tool.pre"));
-    ran.blocks("hook `guard` failed: hookrun was told to stop by SIGTERM (fail closed)");
+    ran.blocks("hook `guard` failed: hookrun was interrupted by SIGTERM (fail closed)");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
             let line = ["run", row.name, "--dialect", dialect.name];
             let ran = sandbox.hookrun(&line, format!("{{{name}}}").as_bytes());
             assert!(
-                ran.stderr.contains("is missing, so no hook can tell which tool it is"),
+                ran.stderr.contains("is missing, so no hook can know which tool it is"),
                 "{} {}: {ran:?}",
                 dialect.name,
                 row.name

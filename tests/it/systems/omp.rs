@@ -118,7 +118,7 @@ fn every_event_reaches_its_hooks_as_the_host_tells_it() {
 fn an_event_that_is_only_observed_cannot_be_refused() {
     for (event, context) in TOLD {
         let ran = ask(event, &value(context), &["echo no >&2; exit 2", "touch \"$HOME/later\""]);
-        ran.allows().says("objects (this event cannot be refused): no");
+        ran.allows().says("objects (this event cannot be blocked): no");
     }
 }
 

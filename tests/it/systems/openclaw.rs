@@ -426,7 +426,7 @@ fn a_block_voids_every_other_verdict() {
         .hook_for("before-tool-call", "30-no", &prints(&json!({ "block": true })))
         .hook_for("before-tool-call", "40-yes", &prints(&json!({ "block": false })));
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
-    let wanted = json!({ "block": true, "blockReason": "refused without a reason" });
+    let wanted = json!({ "block": true, "blockReason": "blocked without a reason" });
     assert_eq!(result(ran.exits(2)), wanted);
 }
 
@@ -444,7 +444,7 @@ fn an_approval_is_left_to_the_host_and_denied_if_nobody_gives_it() {
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
     let wanted = json!({
         "title": "Delete?: It cannot be undone.",
-        "description": "asked by `ask`",
+        "description": "question from `ask`",
         "timeoutBehavior": "deny",
     });
     assert_eq!(result(ran.exits(0)), json!({ "requireApproval": wanted }));
@@ -464,7 +464,7 @@ fn the_first_approval_wins_and_freezes_the_params() {
     let result = result(ran.exits(0));
     assert_eq!(result["params"], json!({ "command": "a" }));
     assert_eq!(result["requireApproval"]["title"], "first: It cannot be undone.");
-    assert_eq!(result["requireApproval"]["description"], "asked by `10-first`");
+    assert_eq!(result["requireApproval"]["description"], "question from `10-first`");
 }
 
 #[test]

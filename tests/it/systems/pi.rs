@@ -118,7 +118,7 @@ fn the_before_reasons_can_be_cancelled_and_no_other() {
             assert_eq!(result(&ran), json!({ "cancel": true }), "{reason}");
             ran.exits(2);
         } else {
-            ran.exits(0).says("cannot be refused");
+            ran.exits(0).says("cannot be blocked");
             assert_eq!(ran.stdout, "", "{reason}");
         }
     }
@@ -210,7 +210,7 @@ fn the_target_turn_is_told_of_branches_only() {
 #[test]
 fn an_unknown_reason_is_refused_with_the_known_ones() {
     let ran = pi(&Sandbox::new(), "session", &session("before_compct"));
-    ran.exits(2).says("`reason` tells which `session` it is, and `before_compct` is none");
+    ran.exits(2).says("`reason` says which `session` it is, and `before_compct` is none");
     ran.says("before_compact, compact, shutdown");
     assert_eq!(result(&ran), json!({ "cancel": true }));
     let ran = pi(&Sandbox::new(), "session", &json!({ "type": "session" }));

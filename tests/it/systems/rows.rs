@@ -102,7 +102,7 @@ fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
             }
             assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap(), wanted);
         } else {
-            ran.exits(0).says("objects (this event cannot be refused): no");
+            ran.exits(0).says("objects (this event cannot be blocked): no");
             // loom is told of an objection all the same.
             let is_native = matches!(binding.row.results, Results::Native);
             let told = if is_native { "{\"continue\":false,\"reason\":\"no\"}\n" } else { "" };

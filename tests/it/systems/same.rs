@@ -96,7 +96,7 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
         .says("`input` and `toolInput` are the same; give one of them");
     ask("session", "pi", json!({ "reason": "because" }))
         .exits(2)
-        .says("`reason` tells which `session` it is, and `because` is none that is known")
+        .says("`reason` says which `session` it is, and `because` is none that is known")
         .says("give one of start, before_switch,");
 }
 

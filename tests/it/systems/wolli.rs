@@ -171,7 +171,7 @@ fn a_tool_call_is_stopped_with_a_reason() {
 #[test]
 fn a_block_needs_no_reason_and_false_is_none() {
     let sandbox = hooks(&[("tool_call", "guard", &says(json!({ "block": true })))]);
-    let reason = "refused without a reason";
+    let reason = "blocked without a reason";
     let ran = sandbox.ask("wolli", "tool_call", &tool_call("ls"));
     ran.refuses_with(json!({ "block": true, "reason": reason }));
     let sandbox = hooks(&[("tool_call", "guard", &says(json!({ "block": false })))]);
@@ -452,7 +452,7 @@ fn hooks_of_wolli_decide_in_other_hosts() {
         .allows_with(json!({ "update": { "toolInput": { "command": "ls -l" } } }));
     ask("prompt.submit", json!({ "prompt": "hi" }))
         .allows_with(json!({ "update": { "handled": true } }));
-    ask("compact.pre", json!({})).blocks("refused without a reason");
+    ask("compact.pre", json!({})).blocks("blocked without a reason");
     ask("message.end", json!({ "message": { "role": "assistant" } })).allows();
     ask("agent.start", json!({ "messages": [{ "content": "0" }] }))
         .allows_with(json!({ "update": { "messages": [{ "content": "0" }, { "content": "a" }] } }));

@@ -162,7 +162,7 @@ fn a_dialog_is_withdrawn_when_its_hook_ends() {
 fn control_c_at_a_dialog_refuses() {
     for (body, text) in [(SELECT, "3. gamma"), (INPUT, "this) > "), (CONFIRM, "[y/N] ")] {
         let ran = decided(&asking("timeout=1m", body), &[at(text, "\u{3}")]);
-        ran.blocks_saying("hookrun was told to stop");
+        ran.blocks_saying("hookrun was interrupted");
     }
 }
 

@@ -58,13 +58,13 @@ pub(super) fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Vec<Change
     let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
     if is_foreign && before.is_some() && there != before {
         return Err(Failure::with_help(
-            format!("`{}` is a new hook, and an older one is kept beside it", file.display()),
+            format!("`{}` is a new hook, and an older one is kept next to it", file.display()),
             format!("remove the one that is not wanted: it, or `{}`", kept.display()),
         ));
     }
     if is_foreign && place.is_ours {
         return Err(Failure::with_help(
-            format!("`{}` stands in hookrun's own folder and is not hookrun's", file.display()),
+            format!("`{}` is in hookrun's own folder and is not hookrun's", file.display()),
             "move it away; it would not be run any more",
         ));
     }
@@ -161,7 +161,7 @@ pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -
             Act::Leave => {
                 writeln!(
                     out,
-                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept beside it"
+                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept next to it"
                 )?;
             }
         }

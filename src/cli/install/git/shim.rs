@@ -107,11 +107,11 @@ impl Shim<'_> {
         let cure = "install hookrun again, or remove this hook";
         let otherwise = if self.is_gate {
             format!(
-                "  echo \"hookrun: {name} refused: there is no hookrun at $hookrun or in PATH; {cure}: $0\" >&2\n  exit 1\n"
+                "  echo \"hookrun: {name} blocked: there is no hookrun at $hookrun or in PATH; {cure}: $0\" >&2\n  exit 1\n"
             )
         } else {
             format!(
-                "  echo \"hookrun: {name} was not told: there is no hookrun at $hookrun or in PATH; {cure}: $0\" >&2\n  found=\n"
+                "  echo \"hookrun: {name} ran no hooks: there is no hookrun at $hookrun or in PATH; {cure}: $0\" >&2\n  found=\n"
             )
         };
         format!(

@@ -17,7 +17,7 @@ const ASK: Sort = Sort {
     name: "ask",
     suits: |spec| spec.blocks && spec.carries("toolName"),
     directive: "tool=bash",
-    about: "this hook is asked about shell tools only, whatever a host\n# calls them.",
+    about: "this hook runs for shell tools only, under any host's\n# name for them.",
     bodies: Bodies {
         sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
 [ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
@@ -60,7 +60,7 @@ const REWRITE: Sort = Sort {
     name: "rewrite",
     suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
     directive: "rewrite tool=bash",
-    about: "this hook may rewrite, and is asked about shell tools only.",
+    about: "this hook may rewrite, and runs for shell tools only.",
     bodies: Bodies {
         sh: "",
         bash: "",

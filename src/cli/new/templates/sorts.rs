@@ -30,7 +30,7 @@ const COMMAND: Sort = Sort {
     name: "",
     suits: |_| false,
     directive: "description=\"say what it does\"",
-    about: "the description stands in the host's list of commands.",
+    about: "the host's list of commands shows the description.",
     bodies: Bodies {
         sh: r#"arguments=$(hookrun field args --default '') || exit 1
 if [ -z "$arguments" ]; then
@@ -73,14 +73,14 @@ const SHELL: Sort = Sort {
     name: "guard",
     suits: |spec| spec.blocks && spec.carries("toolName"),
     directive: "tool=bash",
-    about: "this hook is asked about shell tools only, whatever a host\n# calls them.",
+    about: "this hook runs for shell tools only, under any host's\n# name for them.",
     bodies: Bodies {
         sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
 [ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
 case ${HOOKRUN_ACTION_COMMAND-} in
 *'git push'*' --force'*)
-    echo 'a force push is refused; push to a branch of your own' >&2
+    echo 'force pushes are blocked; push to your own branch' >&2
     exit 1
     ;;
 esac
@@ -89,7 +89,7 @@ esac
 [[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
 if [[ ${HOOKRUN_ACTION_COMMAND-} == *'git push'*' --force'* ]]; then
-    echo 'a force push is refused; push to a branch of your own' >&2
+    echo 'force pushes are blocked; push to your own branch' >&2
     exit 1
 fi
 "#,
@@ -100,14 +100,14 @@ event = json.load(sys.stdin)
 # The action is the same in every host: kind, command, paths.
 command = (event.get("action") or {}).get("command") or ""
 if "git push" in command and " --force" in command:
-    sys.exit("a force push is refused; push to a branch of your own")
+    sys.exit("force pushes are blocked; push to your own branch")
 "#,
     },
     cases: r#"
 [[case]]
-name = "a force push is refused"
+name = "force pushes are blocked"
 context = { toolName = "bash", toolInput = { command = "git push --force origin main" } }
-expect = { decision = "block", reason = "^a force push is refused" }
+expect = { decision = "block", reason = "^force pushes are blocked" }
 
 [[case]]
 name = "another push is allowed"
@@ -131,7 +131,7 @@ const PATHS: Sort = Sort {
         sh: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
 [ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
-# The paths stand one a line: they are split there only, and a star in one is only a star.
+# There is one path a line: split only there, and take a star as a star.
 IFS='
 '
 set -f
@@ -147,7 +147,7 @@ done
         bash: r#"# A value that is too long for a variable is named here; what was not seen is not allowed.
 [[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
-# The paths stand one a line.
+# There is one path a line.
 while IFS= read -r path; do
     case ${path##*/} in
     .env | *.pem)
@@ -290,14 +290,14 @@ const VALUE: Sort = Sort {
         sh: r#"value=$(hookrun field @KEY@ --default '') || exit 1
 case $(printf '%s' "$value" | tr '[:upper:]' '[:lower:]') in
 *'@WORD@'*)
-    echo '@KEY@: "@WORD@" is refused' >&2
+    echo '@KEY@: "@WORD@" is blocked' >&2
     exit 1
     ;;
 esac
 "#,
         bash: r#"value=$(hookrun field @KEY@ --default '') || exit 1
 if [[ ${value,,} == *'@WORD@'* ]]; then
-    echo '@KEY@: "@WORD@" is refused' >&2
+    echo '@KEY@: "@WORD@" is blocked' >&2
     exit 1
 fi
 "#,
@@ -306,19 +306,19 @@ import sys
 
 value = json.load(sys.stdin).get("@KEY@")
 if "@WORD@" in (value if isinstance(value, str) else json.dumps(value)).lower():
-    sys.exit('@KEY@: "@WORD@" is refused')
+    sys.exit('@KEY@: "@WORD@" is blocked')
 "#,
     },
     cases: r#"
 [[case]]
-name = "`@WORD@` is refused"
+name = "`@WORD@` is blocked"
 context = { @KEY@ = @BAD@ }
-expect = { decision = "block", reason = '^@KEY@: "@WORD@" is refused$' }
+expect = { decision = "block", reason = '^@KEY@: "@WORD@" is blocked$' }
 
 [[case]]
 name = "so it is in capitals"
 context = { @KEY@ = @LOUD@ }
-expect = { decision = "block", reason = '^@KEY@: "@WORD@" is refused$' }
+expect = { decision = "block", reason = '^@KEY@: "@WORD@" is blocked$' }
 
 [[case]]
 name = "anything else is allowed"
@@ -358,7 +358,7 @@ if os.path.exists(os.path.join(os.environ["HOOKRUN_PROJECT_DIR"], "FREEZE")):
     },
     cases: r#"
 [[case]]
-name = "a freeze refuses"
+name = "a freeze blocks"
 files = { FREEZE = "", ".git/HEAD" = "" }
 expect = { decision = "block", reason = "^not now: the file FREEZE is there$" }
 
@@ -374,7 +374,7 @@ const WATCH: Sort = Sort {
     name: "",
     suits: |_| false,
     directive: "timeout=30s",
-    about: "how long this hook may run; nobody waits for it.",
+    about: "how long this hook may run; the host does not wait for it.",
     bodies: Bodies {
         sh: r#"# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
 echo "$HOOKRUN_EVENT" >>"${HOOKRUN_SEEN_LOG:-${HOOKRUN_STATE_DIR:?}/seen.log}"
@@ -395,7 +395,7 @@ with open(seen or os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a"
     },
     cases: r#"
 [[case]]
-name = "it notes what it is told"
+name = "it notes the event"
 env = { HOOKRUN_SEEN_LOG = "{case.folder}/seen.log" }
 expect = { decision = "allow", files = { "seen.log" = '@EVENT@' } }
 "#,
@@ -406,9 +406,9 @@ const FINDINGS: Sort = Sort {
     name: "findings",
     suits: has_written,
     directive: "tool='write|edit'",
-    about: "this hook is asked about tools that write only, whatever a\n# host calls them.",
+    about: "this hook runs for tools that write only, under any\n# host's name for them.",
     bodies: Bodies {
-        sh: r#"# The paths stand one a line: they are split there only, and a star in one is only a star.
+        sh: r#"# There is one path a line: split only there, and take a star as a star.
 IFS='
 '
 set -f
@@ -491,7 +491,7 @@ if os.path.exists(notes):
     },
     cases: r#"
 [[case]]
-name = "it tells the first line of the notes"
+name = "it prints the first line of the notes"
 files = { "NOTES.md" = "mind the gap\n", ".git/HEAD" = "" }
 expect = { decision = "allow", @SAID@ = "^Notes: mind the gap$" }
 

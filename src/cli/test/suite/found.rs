@@ -58,7 +58,7 @@ pub(super) fn find(
     if found.iter().all(|one| one.misplaced.is_some()) {
         let near = found.first().map(near).unwrap_or_default();
         let help = format!(
-            "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` beside {MANIFEST}; `hookrun man hookrun-suite` describes them. One event is decided by `hookrun test EVENT`"
+            "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; `hookrun man hookrun-suite` describes them. One event is decided by `hookrun test EVENT`"
         );
         return Err(Failure::with_help("there are no files of cases", help));
     }
@@ -168,7 +168,7 @@ fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut
         let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         let why = match (ending, depth) {
             ("toml", 0) => continue,
-            ("toml", _) => "lies in a folder of its own",
+            ("toml", _) => "is in a folder below",
             (other, _) if spelling::nearest(other, ["toml"]).is_some() => "does not end in .toml",
             _ => continue,
         };

@@ -17,7 +17,7 @@ use super::progress::Progress;
 use crate::cli::args::TestArgs;
 
 /// Tries every mutant, if that is asked for, with the cases that asked its hook in `played`. `None`
-/// also if hookrun was told to stop meanwhile: nothing is known then.
+/// also if hookrun was interrupted meanwhile: nothing is known then.
 pub(super) fn mutate(
     company: &Company<'_>,
     trials: &[&Trial],

@@ -129,7 +129,7 @@ fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
     }
 }
 
-/// The files that have changed, once some have; `None` when hookrun was told to stop.
+/// The files that have changed, once some have; `None` when hookrun was interrupted.
 fn wait_for_change(
     seen: &Snapshot,
     loaded: &Loaded,

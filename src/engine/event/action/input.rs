@@ -32,7 +32,7 @@ pub(super) type Entries<'a> = [(Cow<'a, str>, &'a str)];
 /// The action of a call of the tool `name`.
 ///
 /// # Errors
-/// When a key of the input stands twice.
+/// When a key of the input appears twice.
 pub(super) fn read(name: &str, input: Option<&str>) -> Result<Action, ContextError> {
     let kind = ActionKind::of_tool(name);
     let input = input.map(opened);

@@ -129,7 +129,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "subagent.target",
-        summary: "the host looks for who gets a subagent's answer",
+        summary: "the host chooses where a subagent's answer goes",
         aliases: &["subagent_delivery_target"],
         context: &[AGENT_ID, TARGET, SESSION_ID, CWD],
         rewrites: &[first("target")],

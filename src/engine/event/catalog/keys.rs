@@ -51,10 +51,10 @@ keys! {
     HANDLED                "handled"                 Boolean
         "false" "a hook dealt with it; the host goes no further"
     COMMAND_NAME           "commandName"             String  r#""review""#            "the slash command"
-    COMMAND_ARGS           "commandArgs"             String  r#""""#                  "what stands after it"
-    ARGS                   "args"                    String  r#""""#                  "what stands after the command"
+    COMMAND_ARGS           "commandArgs"             String  r#""""#                  "what follows it"
+    ARGS                   "args"                    String  r#""""#                  "what follows the command"
     STOP_HOOK_ACTIVE       "stopHookActive"          Boolean
-        "false" "it goes on only because a hook refused to stop"
+        "false" "it goes on only because a hook blocked the stop"
     LOOP_COUNT             "loopCount"               Integer "0"                      "how often that was so in a row"
     LAST_ASSISTANT_MESSAGE "lastAssistantMessage"    String  r#""Done.""#             "the model's last words"
     AGENT_ID               "agentId"                 String  r#""a-1""#               "the subagent"
@@ -62,14 +62,14 @@ keys! {
     TARGET                 "target"                  Any     "null"                   "where its answer goes instead"
     PROGRESS               "progress"                String  r#""reading""#           "what it is doing"
     TASK_ID                "taskId"                  String  r#""1""#                 "the task"
-    TASK_SUBJECT           "taskSubject"             String  r#""write tests""#       "what is to be done"
+    TASK_SUBJECT           "taskSubject"             String  r#""write tests""#       "what to do"
     TEAMMATE_NAME          "teammateName"            String  r#""reviewer""#          "the agent that has nothing to do"
     OPEN_ITEMS                  "todos"                   Array   r#"["write tests"]"#     "what is not done"
     ADDITIONS              "additions"               Array   "[]"                     "texts to add"
 
     // The model and its messages.
     MODEL                  "model"                   String  r#""some-model""#        "the model"
-    PROVIDER               "provider"                String  r#""some-provider""#     "who serves the model"
+    PROVIDER               "provider"                String  r#""some-provider""#     "the service that runs the model"
     PREVIOUS_MODEL         "previousModel"           String  r#""other-model""#       "the model until now"
     MESSAGE_COUNT          "messageCount"            Integer
         "1" "how many messages the model is given"
@@ -97,7 +97,7 @@ keys! {
     COMPACTION             "compaction"              Any
         "null" "a compaction to use instead of the host's own"
     COMPACTION_PROMPT      "prompt"                  String
-        r#""Summarize.""# "what the model is asked for the summary"
+        r#""Summarize.""# "the instructions for the summary"
     PRESERVED              "preserveData"            Any
         "null" "data that must outlive the compaction"
     METHOD                 "method"                  String  r#""prune""#             "how it is made smaller, in the host's word"
@@ -159,8 +159,8 @@ keys! {
     // Messages between people and an agent behind a gateway.
     CONTENT                "content"                 String  r#""hello""#             "the text"
     CHANNEL                "channel"                 String  r#""telegram""#          "the messenger it goes through"
-    SENDER_ID              "senderId"                String  r#""u-1""#               "who wrote it"
-    RECIPIENT              "recipient"               String  r#""u-1""#               "who will read it"
+    SENDER_ID              "senderId"                String  r#""u-1""#               "its author"
+    RECIPIENT              "recipient"               String  r#""u-1""#               "its readers"
     REPLY_PAYLOAD          "payload"                 Object  r#"{"text":"hello"}"#    "the whole message, as the host has it"
     REPLY                  "reply"                   Any
         "null" "what to reply without asking the model"

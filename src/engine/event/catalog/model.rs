@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "model.pre",
-        summary: "the model is about to be asked",
+        summary: "a request is about to go to the model",
         aliases: &[
             "BeforeModel",
             "before_model",

@@ -90,7 +90,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "notification",
-        summary: "the host tells the user something",
+        summary: "the host shows the user a message",
         aliases: &[],
         context: &[MESSAGE_TEXT, KIND, SESSION_ID, CWD],
         ..OBSERVER

@@ -137,7 +137,7 @@ fn assert_rules(spec: &EventSpec) {
     assert_eq!(changes_something, is_sequential, "{name}");
     assert!(
         spec.blocks || spec.on_failure == OnFailure::Allow,
-        "{name} fails closed and cannot be refused"
+        "{name} fails closed and cannot be blocked"
     );
     for rewrite in spec.rewrites.iter() {
         let field = &rewrite.field;
@@ -151,7 +151,7 @@ fn assert_sample(spec: &EventSpec) {
     assert_eq!(sample.to_string(), spec.sample(), "{name} is not compact");
     let sample = sample.as_object().unwrap();
     let keys: HashSet<&str> = spec.context.iter().map(|key| key.name.as_ref()).collect();
-    assert_eq!(keys.len(), spec.context.len(), "{name}: a key stands twice");
+    assert_eq!(keys.len(), spec.context.len(), "{name}: a key appears twice");
     assert_eq!(sample["event"], name.as_ref());
 
     for key in spec.context.iter() {

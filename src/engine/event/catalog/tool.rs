@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "permission.request",
-        summary: "the user is about to be asked to permit a tool",
+        summary: "a tool is about to need the user's permission",
         aliases: &["PermissionRequest", "permission_request", "permission.ask"],
         context: &[TOOL_NAME, TOOL_INPUT, SESSION_ID, CWD, TRANSCRIPT_PATH, PERMISSION_MODE],
         required: OF_A_TOOL,
@@ -151,7 +151,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "user.bash",
-        summary: "the user is about to run a command of their own",
+        summary: "the user is about to run a command",
         aliases: &["user_bash"],
         context: &[COMMAND, EXCLUDE_FROM_CONTEXT, OWN_RESULT, SESSION_ID, CWD],
         required: &[Borrowed("command")],

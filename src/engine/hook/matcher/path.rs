@@ -75,7 +75,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
     match written {
         "" => return problem("it is empty"),
-        _ if written.trim() != written => return problem("spaces stand around it"),
+        _ if written.trim() != written => return problem("there are spaces around it"),
         _ if written.starts_with('~') => {
             return problem("`~` is not expanded; write the whole path");
         }
@@ -90,7 +90,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
         {
             return problem("paths are compared without `.` and `..`");
         }
-        _ if written.contains("//") => return problem("two slashes stand together"),
+        _ if written.contains("//") => return problem("it has two slashes in a row"),
         _ if written.contains('|') => {
             return problem("alternatives are written {a,b}, or as a list");
         }

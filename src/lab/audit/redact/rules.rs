@@ -216,7 +216,7 @@ pub const RULES: &[Rule] = &[
         r"\b(?:hv[sbr]\.|pypi-Ag|gsk_|xai-|pplx-|r8_|nvapi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|lin_api_|figd_|gls?a?c?_|dckr_[op]at_|rubygems_|PMAK-|sntry[su]_|xkeysib-|tskey-|ATATT3|pul-|dp\.[ps]t\.|sq0(?:at|cs)p-|AGE-SECRET-KEY-1|ntn_|ph[cx]_|cfut_|CCIPAT_)[\w.=-]{20,}").with_digit(),
     rule("azure-key", "a key in a connection string of Azure", Hint::Assigned,
         r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}").with_digit(),
-    rule("signature", "the signature of an address that lets in whoever has it", Hint::Assigned,
+    rule("signature", "the signature of a pre-signed address", Hint::Assigned,
         r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}").of(Scope::Messages),
     rule("jwt", "a JSON web token", Hint::Words(&["eyJ"]),
         r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}").of(Scope::Messages),

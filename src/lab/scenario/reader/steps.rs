@@ -119,7 +119,7 @@ impl Reader<'_> {
                     Ok(_) => return Some(Input::Json(Placed { value: text.to_string(), at })),
                     Err(error) => {
                         let cause = format!("`context` is not a JSON object: {error}");
-                        let cure = "correct it; what is to be sent as it is goes into `stdin`";
+                        let cure = "correct it; to send other text, use `stdin`";
                         self.fault(Fault::new(cause, cure), value.span().start);
                     }
                 }

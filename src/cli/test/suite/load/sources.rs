@@ -70,7 +70,7 @@ impl Loader<'_> {
         let keys = Keys::of(specs, &bindings.unwrap_or_default());
         for (key, meant) in keys.slips(&context) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
-            let help = format!("did you mean `{meant}`? What is to be sent so goes into `stdin`");
+            let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
             self.fault(file, at, Failure::with_help(cause, help));
         }
     }
@@ -83,7 +83,7 @@ impl Loader<'_> {
             Err(error) => {
                 let at = Position { line: error.line().max(1), column: error.column().max(1) };
                 let cause = format!("is not a JSON object: {error}");
-                let cure = "correct it; what is to be sent as it is goes into `stdin`".to_string();
+                let cure = "correct it; to send other text, use `stdin`".to_string();
                 self.problem(problem(source, Some(at), cause, Some(cure)));
                 None
             }
