@@ -76,7 +76,7 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Decide recorded events again, and show what is decided otherwise
     #[command(
-        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no person is asked, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
+        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no question reaches a person, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
 
 Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks with errors."
     )]

@@ -256,8 +256,8 @@ fn ask_git(
     let is_over = || abort.times_raised() > 0;
     let git = Path::new("git");
     let asked = child::ask(git, arguments, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
-    let output = asked
-        .map_err(|error| Failure::new(format!("cannot get the changes from git: {error}")))?;
+    let output =
+        asked.map_err(|error| Failure::new(format!("cannot get the changes from git: {error}")))?;
     let Some(output) = output else {
         if abort.times_raised() > 0 {
             return Err(Failure::new(told_to_stop(abort.signal())));

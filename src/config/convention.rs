@@ -110,7 +110,7 @@ impl Loader<'_> {
             return None;
         }
         let line = signs::exits_with_one(&head.text)?;
-        let cause = format!("status 1 lets it pass in {}: `exit 1` blocks nothing", dialect.name);
+        let cause = format!("status 1 allows it in {}: `exit 1` blocks nothing", dialect.name);
         Some((Fault::new(cause, "block with `exit 2`, or add `on_failure=block`"), line))
     }
 

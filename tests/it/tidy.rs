@@ -103,15 +103,15 @@ const IMPURE: &[&str] = &["std::fs", "std::io", "Instant", "SystemTime", "rustix
 const HOSTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot", "wolli", "openclaw"];
 
 #[derive(Debug)]
-struct Source {
+pub(crate) struct Source {
     /// Below `src/`.
-    path: String,
+    pub(crate) path: String,
     /// Its code, without comments and without its unit tests.
-    code: String,
+    pub(crate) code: String,
     text: String,
 }
 
-fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     walk(&root, &mut files);

@@ -115,7 +115,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     why(&sandbox, &["--host", "claude"]).exits(1).says("no decision is like that, of 6 decisions");
     why(&sandbox, &["--host", "cluade"])
         .exits(1)
-        .says("there is this hookrun does not know the host `cluade`: did you mean `claude`?");
+        .says("there is no host `cluade`: did you mean `claude`?");
     why(&sandbox, &["--event", "tool.per"]).exits(1).says("did you mean `tool.pre`?");
     why(&sandbox, &["--since", "60y"]).exits(2).says("that is before 1970");
 }

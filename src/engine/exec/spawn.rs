@@ -3,7 +3,7 @@
 //! `std::process::Command` sorts and copies all variables at every start: with 50 of them that is
 //! 30 µs, a twentieth of what a hook of `/bin/sh` costs. No library has posix_spawn with a working
 //! directory as safe code, so this is the one file with unsafe code in it.
-#![expect(unsafe_code, reason = "posix_spawn, and what it is to be told of signals")]
+#![expect(unsafe_code, reason = "posix_spawn, and what it must know of signals")]
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;

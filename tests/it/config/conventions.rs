@@ -309,7 +309,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
         assert!(ran.stderr.contains(reason), "{command}: {ran:?}");
         sandbox.has_no_file("agent/decoy");
-        let is_wrong = reason.contains("looks for") || reason.contains("not beside");
+        let is_wrong = reason.contains("looks for") || reason.contains("not next to");
         let problems = sandbox.problems(&["--hooks", "policy"]);
         assert_eq!(!problems.is_empty(), is_wrong, "{command}: {problems:?}");
     }
