@@ -220,7 +220,7 @@ pub fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<Stri
         count => format!(" (and {count} more errors)"),
     };
     Some(format!(
-        "the hooks have errors: {}: {}{more}; `hookrun validate` with the same options shows what to mend",
+        "the hooks have errors: {}: {}{more}; `hookrun validate` with the same options shows what to fix",
         first.place(),
         first.cause
     ))

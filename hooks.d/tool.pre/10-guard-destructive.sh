@@ -144,7 +144,7 @@ judge_command() {
     chmod) judge_mode "$@" ;;
     chown | chgrp)
         case "$* " in *' 777:'* | *:777\ *)
-            refuse chmod-777 "\`$quoted\` gives files to nobody you know" "name the owner" ;;
+            refuse chmod-777 "\`$quoted\` gives files to an unknown owner" "name the owner" ;;
         esac ;;
     mkfs | mkfs.* | mke2fs | newfs | newfs_* | wipefs | mkswap | blkdiscard)
         refuse mkfs "\`$quoted\` wipes a file system" "ask the person to run this command" ;;
@@ -417,7 +417,7 @@ judge_pipe() {
         fi ;;
     esac
     [ "$fetched$executed" != yesyes ] || refuse pipe-to-shell \
-        'this runs a download that nobody has read' 'save it to a file, read it, then run the file'
+        'this runs a download unread' 'save it to a file, read it, then run the file'
     [ "$1$piped$words" != "&yes$before" ] || [ "$words" != "$name$tab" ] || refuse fork-bomb \
         "\`$name | $name &\` multiplies until the machine stops" 'run it once, and wait for it'
     [ -z "$piped$fed$feeds_shell" ] || return 0
@@ -425,7 +425,7 @@ judge_pipe() {
     for argument in $operands; do
         case $argument in -[ilaquesx] | -li | -il | --login | --interactive | --no*) ;; *) return 0 ;; esac
     done
-    refuse bare-shell "\`$quoted\` has nothing to run, and what is typed into it is checked by nobody" \
+    refuse bare-shell "\`$quoted\` has nothing to run, and no guard sees what is typed into it" \
         "run the commands themselves, or a file: sh -c '...', python3 file.py"
 }
 

@@ -128,7 +128,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     State(StateArgs),
     /// Make a host run hookrun, by its own settings
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so everybody who uses the file needs it there. `uninstall` puts back what was there."
+        after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so all users of the file need it there. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Take hookrun out of a host's settings again

@@ -111,7 +111,7 @@ fn checked(path: String) -> Result<String, Fault> {
         return fault(format!("`{path}` looks like a pattern, and the sandbox takes none"));
     }
     if path.starts_with('~') && path != "~" && !path.starts_with("~/") {
-        return fault(format!("`{path}` begins with the home folder of somebody else"));
+        return fault(format!("`{path}` begins with another user's home folder"));
     }
     Ok(path)
 }

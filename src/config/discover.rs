@@ -258,7 +258,7 @@ fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
         Err(error) => format!("cannot be looked at: {error}"),
     };
     let cause = format!("{cause}, and hooks are looked for in it");
-    problems.push(Fault::new(cause, "mend it, or remove it").in_file(standing, None));
+    problems.push(Fault::new(cause, "fix it, or remove it").in_file(standing, None));
     false
 }
 

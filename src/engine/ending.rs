@@ -133,7 +133,7 @@ pub const FAILURES: &[FailureRow] = &[
     },
     FailureRow {
         name: "lost",
-        what: "its exit status was taken by somebody else",
+        what: "another part of the program took its exit status",
         reason: "its exit status is not known: …",
     },
     FailureRow {

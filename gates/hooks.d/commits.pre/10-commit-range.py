@@ -349,7 +349,7 @@ def main():
         sys.exit(f"the commits were not judged: {refusal}")
     if errors:
         shown = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
-        reason = "the commits are refused:\n" + "\n".join(shown)
+        reason = "the commits are blocked:\n" + "\n".join(shown)
         print(json.dumps({"continue": False, "reason": reason, "findings": findings[:MOST_FINDINGS]}))
     else:
         print("1 commit is in order" if count == 1 else f"{count} commits are in order")

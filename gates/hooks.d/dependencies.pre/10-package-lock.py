@@ -433,7 +433,7 @@ def main():
     errors = [finding["message"] for finding in findings if finding["level"] == "error"]
     if errors:
         told = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
-        answer.update({"continue": False, "reason": "the lock file is refused:\n" + "\n".join(told)})
+        answer.update({"continue": False, "reason": "the lock file is blocked:\n" + "\n".join(told)})
     print(json.dumps(answer))
 
 

@@ -68,9 +68,9 @@ def is_there(file):
 def why(file):
     try:
         with open(file, "rb") as opened:
-            return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "nobody wrote down why"
+            return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "no reason is given"
     except OSError:
-        return "nobody can read why"
+        return "the reason is not readable"
 
 
 def check(event):

@@ -440,7 +440,7 @@ def main():
     if findings:
         told = [f"{one['path']}:{one['line']}: {one['message']}" for one in findings[:MOST_FINDINGS]]
         told += [f"and {len(findings) - MOST_FINDINGS} more"] * (len(findings) > MOST_FINDINGS)
-        reason = "the manifests are refused:\n" + "\n".join(told)
+        reason = "the manifests are blocked:\n" + "\n".join(told)
         print(json.dumps({"continue": False, "reason": reason, "findings": findings[:MOST_FINDINGS]}))
 
 

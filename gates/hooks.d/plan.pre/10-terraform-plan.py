@@ -806,7 +806,7 @@ def main():
     errors = [finding["message"] for finding in findings if finding["level"] == "error"]
     if errors:
         lines = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
-        answer.update({"continue": False, "reason": "the plan is refused:\n" + "\n".join(lines)})
+        answer.update({"continue": False, "reason": "the plan is blocked:\n" + "\n".join(lines)})
     print(json.dumps(answer))
 
 

@@ -26,7 +26,7 @@ pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
 /// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
 pub(super) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
-    let own = own.ok_or_else(|| Failure::new("it is not known where this program lies"))?;
+    let own = own.ok_or_else(|| Failure::new("cannot tell where this program is"))?;
     let real = own.canonicalize().ok();
     let search = env.search.clone().unwrap_or_default();
     let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));

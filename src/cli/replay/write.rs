@@ -72,7 +72,7 @@ impl NewRecording {
     pub(super) fn finish(self) -> Result<(), ReplayError> {
         let NewRecording { file, place, before } = self;
         if matches!(place, Place::Beside(_)) && Seen::at(&file) != before {
-            let problem = "somebody else has written to it meanwhile; it is left as it is, and \
+            let problem = "another program has written to it meanwhile; it is left as it is, and \
                            nothing is written: replay it again";
             return Err(fails(&file, &io::Error::other(problem)));
         }

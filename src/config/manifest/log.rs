@@ -54,6 +54,6 @@ impl Reader<'_> {
         };
         let last = problem.lines().last().unwrap_or_default().trim_start_matches("error: ");
         let cause = format!("`{text}` is not a regular expression for secrets: {last}");
-        self.fault(Fault::new(cause, "mend it; `'…'` needs no doubled backslashes"), at);
+        self.fault(Fault::new(cause, "fix it; `'…'` needs no doubled backslashes"), at);
     }
 }

@@ -148,7 +148,7 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
     if error.kind() == io::ErrorKind::NotFound && dangling {
         return StartError {
             problem: format!("`{shown}` is a link to a file that does not exist"),
-            cure: "mend or remove the link".to_string(),
+            cure: "fix or remove the link".to_string(),
         };
     }
     if error.kind() == io::ErrorKind::NotFound {

@@ -501,7 +501,7 @@ fn paths_that_cannot_be_meant_are_mistakes() {
         ("write = \"\"", "write=''", "write`|is empty"),
         ("read = [\"a\", \"\"]", "read=", "read`|is empty"),
         ("write = \"src/*.c\"", "write=src/*.c", "looks like a pattern"),
-        ("read = \"~root\"", "read=~root", "somebody else"),
+        ("read = \"~root\"", "read=~root", "another user"),
         ("read = 3", "read", "read`"),
         ("network = \"yes\"", "network=yes", "takes true or false"),
         ("required = 1", "required=1", "takes true or false"),

@@ -94,7 +94,7 @@ never_runs! {
         interpreted_by(Sandbox::new().file("shell", ""), "shell") => "/shell`", "check both";
     a_script_that_is_its_own_interpreter_never_runs:
         interpreted_by(Sandbox::new(), HOOK) => "cannot start", "";
-    a_link_to_nothing_never_runs: link("nowhere") => "link", "mend or remove the link";
+    a_link_to_nothing_never_runs: link("nowhere") => "link", "fix or remove the link";
     links_in_a_circle_never_run: link("hook") => HOOK, "check the path";
     a_device_never_runs: link("/dev/null") => "is not a file", "put an executable file there";
     a_device_without_end_never_runs: link("/dev/zero") => "is not a file", "executable";

@@ -164,7 +164,7 @@ fn what_is_recorded_meanwhile_is_not_written_over() {
     let sandbox = sandbox.hook("10-guard.sh", "echo '{}' >> \"$HOOKRUN_PROJECT_DIR/events.jsonl\"");
     replay(&sandbox, &["events.jsonl", "--write", "events.jsonl"])
         .exits(2)
-        .says("somebody else has written to it meanwhile; it is left as it is");
+        .says("another program has written to it meanwhile; it is left as it is");
     assert_eq!(sandbox.read("events.jsonl").lines().last(), Some("{}"));
 }
 

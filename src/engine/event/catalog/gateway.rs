@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "message.out",
-        summary: "a message to somebody is about to be sent",
+        summary: "a message is about to be sent",
         aliases: &["message_sending", "message-sending", "reply_payload_sending"],
         context: &[CONTENT, REPLY_PAYLOAD, CHANNEL, RECIPIENT, SESSION_ID],
         rewrites: &[chain("content")],
@@ -48,14 +48,14 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "poll.vote",
-        summary: "somebody has voted in a poll",
+        summary: "a person has voted in a poll",
         aliases: &["poll_vote_received"],
         context: &[VOTE, CHANNEL, SENDER_ID, SESSION_ID],
         ..NOTICE
     },
     Row {
         name: "pairing.request",
-        summary: "somebody asks to talk to the agent",
+        summary: "a person asks to talk to the agent",
         aliases: &["channel_pairing_requested"],
         context: &[CHANNEL, SENDER_ID],
         ..NOTICE
