@@ -163,7 +163,7 @@ fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
     let notes = deciding(run).map(|trace| trace.notes.as_slice()).unwrap_or_default();
     scenario.expected.iter().any(is_to_refuse)
         && run.outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Policy)
-        && notes.iter().any(|note| note.starts_with("after it had refused"))
+        && notes.iter().any(|note| note.starts_with("it had blocked, and then failed"))
 }
 
 /// The trace of the hook that refused.
