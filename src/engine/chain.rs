@@ -3,6 +3,7 @@
 mod links;
 mod surroundings;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -272,55 +273,62 @@ impl Chain<'_> {
         }
         let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
         let seen = self.seen();
-        let spec = seen.spec();
         let facts = facts(seen, self.surroundings);
         let (cwd, cwd_note) = working_directory(seen, self.surroundings);
         // Until the end of the step: a dialog of a hook that has ended is withdrawn.
-        let seats: Vec<Option<Seat>> = hooks.iter().map(|hook| self.seat(hook, &facts)).collect();
-        let own = |(hook, seat): (&Arc<Hook>, &Option<Seat>)| {
-            let mut own = self.variables(hook, &facts);
-            own.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
-            own
-        };
-        let variables: Vec<Vec<(String, String)>> = hooks.iter().zip(&seats).map(own).collect();
-        let absent: Vec<Vec<&str>> =
-            variables.iter().map(|set| absent(set, &self.surroundings.inherited)).collect();
-        let search = self.surroundings.search.as_deref();
-        let jobs: Vec<Job<'_>> = hooks
+        let mut prepared: Vec<Prepared<'_>> = turns
             .iter()
-            .zip(variables.into_iter().zip(payloads))
-            .zip(&absent)
-            .zip(&seats)
-            .zip(turns)
-            .map(|((((hook, (variables, payload)), without), seat), turn)| {
-                if let Some(job) = self.call(hook) {
-                    return job;
-                }
-                let program = whole(hook, spec.blocks, &variables)
-                    .and_then(|()| command::resolve(&hook.handler, search));
-                let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
-                let permit = turn.permit(seen);
-                let timeout = hook.timeout(spec);
-                let cwd = hook.folder.clone().or_else(|| cwd.clone());
-                Job {
-                    hook,
-                    runs: program.map(Runs::Program),
-                    payload,
-                    environment: self.surroundings.variables.as_deref(),
-                    variables,
-                    without,
-                    cwd,
-                    timeout,
-                    permit,
-                    walls,
-                    notes,
-                    clock: seat.as_ref().map(Seat::clock),
-                }
-            })
+            .zip(payloads)
+            .map(|(turn, payload)| self.prepared(turn, payload, &facts))
             .collect();
+        let jobs: Vec<Job<'_>> =
+            prepared.iter_mut().map(|one| self.job(one, cwd.as_ref())).collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(hooks));
         add_notes(cwd_note, seen, hooks, &mut traces);
         traces
+    }
+
+    /// What a turn needs before its job is made.
+    fn prepared<'t>(
+        &'t self,
+        turn: &'t Turn,
+        payload: Arc<Payload>,
+        facts: &[(&'static str, String)],
+    ) -> Prepared<'t> {
+        let seat = self.seat(&turn.hook, facts);
+        let mut variables = self.variables(&turn.hook, facts);
+        variables.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
+        let absent = absent(&variables, &self.surroundings.inherited);
+        Prepared { turn, payload, seat, variables, absent }
+    }
+
+    /// The job of a turn, which takes the payload and the variables.
+    fn job<'t>(&'t self, prepared: &'t mut Prepared<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
+        let Prepared { turn, payload, seat, variables, absent } = prepared;
+        let hook = &turn.hook;
+        if let Some(job) = self.call(hook) {
+            return job;
+        }
+        let seen = self.seen();
+        let search = self.surroundings.search.as_deref();
+        let variables = std::mem::take(variables);
+        let program = whole(hook, seen.spec().blocks, &variables)
+            .and_then(|()| command::resolve(&hook.handler, search));
+        let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
+        Job {
+            hook,
+            runs: program.map(Runs::Program),
+            payload: Arc::clone(payload),
+            environment: self.surroundings.variables.as_deref(),
+            variables,
+            without: absent,
+            cwd: hook.folder.as_ref().or(cwd).cloned(),
+            timeout: hook.timeout(seen.spec()),
+            permit: turn.permit(seen),
+            walls,
+            notes,
+            clock: seat.as_ref().map(Seat::clock),
+        }
     }
 
     /// Where a hook can ask a person, or send messages.
@@ -448,6 +456,16 @@ impl Chain<'_> {
             self.merger.rewritten(Rewritten { hook, field, old, new, rejected });
         }
     }
+}
+
+/// A turn with what its job borrows.
+struct Prepared<'t> {
+    turn: &'t Turn,
+    payload: Arc<Payload>,
+    seat: Option<Seat>,
+    variables: Vec<(String, String)>,
+    /// Our variables that hookrun has and the hook does not get.
+    absent: Vec<&'t str>,
 }
 
 /// A hook whose turn it is.
