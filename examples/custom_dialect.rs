@@ -8,9 +8,9 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 
-use hookrun::dialects::tools::Tools;
+use hookrun::dialects::tools::HostTools;
 use hookrun::dialects::{
-    Binding, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite,
+    Binding, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, Results, key, rewrite,
 };
 use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runner};
 
@@ -22,16 +22,16 @@ static MAIL: Dialect = Dialect {
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[DialectEvent {
         name: "letter_out",
         event: "message.out",
         keys: &[("text", "content"), ("to", "recipient")],
         results: Results::Keys(&[
-            key("hold", Says::Refusal),
-            key("because", Says::Reason),
-            key("text", Says::Field("content")),
+            key("hold", KeyMeaning::Refusal),
+            key("because", KeyMeaning::Reason),
+            key("text", KeyMeaning::Field("content")),
         ]),
         blocks: true,
         rewrites: &[rewrite("content", Merge::Chain)],

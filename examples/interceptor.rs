@@ -5,7 +5,9 @@
 
 use std::io::{self, Write};
 
-use hookrun::interceptor::{After, Before, Intercepted, Interceptors, ToolCall, ToolResult, Tools};
+use hookrun::interceptor::{
+    After, CallChange, Intercepted, Interceptors, ToolCall, ToolResult, ToolSet,
+};
 use hookrun::{Environment, Event, Hook, Registry, Runner, Verdict};
 use serde_json::{Value, json};
 
@@ -13,12 +15,12 @@ fn interceptors() -> Interceptors {
     let mut all = Interceptors::default();
     // Every path is one of this tenant's.
     all.before("tenant", "read", |call| match call.input["path"].as_str() {
-        Some(path) => Before::Rewrite(json!({ "path": format!("/tenants/acme/{path}") })),
-        None => Before::Veto("no path".to_string()),
+        Some(path) => CallChange::Rewrite(json!({ "path": format!("/tenants/acme/{path}") })),
+        None => CallChange::Veto("no path".to_string()),
     });
-    all.before("no-network", "fetch", |_| Before::Veto("there is no network here".to_string()));
+    all.before("no-network", "fetch", |_| CallChange::Veto("there is no network here".to_string()));
     // No tool gives a password away.
-    all.after("no-secrets", Tools::All, |_, result| match result.value.as_str() {
+    all.after("no-secrets", ToolSet::All, |_, result| match result.value.as_str() {
         Some(text) if text.contains("hunter2") => {
             let value = Value::from(text.replace("hunter2", "[removed]"));
             After::Rewrite(ToolResult { value, ..result.clone() })

@@ -51,8 +51,8 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
-use exit::{Exit, Failure};
-use sink::{Shape, Sink};
+use exit::{CommandFailure, ExitStatus};
+use sink::{OutputShape, Sink};
 use streams::Leavable;
 
 /// Reads the command line of this process and does what it says.
@@ -74,9 +74,9 @@ pub fn main() -> ExitCode {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             say(&failure);
-            Exit::CouldNot
+            ExitStatus::CouldNot
         }
-        Err(_) => Exit::CouldNot,
+        Err(_) => ExitStatus::CouldNot,
     };
     exit.into()
 }
@@ -117,13 +117,13 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
 
 /// Prints the help that was asked for, or what is wrong with the command line. What was typed may
 /// have come from anywhere.
-fn tell(error: &clap::Error) -> Exit {
+fn tell(error: &clap::Error) -> ExitStatus {
     if error.use_stderr() {
         streams::complaint(&error.render().ansi().to_string());
-        return Exit::CouldNot;
+        return ExitStatus::CouldNot;
     }
     let _ = error.print();
-    Exit::Yes
+    ExitStatus::Yes
 }
 
 fn dispatch(cli: &Cli) -> exit::Result {
@@ -134,7 +134,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
     let mut out: Box<dyn Write> = match (&cli.command, shape) {
         // `send` keeps what nobody takes.
         (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
-        (_, Shape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
+        (_, OutputShape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
         (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
     };
     let ended = command(cli, &env, &mut out);
@@ -170,7 +170,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     }
 }
 
-fn say(failure: &Failure) {
+fn say(failure: &CommandFailure) {
     // A name may have lines, too; set in, none of them looks like one of ours.
     let set_in = |text: &str| text.replace('\n', "\n    ");
     let mut text = format!("error: {}\n", set_in(&failure.message));

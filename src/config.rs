@@ -35,16 +35,16 @@ pub use directive::line_of as line_of_directive;
 pub use discover::{Choice, Layer};
 pub use embed::{ConfigError, RunnerBuilder};
 pub use env::{Environment, Inside};
-use loader::Loader;
-pub use loose::{Loose, Origin};
+use loader::ConfigLoader;
+pub use loose::{Loose, LooseOrigin};
 use manifest::Manifest;
-use problem::{Fault, Lines};
+use problem::{Fault, LineIndex};
 pub use problem::{Position, Problem, Severity};
 use settings::Operator;
 
 /// How much of the configuration is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum ConfigScope<'a> {
     /// All of it.
     All,
     /// The hooks of one event. Files that could hold such hooks are read in full; the drop-ins
@@ -82,7 +82,7 @@ pub struct LogSettings {
 
 impl Config {
     /// Reads the layers that `choice` asks for.
-    pub fn load(choice: &Choice, env: &Environment, scope: Scope<'_>) -> Config {
+    pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
         let discover::Discovered { layers, project, mut problems } =
             discover::find_layers(choice, env);
         let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
@@ -104,7 +104,8 @@ impl Config {
         let all = manifests.iter().flatten();
         let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
         let (hooks, seen) = (Vec::new(), HashSet::new());
-        let mut loader = Loader { catalog: &catalog, misdeclared, scope, hooks, problems, seen };
+        let mut loader =
+            ConfigLoader { catalog: &catalog, misdeclared, scope, hooks, problems, seen };
         for (layer, manifests) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
             for place in layer.places() {
@@ -270,7 +271,7 @@ fn read_manifest(
         Ok(text) => read(&text, file),
         Err(error) => {
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let at = Lines::of(&text).position(error.utf8_error().valid_up_to());
+            let at = LineIndex::of(&text).position(error.utf8_error().valid_up_to());
             let fault = Fault::new("is not UTF-8", "save it as UTF-8");
             (Manifest::default(), vec![fault.in_file(file, Some(at))])
         }

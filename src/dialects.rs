@@ -41,10 +41,10 @@ use crate::engine::event::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedu
 use crate::engine::spelling;
 
 pub use context::DecodeError;
-pub use form::{Form, Hear, Heard, On, Put, Refuses, Say};
-pub use results::{Act, Key, Results, Says, key};
-use tools::Tools;
-use variables::Variable;
+pub use form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+pub use results::{Act, KeyMeaning, ReplyKey, Results, key};
+use tools::HostTools;
+use variables::HostVariable;
 pub use wait::{LATEST, MARGIN, Wait};
 
 /// What a host gets.
@@ -76,9 +76,9 @@ pub struct Dialect {
     /// Of hooks of one event that run the same, the first runs.
     pub runs_once: bool,
     /// What it calls its tools and gives them.
-    pub tools: &'static Tools,
+    pub tools: &'static HostTools,
     /// The variables that it sets for its hooks.
-    pub variables: &'static [Variable],
+    pub variables: &'static [HostVariable],
     /// Its events.
     pub events: &'static [DialectEvent],
 }
@@ -315,7 +315,7 @@ impl DialectEvent {
             rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
         }
         let has_fields = match self.results {
-            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Field(_))),
+            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, KeyMeaning::Field(_))),
             Results::Native | Results::Whole(_) | Results::Form(_) => false,
         };
         if self.keeps_thrown && has_fields {
@@ -415,33 +415,35 @@ mod tests {
                 Results::Native | Results::Form(_) => true,
                 Results::Whole(_) => false,
                 Results::Keys(keys) => keys.iter().any(|key| match key.says {
-                    Says::Refusal => true,
-                    Says::Action(words) => {
+                    KeyMeaning::Refusal => true,
+                    KeyMeaning::Action(words) => {
                         words.iter().any(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))
                     }
-                    Says::Field(field) => self.claims(field),
-                    Says::Reason
-                    | Says::Entry { .. }
-                    | Says::Question(_)
-                    | Says::Context
-                    | Says::Output => false,
+                    KeyMeaning::Field(field) => self.claims(field),
+                    KeyMeaning::Reason
+                    | KeyMeaning::Entry { .. }
+                    | KeyMeaning::Question(_)
+                    | KeyMeaning::Context
+                    | KeyMeaning::Output => false,
                 }),
             }
         }
 
         fn fields(&self) -> Vec<&'static str> {
-            let of_key = |key: &Key| match key.says {
-                Says::Field(field) | Says::Entry { field, .. } => vec![field],
-                Says::Action(words) => {
+            let of_key = |key: &ReplyKey| match key.says {
+                KeyMeaning::Field(field) | KeyMeaning::Entry { field, .. } => vec![field],
+                KeyMeaning::Action(words) => {
                     let claimed = |(_, act): &(&str, Act)| match act {
                         Act::Claim(field) => Some(*field),
                         Act::Pass | Act::Rewrite | Act::Refuse => None,
                     };
                     words.iter().filter_map(claimed).collect()
                 }
-                Says::Refusal | Says::Reason | Says::Question(_) | Says::Context | Says::Output => {
-                    Vec::new()
-                }
+                KeyMeaning::Refusal
+                | KeyMeaning::Reason
+                | KeyMeaning::Question(_)
+                | KeyMeaning::Context
+                | KeyMeaning::Output => Vec::new(),
             };
             match self.results {
                 Results::Native => Vec::new(),

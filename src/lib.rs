@@ -120,15 +120,16 @@ pub use engine::hook::matcher::MatcherError;
 pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
 pub use engine::interceptor::{self, Interceptors};
 pub use engine::outcome::{
-    Cause, Decision, Finding, Notice, Outcome, Question, Refusal, Rewritten, Said, Settled, Verdict,
+    Cause, Decision, Finding, HookText, Notice, Outcome, Question, Refusal, Rewritten, Settled,
+    Verdict,
 };
 pub use engine::registry::Registry;
 pub use engine::reminder::{Reminder, Reminders, refused_result};
 pub use engine::run::{Allowed, Captured, Ending, Exit, Fate, HookRun, Run, StartError, Trace};
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
-pub use engine::ui::{Answer, Asker, Kind, Request, Ui};
-pub use lab::audit::{Journal, Log, Redactor};
+pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
+pub use lab::audit::{DecisionLog, Journal, Redactor};
 
 /// What this package's own program, tests, benches and examples of dialects look at. It promises
 /// nothing: any release may change it.

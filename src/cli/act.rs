@@ -15,9 +15,9 @@ use crate::engine::event::Context;
 use rustix::fs::OFlags;
 use serde_json::json;
 
-use crate::cli::args::{Act, ActArgs};
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::input::{self, Deadline, Input};
+use crate::cli::args::{ActArgs, HiddenCommand};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::input::{self, Deadline, StdinInput};
 use crate::cli::streams;
 
 /// The log of actions, in the folder of hookrun's state.
@@ -26,28 +26,31 @@ const LOG: &str = "actions.log";
 /// Does one action for the event on stdin.
 pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
-    let Input::Event { context, .. } = input::read(deadline, None)? else {
-        return Err(Failure::with_help("no event on stdin", "it is a hook: hookrun starts it"));
+    let StdinInput::Event { context, .. } = input::read(deadline, None)? else {
+        return Err(CommandFailure::with_help(
+            "no event on stdin",
+            "it is a hook: hookrun starts it",
+        ));
     };
     match &args.action {
-        Act::Log { level } => {
+        HiddenCommand::Log { level } => {
             let line = log_line(level, &args.profile, &context);
             streams::remark(&line);
             tell(log(env, &line), "the log of actions");
         }
-        Act::Save { folder, file } => {
+        HiddenCommand::Save { folder, file } => {
             let file = folder.join(file);
             let line = payload(&args.profile, &context)?;
             tell(save(folder, &file, &line), &file.to_string_lossy());
         }
-        Act::Payload => out.write_all(payload(&args.profile, &context)?.as_bytes())?,
-        Act::Ask => {
+        HiddenCommand::Payload => out.write_all(payload(&args.profile, &context)?.as_bytes())?,
+        HiddenCommand::Ask => {
             let tool = context.string("toolName").unwrap_or_default();
             let question = format!("profile `{}` asks: may `{tool}` run?", args.profile);
             writeln!(out, "{}", json!({ "ask": question }))?;
         }
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// What failed is told, and changes nothing.
@@ -72,7 +75,7 @@ fn payload(profile: &str, context: &Context) -> Result<String> {
     let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let head = json!({ "v": 1, "ts": millis, "profile": profile, "event": event }).to_string();
     let body = String::from_utf8(context.to_json())
-        .map_err(|_| Failure::new("the event on stdin is not UTF-8"))?;
+        .map_err(|_| CommandFailure::new("the event on stdin is not UTF-8"))?;
     // The context keeps the very bytes of its numbers and strings.
     Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
 }

@@ -17,7 +17,7 @@ use crate::dialects::{DIALECTS, git, native};
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use hidden::{Act, ActArgs, KeepArgs, SuperviseArgs};
+pub(crate) use hidden::{ActArgs, HiddenCommand, KeepArgs, SuperviseArgs};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, UiArgs};
 pub(crate) use new::NewArgs;
@@ -26,7 +26,7 @@ pub(crate) use suites::SuiteArgs;
 pub(crate) use vectors::{TestFormat, VectorArgs};
 pub(crate) use why::{FilterArgs, WhyArgs};
 
-use crate::cli::sink::Shape;
+use crate::cli::sink::OutputShape;
 
 /// Runs hooks: small programs that run before or after an action and can block it.
 #[derive(Debug, Parser)]
@@ -159,21 +159,21 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
 
 impl Command {
     /// What it writes on stdout.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> OutputShape {
         match self {
-            Command::Test(args) => Shape::of(args.format.name()),
+            Command::Test(args) => OutputShape::of(args.format.name()),
             Command::Why(args) => args.format.shape(),
-            Command::Replay(args) => Shape::of(&args.format),
+            Command::Replay(args) => OutputShape::of(&args.format),
             Command::List(args) => args.format.shape(),
             Command::Show(args) => args.format.shape(),
             Command::Events(args) => args.format.shape(),
-            Command::Validate(args) => Shape::of(&args.format),
-            Command::Doctor(args) => Shape::of(&args.format),
-            Command::New(args) if args.dry_run => Shape::Lines,
-            Command::Install(args) if args.place.dry_run => Shape::Lines,
-            Command::Uninstall(args) if args.place.dry_run => Shape::Lines,
-            Command::New(_) | Command::Install(_) | Command::Uninstall(_) => Shape::People,
-            Command::Schema(_) => Shape::Json,
+            Command::Validate(args) => OutputShape::of(&args.format),
+            Command::Doctor(args) => OutputShape::of(&args.format),
+            Command::New(args) if args.dry_run => OutputShape::Lines,
+            Command::Install(args) if args.place.dry_run => OutputShape::Lines,
+            Command::Uninstall(args) if args.place.dry_run => OutputShape::Lines,
+            Command::New(_) | Command::Install(_) | Command::Uninstall(_) => OutputShape::People,
+            Command::Schema(_) => OutputShape::Json,
             Command::Run(_)
             | Command::Field(_)
             | Command::Ui(_)
@@ -183,7 +183,7 @@ impl Command {
             | Command::Man(_)
             | Command::Supervise(_)
             | Command::Keep(_)
-            | Command::Act(_) => Shape::Values,
+            | Command::Act(_) => OutputShape::Values,
         }
     }
 }
@@ -387,10 +387,10 @@ pub(crate) enum TextFormat {
 }
 
 impl TextFormat {
-    fn shape(self) -> Shape {
+    fn shape(self) -> OutputShape {
         match self {
-            TextFormat::Human => Shape::People,
-            TextFormat::Json => Shape::Json,
+            TextFormat::Human => OutputShape::People,
+            TextFormat::Json => OutputShape::Json,
         }
     }
 }

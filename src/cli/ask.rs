@@ -8,7 +8,7 @@ use crate::config::Environment;
 use crate::engine::exec::Abort;
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::ui::caller::{Outer, named};
-use crate::engine::ui::{Answer, Asker, PATIENCE, Request, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
 
 use crate::cli::terminal::Terminal;
 
@@ -46,9 +46,9 @@ impl Person {
             Person::Around(outer) => {
                 let (title, message) = (named(asker, question), String::new());
                 match outer.pass(asker, Request::Confirm { title, message }) {
-                    Answer::Yes(yes) => Some(yes),
-                    Answer::Nobody | Answer::Cancelled | Answer::Text(_) => None,
-                    Answer::Done | Answer::Refused(_) => None,
+                    DialogAnswer::Yes(yes) => Some(yes),
+                    DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Text(_) => None,
+                    DialogAnswer::Done | DialogAnswer::Refused(_) => None,
                 }
             }
         }

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
 use crate::engine::event::{Context, Event, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::FormOfCall;
 
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 use crate::cli::run::find_event;
 
 /// The event that a command line names, and whose words the host speaks.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct EventRequest<'a> {
     name: &'a str,
     dialect: Option<&'static Dialect>,
     /// The events that the name means in the host's dialect; several where the context tells.
@@ -49,7 +49,7 @@ pub(crate) fn named_in(
         Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
         None => format!("name the event: `hookrun {command} EVENT`"),
     };
-    Err(Failure::with_help(wrong, cure))
+    Err(CommandFailure::with_help(wrong, cure))
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
@@ -70,25 +70,25 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
                 format!("name it: `{command}`, or `{command} --host HOST`")
             }
         };
-        Failure::with_help(doubt.to_string(), cure)
+        CommandFailure::with_help(doubt.to_string(), cure)
     })?;
     Ok((told.event, told.dialect))
 }
 
 /// How the host is answered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Host {
+pub(crate) struct HostReply {
     binding: Option<Binding>,
     is_other_spelling: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> EventRequest<'a> {
     /// An event by its name, in `dialect`, or natively.
-    pub(crate) fn new(name: &'a str, dialect: &str) -> Asked<'a> {
+    pub(crate) fn new(name: &'a str, dialect: &str) -> EventRequest<'a> {
         let dialect = dialects::find(dialect);
         let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
         let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
-        Asked { name, dialect, bindings, canonical }
+        EventRequest { name, dialect, bindings, canonical }
     }
 
     /// Whether the host's dialect has no such event.
@@ -145,10 +145,10 @@ impl<'a> Asked<'a> {
         Config::load(choice, env, self.scope()).for_host(self.dialect)
     }
 
-    fn scope(&self) -> Scope<'_> {
+    fn scope(&self) -> ConfigScope<'_> {
         match self.canonical.as_slice() {
-            [] => Scope::Event(self.name),
-            names => Scope::Events(names),
+            [] => ConfigScope::Event(self.name),
+            names => ConfigScope::Events(names),
         }
     }
 
@@ -159,7 +159,7 @@ impl<'a> Asked<'a> {
         }
         let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(self.name));
         match of_dialect {
-            Some(nearest) => Err(Failure::with_help(
+            Some(nearest) => Err(CommandFailure::with_help(
                 format!("unknown event `{}`", self.name),
                 format!("did you mean `{nearest}`?"),
             )),
@@ -168,28 +168,28 @@ impl<'a> Asked<'a> {
     }
 
     /// The event, from a context in the host's words.
-    pub(crate) fn event(&self, config: &Config, context: Context) -> Result<(Event, Host)> {
+    pub(crate) fn event(&self, config: &Config, context: Context) -> Result<(Event, HostReply)> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
         }
         let told = Dialect::tell_apart(&self.bindings, &context);
-        let binding = told.map_err(|error| Failure::new(error.to_string()))?;
+        let binding = told.map_err(|error| CommandFailure::new(error.to_string()))?;
         let is_other_spelling = binding.is_other_spelling(&context);
         let decoded = binding.decode(context);
-        let context = decoded.map_err(|error| Failure::new(error.to_string()))?;
+        let context = decoded.map_err(|error| CommandFailure::new(error.to_string()))?;
         let (event, host) = self.in_our_words(config, context, Some(binding))?;
-        Ok((event, Host { is_other_spelling, ..host }))
+        Ok((event, HostReply { is_other_spelling, ..host }))
     }
 
     /// An event made up: of several that the name means, the first.
-    pub(crate) fn sample(&self, config: &Config, cwd: &Path) -> Result<(Event, Host)> {
+    pub(crate) fn sample(&self, config: &Config, cwd: &Path) -> Result<(Event, HostReply)> {
         let binding = self.bindings.first().copied();
         let spec = match binding {
             Some(binding) => binding.spec(),
             None => find_event(config, self.name)?.as_ref().clone(),
         };
-        let mut context =
-            Context::parse(spec.sample()).map_err(|error| Failure::new(error.to_string()))?;
+        let mut context = Context::parse(spec.sample())
+            .map_err(|error| CommandFailure::new(error.to_string()))?;
         if spec.carries("cwd") {
             context.set("cwd", &cwd.to_string_lossy().into());
         }
@@ -207,7 +207,7 @@ impl<'a> Asked<'a> {
         config: &Config,
         context: Context,
         binding: Option<Binding>,
-    ) -> Result<(Event, Host)> {
+    ) -> Result<(Event, HostReply)> {
         let spec = match binding {
             Some(binding) => std::sync::Arc::new(binding.spec()),
             None => find_event(config, self.name)?,
@@ -221,7 +221,7 @@ impl<'a> Asked<'a> {
                 Err(_) => None,
             });
             let other = other.filter(|other| *other != native::NAME);
-            Failure::new(match other {
+            CommandFailure::new(match other {
                 Some(dialect) => format!(
                     "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
                      suite `host = \"{dialect}\"`"
@@ -229,7 +229,7 @@ impl<'a> Asked<'a> {
                 None => error.to_string(),
             })
         })?;
-        Ok((event, Host { binding, is_other_spelling: false }))
+        Ok((event, HostReply { binding, is_other_spelling: false }))
     }
 
     /// The name of the host's dialect.
@@ -252,7 +252,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Host {
+impl HostReply {
     /// The outcome in the host's words.
     pub(crate) fn reply(self, outcome: &Outcome) -> Reply {
         match self.binding {

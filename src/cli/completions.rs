@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use crate::config::env::{COMPLETE, completing};
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{DIALECTS, git};
 use crate::engine::event::EventSpec;
 use clap::{Arg, Command as CommandLine, CommandFactory, ValueHint};
@@ -14,14 +14,14 @@ use clap_complete::env::{Bash, EnvCompleter, Shells};
 
 use crate::cli::args::{Cli, CompletionsArgs};
 use crate::cli::events::COMMON;
-use crate::cli::exit::{Exit, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::man;
 use crate::cli::streams;
 
-type Words = fn() -> Vec<CompletionCandidate>;
+type CandidateWords = fn() -> Vec<CompletionCandidate>;
 
 /// Where the words for a value come from, by what help calls it.
-const WORDS: &[(&str, Words)] =
+const WORDS: &[(&str, CandidateWords)] =
     &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
 
 /// Prints a completion script.
@@ -33,11 +33,11 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result
     let script = String::from_utf8_lossy(&script);
     // Names of files are left to bash, which quotes them.
     out.write_all(script.replace("-o bashdefault", "-o bashdefault -o default").as_bytes())?;
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Prints the words that may stand next, if a script asks: `-- hookrun WORD…`.
-pub(crate) fn complete(arguments: &[OsString]) -> Option<Exit> {
+pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitStatus> {
     let (_, words) = arguments.split_first().filter(|(first, _)| *first == "--")?;
     let name = completing()?;
     let shells = Shells::builtins();
@@ -47,7 +47,7 @@ pub(crate) fn complete(arguments: &[OsString]) -> Option<Exit> {
     // Where nothing can stand there is nothing to print.
     let _ = shell.write_complete(&mut line(shell), words.to_vec(), Some(&env.cwd), &mut text);
     let _ = streams::data().write_all(&text);
-    Some(Exit::Yes)
+    Some(ExitStatus::Yes)
 }
 
 /// The command line with the words for its values.
@@ -78,7 +78,7 @@ fn with_words(arg: Arg, is_bash: bool) -> Arg {
 /// Events: the common ones first, then the others and those of the project; a host's name for one
 /// where nothing else is meant.
 fn events() -> Vec<CompletionCandidate> {
-    let config = config(Scope::Event(""));
+    let config = config(ConfigScope::Event(""));
     let specs: Vec<&EventSpec> = config.catalog.iter().collect();
     let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
     let is_common = |spec: &&&EventSpec| COMMON.iter().any(|(name, _)| spec.name == *name);
@@ -91,7 +91,7 @@ fn events() -> Vec<CompletionCandidate> {
 
 /// The hooks of the project, of the user and of the system.
 fn hooks() -> Vec<CompletionCandidate> {
-    let config = config(Scope::All);
+    let config = config(ConfigScope::All);
     let mut seen: Vec<&str> = Vec::new();
     let mut words = Vec::new();
     for hook in config.hooks.iter().filter(|hook| is_a_word(&hook.name)) {
@@ -112,7 +112,7 @@ fn pages() -> Vec<CompletionCandidate> {
     man::names().iter().map(|name| word(name, None)).collect()
 }
 
-fn config(scope: Scope<'_>) -> Config {
+fn config(scope: ConfigScope<'_>) -> Config {
     Config::load(&Choice::default(), &Environment::capture(), scope)
 }
 

@@ -12,32 +12,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::dialects;
-use crate::lab::audit::Log;
+use crate::lab::audit::DecisionLog;
 use crate::lab::report::problems::{Check, FORMATS};
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::install::hosts::{self, HOSTS, Host, Row};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::install::hosts::{self, HOSTS, HostEventRow, InstallHost};
 use crate::cli::install::path_of;
-use crate::cli::install::wanted::{Wanted, quoted};
+use crate::cli::install::wanted::{HooksByEvent, quoted};
 use crate::cli::told::paths;
-use crate::cli::unbound::Sought;
+use crate::cli::unbound::SearchedPlaces;
 use crate::cli::validate::problems_of;
 use evidence::Evidence;
 use look::Installed;
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&Choice::default(), env, Scope::All);
+    let config = Config::load(&Choice::default(), env, ConfigScope::All);
     let mut findings = Findings::default();
     about_hooks(&config, env, &mut findings);
-    for problem in (Sought { choice: &Choice::default(), env }).problems(&config) {
+    for problem in (SearchedPlaces { choice: &Choice::default(), env }).problems(&config) {
         findings.put(problem);
     }
     about_log(env, &mut findings);
-    let wanted = Wanted::by(&config);
+    let wanted = HooksByEvent::by(&config);
     let evidence = Evidence::of(&config.project, env);
     let mut lines = Vec::new();
     for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
@@ -70,9 +70,9 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     }
     let checks: Vec<Check> = findings.checks.into_values().collect();
     let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
     write(&checks, &paths, out)?;
-    Ok(if checks.iter().all(Check::passes) { Exit::Yes } else { Exit::No })
+    Ok(if checks.iter().all(Check::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// What was found, file by file.
@@ -83,26 +83,26 @@ struct Findings {
 
 /// A problem without its file.
 #[derive(Debug)]
-struct Finding {
+struct DoctorFinding {
     severity: Severity,
     cause: String,
     cure: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
-        let Finding { severity, cause, cure } = self;
+        let DoctorFinding { severity, cause, cure } = self;
         let file = file.to_path_buf();
         Problem { severity, file, at, cause, cure, events: Vec::new() }
     }
 }
 
-fn error(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
-    Finding { severity: Severity::Error, cause: cause.into(), cure: Some(cure.into()) }
+fn error(cause: impl Into<String>, cure: impl Into<String>) -> DoctorFinding {
+    DoctorFinding { severity: Severity::Error, cause: cause.into(), cure: Some(cure.into()) }
 }
 
-fn warning(cause: impl Into<String>, cure: impl Into<String>) -> Finding {
-    Finding { severity: Severity::Warning, cause: cause.into(), cure: Some(cure.into()) }
+fn warning(cause: impl Into<String>, cure: impl Into<String>) -> DoctorFinding {
+    DoctorFinding { severity: Severity::Warning, cause: cause.into(), cure: Some(cure.into()) }
 }
 
 impl Findings {
@@ -111,7 +111,7 @@ impl Findings {
         self.checks.entry(file.to_path_buf()).or_insert_with(empty)
     }
 
-    fn add(&mut self, file: &Path, finding: Finding) {
+    fn add(&mut self, file: &Path, finding: DoctorFinding) {
         self.put(finding.in_file(file, None));
     }
 
@@ -147,7 +147,7 @@ fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
 /// A decision log that cannot be written: nobody else would say so, since no decision waits for it.
 fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else { return };
-    if let Err(error) = Log::in_folder(folder).check() {
+    if let Err(error) = DecisionLog::in_folder(folder).check() {
         let cause = format!("decisions are not kept: {}", error.problem);
         let cure = "make room there, or make it a folder that is yours alone (`chmod 700`), or set \
                     HOOKRUN_DECISIONS to another, or to `off`";
@@ -157,7 +157,7 @@ fn about_log(env: &Environment, findings: &mut Findings) {
 
 /// Where hookrun is installed into a host; what is wrong there is found on the way.
 fn look_into(
-    host: &'static Host,
+    host: &'static InstallHost,
     config: &Config,
     env: &Environment,
     findings: &mut Findings,
@@ -184,7 +184,7 @@ fn look_into(
 
 /// What each file of a host says about hookrun, and what is wrong with it.
 fn files_of(
-    host: &'static Host,
+    host: &'static InstallHost,
     config: &Config,
     env: &Environment,
 ) -> Vec<(Option<Installed>, Vec<Problem>)> {
@@ -200,7 +200,7 @@ fn files_of(
 /// Events that a hook wants and a host does not tell, though hookrun is installed into it: for
 /// those who have just written such a hook.
 pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
-    let wanted = Wanted::by(config);
+    let wanted = HooksByEvent::by(config);
     let mut lines = Vec::new();
     for host in HOSTS {
         let files = files_of(host, config, env).into_iter();
@@ -220,12 +220,12 @@ pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
 }
 
 /// Whether the host tells hookrun this event.
-fn is_told(row: &Row, installed: &[Installed]) -> bool {
+fn is_told(row: &HostEventRow, installed: &[Installed]) -> bool {
     installed.iter().any(|one| one.events.iter().any(|event| event.is(row)))
 }
 
 /// One line on a host, for people.
-fn summary(host: &Host, installed: &[Installed]) -> String {
+fn summary(host: &InstallHost, installed: &[Installed]) -> String {
     if installed.is_empty() {
         return format!("{}: does not ask hookrun", host.title);
     }
@@ -242,9 +242,9 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
 
 /// Events that a hook wants and the host does not tell, and hooks that take longer than it waits.
 fn about_events(
-    host: &'static Host,
+    host: &'static InstallHost,
     installed: &[Installed],
-    wanted: &Wanted,
+    wanted: &HooksByEvent,
     findings: &mut Findings,
 ) {
     let Some(first) = installed.first() else { return };
@@ -276,7 +276,7 @@ fn about_events(
 
 /// Hooks that are asked twice about one event.
 fn about_doubles(
-    host: &'static Host,
+    host: &'static InstallHost,
     installed: &[Installed],
     config: &Config,
     env: &Environment,

@@ -4,7 +4,7 @@ mod of_dialect;
 
 use std::io::Write;
 
-use crate::config::{Config, Environment, Scope};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
@@ -12,7 +12,7 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
-use crate::cli::exit::{Exit, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::{choice, find_event};
 
 const BOLD: Style = Style::new().bold();
@@ -24,7 +24,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         return of_dialect::events(dialect, args, out);
     }
     // Only the declared events matter here; hooks of no event are looked at.
-    let config = Config::load(&choice(&args.source, env, "native"), env, Scope::Event(""));
+    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
     let specs: Vec<EventSpec> = match &args.name {
         Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
         None => config.catalog.iter().cloned().collect(),
@@ -46,7 +46,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         }
         (TextFormat::Human, None) => table(&specs, out)?,
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// The events that most hooks are for, and what people do there.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum ExitStatus {
     /// Allowed; as expected; in order.
     Yes,
     /// Refused or asked; not as expected; not in order. Used by `run` only for git.
@@ -15,31 +15,31 @@ pub(crate) enum Exit {
     Signal(i32),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> ExitCode {
         match exit {
-            Exit::Yes => ExitCode::from(0),
-            Exit::No => ExitCode::from(1),
-            Exit::CouldNot => ExitCode::from(2),
-            Exit::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(2)),
+            ExitStatus::Yes => ExitCode::from(0),
+            ExitStatus::No => ExitCode::from(1),
+            ExitStatus::CouldNot => ExitCode::from(2),
+            ExitStatus::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(2)),
         }
     }
 }
 
 /// What stopped a command: said on stderr, with a cure where there is one.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct CommandFailure {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
 
-impl Failure {
-    pub(crate) fn new(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), help: None }
+impl CommandFailure {
+    pub(crate) fn new(message: impl Into<String>) -> CommandFailure {
+        CommandFailure { message: message.into(), help: None }
     }
 
-    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure { message: message.into(), help: Some(help.into()) }
+    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> CommandFailure {
+        CommandFailure { message: message.into(), help: Some(help.into()) }
     }
 
     /// The failure as one line, for reasons.
@@ -51,11 +51,11 @@ impl Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure::new(format!("cannot write the result: {error}"))
+impl From<std::io::Error> for CommandFailure {
+    fn from(error: std::io::Error) -> CommandFailure {
+        CommandFailure::new(format!("cannot write the result: {error}"))
     }
 }
 
 /// What a command returns.
-pub(crate) type Result<T = Exit> = std::result::Result<T, Failure>;
+pub(crate) type Result<T = ExitStatus> = std::result::Result<T, CommandFailure>;

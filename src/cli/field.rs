@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::engine::event::Context;
 
 use crate::cli::args::{FieldArgs, FieldFormat};
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::input::{self, Deadline, Input};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::input::{self, Deadline, StdinInput};
 use crate::cli::streams;
 
 /// More keys than these are not listed.
@@ -17,8 +17,8 @@ const MOST_KEYS: usize = 12;
 /// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
 pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
-    let Input::Event { context, .. } = input::read(deadline, None)? else {
-        return Err(Failure::with_help("nothing on stdin", "pipe in a JSON object"));
+    let StdinInput::Event { context, .. } = input::read(deadline, None)? else {
+        return Err(CommandFailure::with_help("nothing on stdin", "pipe in a JSON object"));
     };
     let found = match args.format {
         FieldFormat::Text => context.text(&args.path),
@@ -31,11 +31,11 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     match found.or(by_default) {
         Some(text) => {
             writeln!(out, "{text}")?;
-            Ok(Exit::Yes)
+            Ok(ExitStatus::Yes)
         }
         None => {
             streams::remark(&format!("{}\n", missing(&context, &args.path)));
-            Ok(Exit::No)
+            Ok(ExitStatus::No)
         }
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::config::{Config, Environment, Scope};
-use crate::dialects::git::{self, GitHook, Given, Listing, read_changes};
+use crate::config::{Config, ConfigScope, Environment};
+use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
 use crate::dialects::{LATEST, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::exec::{Abort, Budget, Pulse, child};
@@ -21,13 +21,13 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
 use crate::cli::ask::{self, Person};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::input::{self, Deadline};
-use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::keep::{DecisionRecord, KeepSettings, KeptPlaces};
 use crate::cli::progress;
 use crate::cli::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
-use crate::cli::told::{self, Told, Way};
-use crate::cli::unbound::Sought;
+use crate::cli::told::{self, PrintedReply, Way};
+use crate::cli::unbound::SearchedPlaces;
 use crate::cli::watchdog::{self, Watchdog};
 
 /// How long git may take to list the changed paths, if there is no budget.
@@ -49,7 +49,7 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// What is needed to decide, and when it must be done.
-struct Asked<'a> {
+struct GitRequest<'a> {
     hook: &'static GitHook,
     args: &'a RunArgs,
     env: &'a Environment,
@@ -59,7 +59,7 @@ struct Asked<'a> {
 }
 
 /// The reply, the report where the format is one, and what is to be kept.
-type Decided = (Reply, Option<json::RunReport>, Option<Kept>);
+type GitDecision = (Reply, Option<json::RunReport>, Option<DecisionRecord>);
 
 /// Decides one hook of git.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
@@ -77,37 +77,37 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let refusal = told::last_word(args.format, event, refusal);
     let watchdog = Watchdog::start(&pulse, refusal, last_word);
     let Some(name) = args.event.as_deref() else {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "git's events do not name themselves",
             "name the hook: `hookrun run --host git pre-commit`",
         ));
     };
     let Some(hook) = hook else {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("`{name}` is no hook of git that hookrun knows"),
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
         ));
     };
-    let asked = Asked { hook, args, env, started, patience, pulse: &pulse };
+    let asked = GitRequest { hook, args, env, started, patience, pulse: &pulse };
     let (reply, report, kept) = match ground.and_then(|ground| asked.decide(ground, budget)) {
         Ok(decided) => decided,
         Err(failure) => {
             let reply = hook.refuse(&failure.line(), can_refuse(hook));
             let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
-            let kept = Some(Kept::refused(report.clone()));
+            let kept = Some(DecisionRecord::refused(report.clone()));
             (reply, Some(report), kept)
         }
     };
     if !pulse.claim() {
         Watchdog::leave_it_to_it();
     }
-    let told = Told::of(args.format, &reply, report.as_ref());
+    let told = PrintedReply::of(args.format, &reply, report.as_ref());
     let status = told.say(&Way { watchdog: &watchdog, abort, budget, is_needed: false }, env);
     told.summarise(env);
     if let Some(kept) = kept {
-        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
+        kept.keep(&reply, &KeptPlaces::of(env, args.record.as_deref()));
     }
-    Ok(if status == native::ALLOWED { Exit::Yes } else { Exit::No })
+    Ok(if status == native::ALLOWED { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Whether the catalog lets the hook refuse.
@@ -115,15 +115,15 @@ fn can_refuse(hook: &GitHook) -> bool {
     crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks)
 }
 
-impl Asked<'_> {
-    fn decide(&self, (abort, grounds): Ground, budget: Option<Budget>) -> Result<Decided> {
+impl GitRequest<'_> {
+    fn decide(&self, (abort, grounds): Ground, budget: Option<Budget>) -> Result<GitDecision> {
         check_depth(self.env)?;
-        let scope = Scope::Event(self.hook.event);
+        let scope = ConfigScope::Event(self.hook.event);
         let choice = choice(&self.args.source, self.env, git::NAME);
         let config = Config::load(&choice, self.env, scope);
         let spec = find_event(&config, self.hook.event)?;
         let complaint = config.complaint();
-        let settings = Settings::of(&config);
+        let settings = KeepSettings::of(&config);
         let runner = runner(config, self.env);
         // git runs some of its hooks very often: with nobody to ask it is asked nothing either.
         let is_recorded = self.args.record.is_some() || self.env.record.is_some();
@@ -142,7 +142,7 @@ impl Asked<'_> {
         if let Some(jobs) = self.args.jobs {
             runner = runner.jobs(jobs);
         }
-        let sought = Sought { choice: &choice, env: self.env };
+        let sought = SearchedPlaces { choice: &choice, env: self.env };
         sought.require(&self.args.require, runner.registry(), &spec.name)?;
         let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, budget);
@@ -158,16 +158,16 @@ impl Asked<'_> {
             reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
         }
         let report = told::report(self.args.format, &run, &reply, &runner, self.env);
-        Ok((reply, report, Kept::decided(event, run, settings)))
+        Ok((reply, report, DecisionRecord::decided(event, run, settings)))
     }
 
     /// What git gave, and the paths that change.
     fn context(&self, abort: &Abort) -> Result<Map<String, Value>> {
-        let mut given = Given {
+        let mut given = GitInput {
             arguments: self.args.arguments.clone(),
             cwd: self.env.cwd.clone(),
             variables: Environment::beginning_with("GIT_"),
-            ..Given::default()
+            ..GitInput::default()
         };
         if self.hook.lines.is_some() {
             let deadline = Deadline::after(self.started, self.patience);
@@ -177,33 +177,33 @@ impl Asked<'_> {
             given.message = Some(read_message(file)?);
         }
         let context = self.hook.context(&given);
-        let mut context = context.map_err(|error| Failure::new(error.to_string()))?;
+        let mut context = context.map_err(|error| CommandFailure::new(error.to_string()))?;
         let listings = self.hook.listings(&context);
-        let listings = listings.map_err(|error| Failure::new(error.to_string()))?;
+        let listings = listings.map_err(|error| CommandFailure::new(error.to_string()))?;
         if self.hook.changes != git::Changes::Unknown {
             context.insert("changes".to_string(), self.changes(&listings, abort)?.into());
         }
         Ok(context)
     }
 
-    fn changes(&self, listings: &[Listing], abort: &Abort) -> Result<Vec<Value>> {
+    fn changes(&self, listings: &[ListingArguments], abort: &Abort) -> Result<Vec<Value>> {
         let whole = self.args.budget.unwrap_or(LISTING);
         // A budget has begun with us, git's own time begins now.
         let started = self.args.budget.map_or_else(Instant::now, |_| self.started);
         self.pulse.promise(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
-        for Listing(arguments) in listings {
+        for ListingArguments(arguments) in listings {
             let left = whole.saturating_sub(started.elapsed());
             outputs.push(ask_git(arguments, left, whole, abort)?);
         }
-        read_changes(&outputs).map_err(Failure::new)
+        read_changes(&outputs).map_err(CommandFailure::new)
     }
 
     fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
         self.pulse.promise(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
-        event.map_err(|error| Failure::new(error.to_string()))
+        event.map_err(|error| CommandFailure::new(error.to_string()))
     }
 
     /// Puts a rewritten message into its file, where git reads it again.
@@ -212,14 +212,16 @@ impl Asked<'_> {
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
             return Ok(());
         };
-        let given = Given { arguments: self.args.arguments.clone(), ..Given::default() };
+        let given = GitInput { arguments: self.args.arguments.clone(), ..GitInput::default() };
         let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
-            return Err(Failure::new("the rewritten `message` is not a text"));
+            return Err(CommandFailure::new("the rewritten `message` is not a text"));
         };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         fs::write(file, format!("{text}{end}")).map_err(|error| {
             let file = file.display();
-            Failure::new(format!("the rewritten message cannot be written to `{file}`: {error}"))
+            CommandFailure::new(format!(
+                "the rewritten message cannot be written to `{file}`: {error}"
+            ))
         })
     }
 }
@@ -242,7 +244,7 @@ fn warnings(run: &Run) -> String {
 fn read_message(file: &Path) -> Result<Vec<u8>> {
     fs::read(file).map_err(|error| {
         let file = file.display();
-        Failure::new(format!("the message in `{file}` cannot be read: {error}"))
+        CommandFailure::new(format!("the message in `{file}` cannot be read: {error}"))
     })
 }
 
@@ -256,21 +258,22 @@ fn ask_git(
     let is_over = || abort.times_raised() > 0;
     let git = Path::new("git");
     let asked = child::ask(git, arguments, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
-    let output =
-        asked.map_err(|error| Failure::new(format!("cannot get the changes from git: {error}")))?;
+    let output = asked.map_err(|error| {
+        CommandFailure::new(format!("cannot get the changes from git: {error}"))
+    })?;
     let Some(output) = output else {
         if abort.times_raised() > 0 {
-            return Err(Failure::new(told_to_stop(abort.signal())));
+            return Err(CommandFailure::new(told_to_stop(abort.signal())));
         }
         let limit = duration_text(limit);
-        return Err(Failure::new(format!("git did not list what changes within {limit}")));
+        return Err(CommandFailure::new(format!("git did not list what changes within {limit}")));
     };
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         // Outside of a repository `git diff` compares files, and prints the usage of that.
         let is_outside = said.contains("usage: git diff --no-index");
         let why = if is_outside { "there is no repository here" } else { said.trim_end() };
-        return Err(Failure::new(format!("git cannot list what changes: {why}")));
+        return Err(CommandFailure::new(format!("git cannot list what changes: {why}")));
     }
     Ok(output.stdout)
 }

@@ -12,7 +12,7 @@ use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::CommandFailure;
 
 /// The longest event that is read. An endless one would end us.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
@@ -22,19 +22,19 @@ const FIRST_READ_BYTES: usize = 64 * 1024;
 
 /// What was found on stdin.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum StdinInput {
     /// A context, and how many bytes it was.
     Event { context: Context, bytes: usize },
     /// Nothing: a terminal, or an empty file.
     Nothing,
 }
 
-impl Input {
+impl StdinInput {
     /// The context, if there is one.
     pub(crate) fn context(&self) -> Option<&Context> {
         match self {
-            Input::Event { context, .. } => Some(context),
-            Input::Nothing => None,
+            StdinInput::Event { context, .. } => Some(context),
+            StdinInput::Nothing => None,
         }
     }
 }
@@ -54,17 +54,20 @@ impl Deadline {
 }
 
 /// Reads one event.
-pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, Failure> {
+pub(crate) fn read(
+    deadline: Deadline,
+    abort: Option<&Abort>,
+) -> Result<StdinInput, CommandFailure> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Ok(Input::Nothing);
+        return Ok(StdinInput::Nothing);
     }
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
     let mut scanner = Scanner::default();
     let framed = loop {
         wait(&stdin, deadline, abort)?;
         let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| Failure::new("there is no memory for the event on stdin"))?;
+        room.map_err(|_| CommandFailure::new("there is no memory for the event on stdin"))?;
         match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break scanner.scan(&bytes),
             Ok(_) => {}
@@ -83,8 +86,8 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Input, F
     };
     let length = bytes.len();
     match Context::from_scanned(bytes, framed) {
-        Ok(context) => Ok(Input::Event { context, bytes: length }),
-        Err(ContextError::Empty) => Ok(Input::Nothing),
+        Ok(context) => Ok(StdinInput::Event { context, bytes: length }),
+        Err(ContextError::Empty) => Ok(StdinInput::Nothing),
         Err(error) => Err(no_event(&error.to_string())),
     }
 }
@@ -101,7 +104,10 @@ pub(crate) fn is_coming(deadline: Deadline) -> bool {
 }
 
 /// Reads all bytes until end of file: lines, not a document. A terminal has none.
-pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_lines(
+    deadline: Deadline,
+    abort: Option<&Abort>,
+) -> Result<Vec<u8>, CommandFailure> {
     let stdin = std::io::stdin();
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
     if stdin.is_terminal() {
@@ -110,31 +116,37 @@ pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Ve
     loop {
         wait(&stdin, deadline, abort)?;
         let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| Failure::new("there is no memory for what is on stdin"))?;
+        room.map_err(|_| CommandFailure::new("there is no memory for what is on stdin"))?;
         match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
             Ok(_) if bytes.len() > LONGEST_EVENT_BYTES => {
-                return Err(Failure::new("stdin is longer than 256 MiB"));
+                return Err(CommandFailure::new("stdin is longer than 256 MiB"));
             }
             Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(error) => return Err(Failure::new(format!("stdin cannot be read: {error}"))),
+            Err(error) => {
+                return Err(CommandFailure::new(format!("stdin cannot be read: {error}")));
+            }
         }
     }
 }
 
-fn no_event(problem: &str) -> Failure {
-    Failure::with_help(
+fn no_event(problem: &str) -> CommandFailure {
+    CommandFailure::with_help(
         problem.to_string(),
         "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",
     )
 }
 
 /// Waits until there is something to read, we are told to stop, or time is up.
-fn wait(stdin: &impl AsFd, deadline: Deadline, abort: Option<&Abort>) -> Result<(), Failure> {
+fn wait(
+    stdin: &impl AsFd,
+    deadline: Deadline,
+    abort: Option<&Abort>,
+) -> Result<(), CommandFailure> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
             let by = told_to_stop(abort.and_then(Abort::signal));
-            return Err(Failure::new(format!("{by} before the event was read")));
+            return Err(CommandFailure::new(format!("{by} before the event was read")));
         }
         let left = deadline.until.saturating_duration_since(Instant::now());
         let mut fds = vec![PollFd::new(stdin, PollFlags::IN)];

@@ -15,26 +15,26 @@ pub(crate) mod wanted;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::lab::report::{Paths, problems};
 use similar::TextDiff;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 use edit::{Document, EditError};
-use files::{Kept, Record, Target};
-use hosts::{Form, Host, Place, Row};
+use files::{FileBackup, InstallRecord, Target};
+use hosts::{FileKind, FilePlace, HostEventRow, InstallHost};
 use program::{NAME, is_own};
-use wanted::{Wanted, quoted};
+use wanted::{HooksByEvent, quoted};
 
 /// Where hookrun is to be installed.
 struct Site<'a> {
-    host: &'static Host,
+    host: &'static InstallHost,
     scope: SettingsScope,
     target: Target,
-    record: Record,
+    record: InstallRecord,
     env: &'a Environment,
     paths: Paths,
 }
@@ -45,19 +45,21 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         return git::install(args, env, out);
     }
     if args.git.are_given() {
-        return Err(Failure::new("--hooks, --settings, --discover and --budget are only for git"));
+        return Err(CommandFailure::new(
+            "--hooks, --settings, --discover and --budget are only for git",
+        ));
     }
-    let config = Config::load(&Choice::default(), env, Scope::All);
+    let config = Config::load(&Choice::default(), env, ConfigScope::All);
     let site = Site::find(&args.place, &config, env)?;
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &site.paths)));
     }
-    let wanted = Wanted::by(&config);
+    let wanted = HooksByEvent::by(&config);
     // Other projects of the user have other hooks.
     let is_for_all = args.all_events || site.scope == SettingsScope::User;
     let rows = wanted.rows(site.host, is_for_all);
     if rows.is_empty() {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("no hook wants an event of {}", site.host.title),
             "`hookrun list` shows the hooks; --all-events installs without any",
         ));
@@ -66,7 +68,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let (text, doubts) = site.text_with(&rows, &program)?;
     if args.place.dry_run {
         site.diff(Some(&text), out)?;
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let done = if site.target.text.as_deref() == Some(text.as_str()) {
         "is up to date; nothing was changed".to_string()
@@ -98,7 +100,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for must in site.host.must {
         writeln!(out, "  to do: {must}")?;
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Takes hookrun out of a host: 0 done or nothing to do, 2 could not.
@@ -106,25 +108,25 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     if args.place.host == dialects::git::NAME {
         return git::uninstall(args, env, out);
     }
-    let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
+    let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let site = Site::find(&args.place, &config, env)?;
     let Some(current) = site.target.text.clone() else {
         site.record.forget();
         site.head(out)?;
         writeln!(out, "  is not there; nothing was changed")?;
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     };
     let kept = site.record.kept();
     let text = site.text_without(&current, kept.as_ref())?;
     if args.place.dry_run {
         site.diff(text.as_deref(), out)?;
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     }
     if text.as_deref() == Some(current.as_str()) {
         site.head(out)?;
         writeln!(out, "  has nothing of hookrun's; nothing was changed")?;
         site.tell_of_others(&current, out)?;
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let is_known = kept.as_ref().is_some_and(|kept| kept.after == current);
     let folders = kept.map(|kept| kept.folders).unwrap_or_default();
@@ -146,30 +148,30 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
         writeln!(out, "  what was there: {}", site.paths.show(&copy))?;
     }
     site.tell_of_others(text.as_deref().unwrap_or_default(), out)?;
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
-        let host = hosts::find(&args.host).ok_or_else(|| Failure::new("no such host"))?;
+        let host = hosts::find(&args.host).ok_or_else(|| CommandFailure::new("no such host"))?;
         let scope = scope_of(host, args)?;
         let path = path_of(host, scope, config.nearest_folder(), env).ok_or_else(|| {
-            Failure::with_help(
+            CommandFailure::with_help(
                 env.why_no_home(),
                 "set HOME to it, or install for the project: --scope project",
             )
         })?;
         let target = Target::read(&path)?;
-        let record = Record::of(&target, env);
+        let record = InstallRecord::of(&target, env);
         let paths = Paths::from(&env.cwd);
         Ok(Site { host, scope, target, record, env, paths })
     }
 
     /// The text with hookrun in it, and what is doubtful about the one without it.
-    fn text_with(&self, rows: &[Row], program: &str) -> Result<(String, Vec<String>)> {
+    fn text_with(&self, rows: &[HostEventRow], program: &str) -> Result<(String, Vec<String>)> {
         let old = self.target.text.as_deref();
         match self.host.form {
-            Form::Settings(settings) => {
+            FileKind::Settings(settings) => {
                 let document = Document::read(old.unwrap_or_default(), settings)
                     .map_err(|error| self.refusal(&error))?;
                 if let Some(error) = document.dropped().first() {
@@ -183,7 +185,7 @@ impl<'a> Site<'a> {
                 let command = program::command_line(program, self.host);
                 Ok((document.with(rows, &command, &own), doubts.collect()))
             }
-            Form::Plugin => {
+            FileKind::Plugin => {
                 self.check_plugin()?;
                 Ok((shim::write(rows, program), Vec::new()))
             }
@@ -191,11 +193,11 @@ impl<'a> Site<'a> {
     }
 
     /// The text without hookrun; `None` for no file.
-    fn text_without(&self, current: &str, kept: Option<&Kept>) -> Result<Option<String>> {
+    fn text_without(&self, current: &str, kept: Option<&FileBackup>) -> Result<Option<String>> {
         if let Some(kept) = kept.filter(|kept| kept.after == current) {
             return Ok(kept.before.clone());
         }
-        let Form::Settings(settings) = self.host.form else {
+        let FileKind::Settings(settings) = self.host.form else {
             self.check_plugin()?;
             return Ok(kept.and_then(|kept| kept.before.clone()));
         };
@@ -232,7 +234,7 @@ impl<'a> Site<'a> {
     /// Whether a plugin file may be replaced or removed.
     fn check_plugin(&self) -> Result<()> {
         match &self.target.text {
-            Some(text) if shim::read(text).is_none() => Err(Failure::with_help(
+            Some(text) if shim::read(text).is_none() => Err(CommandFailure::with_help(
                 format!("`{}` was not written by hookrun", self.shown()),
                 "move it away; it was not touched",
             )),
@@ -242,7 +244,7 @@ impl<'a> Site<'a> {
 
     /// Names the commands that run hookrun and that `install` never wrote: they stay.
     fn tell_of_others(&self, text: &str, out: &mut dyn Write) -> Result<()> {
-        let Form::Settings(settings) = self.host.form else { return Ok(()) };
+        let FileKind::Settings(settings) = self.host.form else { return Ok(()) };
         let hooks = Document::read(text, settings).map(|document| document.hooks());
         for hook in hooks.unwrap_or_default() {
             let command = hook.command.unwrap_or_default();
@@ -261,17 +263,17 @@ impl<'a> Site<'a> {
         is_own(text, self.host, self.env)
     }
 
-    fn refusal(&self, error: &EditError) -> Failure {
+    fn refusal(&self, error: &EditError) -> CommandFailure {
         let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
         let message = format!("{}{at}: {}", self.shown(), error.cause);
-        Failure::with_help(message, error.cure.clone())
+        CommandFailure::with_help(message, error.cure.clone())
     }
 
     /// That the host reads nothing of the file, so that to install into it would be in vain.
-    fn dropped(&self, error: &EditError) -> Failure {
+    fn dropped(&self, error: &EditError) -> CommandFailure {
         let refusal = self.refusal(error);
         let message = format!("{}: {} reads nothing of the file", refusal.message, self.host.title);
-        Failure { message, ..refusal }
+        CommandFailure { message, ..refusal }
     }
 
     fn shown(&self) -> String {
@@ -295,11 +297,11 @@ impl<'a> Site<'a> {
 }
 
 /// Whose settings are meant; git's words for it are refused.
-fn scope_of(host: &Host, args: &PlaceArgs) -> Result<SettingsScope> {
+fn scope_of(host: &InstallHost, args: &PlaceArgs) -> Result<SettingsScope> {
     let scope = args.scope.settings();
     if args.scope.is_of_git() {
         let (typed, meant) = (args.scope.name(), scope.name());
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("`--scope {typed}` is a scope of git, and {} has none", host.title),
             format!("did you mean `--scope {meant}`?"),
         ));
@@ -309,7 +311,7 @@ fn scope_of(host: &Host, args: &PlaceArgs) -> Result<SettingsScope> {
 
 /// Where a host's file lies; `None` for a user without a home.
 pub(crate) fn path_of(
-    host: &Host,
+    host: &InstallHost,
     scope: SettingsScope,
     project: &Path,
     env: &Environment,
@@ -318,12 +320,12 @@ pub(crate) fn path_of(
         return Some(project.join(host.project));
     }
     match host.user {
-        Place::Home(path) => Some(env.home.as_ref()?.join(path)),
-        Place::Moved { variable, usual, file } => {
+        FilePlace::Home(path) => Some(env.home.as_ref()?.join(path)),
+        FilePlace::Moved { variable, usual, file } => {
             let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
             let usual = || Some(env.home.as_ref()?.join(usual));
             Some(moved.map(|(_, folder)| folder.clone()).or_else(usual)?.join(file))
         }
-        Place::Config(path) => Some(env.config_home.as_ref()?.join(path)),
+        FilePlace::Config(path) => Some(env.config_home.as_ref()?.join(path)),
     }
 }

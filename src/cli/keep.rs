@@ -8,18 +8,18 @@ use crate::config::{Config, Environment, LogSettings};
 use crate::dialects::Reply;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
-use crate::lab::audit::{Entry, Keeps, Log, Recording, Redactor};
+use crate::lab::audit::{DecisionLog, Keeps, LogEntry, Recording, Redactor};
 use crate::lab::report::{Paths, json};
 
 use crate::cli::streams;
 
 /// A decision, with all that can be kept of it.
-pub(crate) struct Kept {
-    what: What,
-    settings: Settings,
+pub(crate) struct DecisionRecord {
+    what: KeptKind,
+    settings: KeepSettings,
 }
 
-enum What {
+enum KeptKind {
     /// The event as it was told, and what became of it.
     Decided(Event, Box<Run>),
     /// It was refused before there was an event.
@@ -28,33 +28,33 @@ enum What {
 
 /// What the configuration says about keeping.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+pub(crate) struct KeepSettings {
     log: LogSettings,
     /// Rules for secrets may be among what cannot be read.
     is_broken: bool,
 }
 
-impl Settings {
-    pub(crate) fn of(config: &Config) -> Settings {
-        Settings { log: config.log.clone(), is_broken: config.has_errors() }
+impl KeepSettings {
+    pub(crate) fn of(config: &Config) -> KeepSettings {
+        KeepSettings { log: config.log.clone(), is_broken: config.has_errors() }
     }
 }
 
 /// Where decisions are kept.
-pub(crate) struct Places {
-    log: Option<Log>,
+pub(crate) struct KeptPlaces {
+    log: Option<DecisionLog>,
     recording: Option<Recording>,
     cwd: PathBuf,
     /// The home folder, which may go while hooks that nobody waits for run.
     home: Option<PathBuf>,
 }
 
-impl Places {
+impl KeptPlaces {
     /// The user's log, and the recording that is asked for.
-    pub(crate) fn of(env: &Environment, recording: Option<&Path>) -> Places {
+    pub(crate) fn of(env: &Environment, recording: Option<&Path>) -> KeptPlaces {
         let recording = recording.or(env.record.as_deref());
-        Places {
-            log: env.decision_log().map(Log::in_folder),
+        KeptPlaces {
+            log: env.decision_log().map(DecisionLog::in_folder),
             recording: recording.map(|file| Recording::in_file(env.cwd.join(file))),
             cwd: env.cwd.clone(),
             home: env.home.clone(),
@@ -62,25 +62,32 @@ impl Places {
     }
 }
 
-impl Kept {
+impl DecisionRecord {
     /// A decided event. `None` where its hooks were handed to a process that keeps it itself.
-    pub(crate) fn decided(event: Event, run: Run, settings: Settings) -> Option<Kept> {
+    pub(crate) fn decided(
+        event: Event,
+        run: Run,
+        settings: KeepSettings,
+    ) -> Option<DecisionRecord> {
         let is_handed_over = run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached));
-        let what = What::Decided(event, Box::new(run));
-        (!is_handed_over).then_some(Kept { what, settings })
+        let what = KeptKind::Decided(event, Box::new(run));
+        (!is_handed_over).then_some(DecisionRecord { what, settings })
     }
 
     /// An event that was refused before it could be decided.
-    pub(crate) fn refused(report: json::RunReport) -> Kept {
-        Kept { what: What::Refused(Box::new(report)), settings: Settings::default() }
+    pub(crate) fn refused(report: json::RunReport) -> DecisionRecord {
+        DecisionRecord {
+            what: KeptKind::Refused(Box::new(report)),
+            settings: KeepSettings::default(),
+        }
     }
 
     /// Keeps it. An event of which no hook wants to know is not in the log, so that it costs
     /// nothing.
-    pub(crate) fn keep(self, reply: &Reply, places: &Places) {
+    pub(crate) fn keep(self, reply: &Reply, places: &KeptPlaces) {
         let is_idle = match &self.what {
-            What::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
-            What::Refused(_) => false,
+            KeptKind::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
+            KeptKind::Refused(_) => false,
         };
         let log = places.log.as_ref().filter(|_| !is_idle && !self.settings.log.is_off);
         if log.is_none() && places.recording.is_none() {
@@ -111,8 +118,8 @@ impl Kept {
     fn lines(self, reply: &Reply, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
         let redactor = Redactor::new(self.settings.log.redact.iter().map(String::as_str))?;
         let (run, context) = match self.what {
-            What::Refused(report) => (*report, None),
-            What::Decided(event, run) => {
+            KeptKind::Refused(report) => (*report, None),
+            KeptKind::Decided(event, run) => {
                 if self.settings.is_broken && !run.hooks.is_empty() {
                     return Err("rules for its secrets may be among what cannot be read".into());
                 }
@@ -124,7 +131,7 @@ impl Kept {
         let (time, cwd) = (SystemTime::now(), cwd.to_path_buf());
         Ok(move |keeps| {
             let cwd = Some(cwd.as_path());
-            Entry { time, cwd, context: context.as_ref(), run: &run }.line(&redactor, keeps)
+            LogEntry { time, cwd, context: context.as_ref(), run: &run }.line(&redactor, keeps)
         })
     }
 }

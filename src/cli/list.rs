@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::config::{Config, Environment, Scope};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::{self, Dialect};
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::hook::{Hook, Limits, Sandbox};
@@ -15,13 +15,13 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};
-use crate::cli::asked::Asked;
+use crate::cli::asked::EventRequest;
 use crate::cli::doctor::untold;
-use crate::cli::exit::{Exit, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
 use crate::cli::run::choice;
 use crate::cli::streams;
-use crate::cli::unbound::Sought;
+use crate::cli::unbound::SearchedPlaces;
 use crate::cli::validate::tool_problems;
 
 const BOLD: Style = Style::new().bold();
@@ -31,10 +31,10 @@ const DIM: Style = Style::new().dimmed();
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
     let dialect = dialects::find(&args.dialect);
-    let asked = args.event.as_deref().map(|name| Asked::new(name, &args.dialect));
+    let asked = args.event.as_deref().map(|name| EventRequest::new(name, &args.dialect));
     let config = match &asked {
         Some(asked) => asked.load(&choice, env),
-        None => Config::load(&choice, env, Scope::All).for_host(dialect),
+        None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
     };
     if let Some(asked) = &asked {
         asked.check(&config)?;
@@ -43,7 +43,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
-    let sought = Sought { choice: &choice, env };
+    let sought = SearchedPlaces { choice: &choice, env };
     let unbound = sought.near_misses();
     for problem in config.hooks.iter().flat_map(tool_problems).chain(unbound) {
         streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
@@ -68,11 +68,11 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
-    Ok(if config.has_errors() { Exit::No } else { Exit::Yes })
+    Ok(if config.has_errors() { ExitStatus::No } else { ExitStatus::Yes })
 }
 
 /// Where hooks were looked for, and how to begin.
-fn nothing_found(sought: &Sought<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+fn nothing_found(sought: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "No hooks found.")?;
     for place in sought.places() {
         writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;

@@ -3,14 +3,14 @@
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::cli::exit::{Failure, Result};
-use crate::cli::streams::Log;
+use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::streams::LogStream;
 
 /// Logs at `level`, or by the directives of tracing's filters (`crate::engine::exec=debug`).
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let Some(level) = level else { return Ok(()) };
     let wrong = || {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("`{level}` is not a log level"),
             "use error, warn, info, debug or trace",
         )
@@ -22,7 +22,7 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
         return Err(wrong());
     }
     let filter = EnvFilter::builder().parse(level).map_err(|_| wrong())?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| LogStream);
     let ready = subscriber.with_ansi(false).try_init();
-    ready.map_err(|error| Failure::new(format!("cannot log: {error}")))
+    ready.map_err(|error| CommandFailure::new(format!("cannot log: {error}")))
 }

@@ -13,7 +13,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::args::{Cli, ManArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::help;
 
 /// Pages written by hand: name, section, text.
@@ -27,7 +27,7 @@ const WRITTEN: &[(&str, &str, &str)] = &[
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A manual page.
-struct Page {
+struct ManualPage {
     name: String,
     section: &'static str,
     text: Vec<u8>,
@@ -38,17 +38,17 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
     let pages = pages()?;
     if let Some(folder) = &args.dir {
         let failed = |error: std::io::Error| {
-            Failure::new(format!("cannot write into `{}`: {error}", folder.display()))
+            CommandFailure::new(format!("cannot write into `{}`: {error}", folder.display()))
         };
         fs::create_dir_all(folder).map_err(failed)?;
         for page in &pages {
             let file = folder.join(format!("{}.{}", page.name, page.section));
             fs::write(file, &page.text).map_err(failed)?;
         }
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let wanted = args.page.as_deref().unwrap_or("hookrun");
-    let is_wanted = |page: &&Page| {
+    let is_wanted = |page: &&ManualPage| {
         page.name == wanted || page.name.strip_prefix("hookrun-").is_some_and(|rest| rest == wanted)
     };
     let Some(page) = pages.iter().find(is_wanted) else {
@@ -58,16 +58,16 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        return Err(Failure::with_help(format!("no manual page `{wanted}`"), help));
+        return Err(CommandFailure::with_help(format!("no manual page `{wanted}`"), help));
     };
     if !std::io::stdout().is_terminal() || !is_read(page, env) {
         out.write_all(&page.text)?;
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Lets a person read the page by `man`; whether they could.
-fn is_read(page: &Page, env: &Environment) -> bool {
+fn is_read(page: &ManualPage, env: &Environment) -> bool {
     let Ok(folder) = tempfile::Builder::new().prefix("hookrun-man").tempdir_in(&env.temporary)
     else {
         return false;
@@ -90,19 +90,23 @@ pub(crate) fn names() -> Vec<String> {
     pages().unwrap_or_default().into_iter().map(|page| page.name).collect()
 }
 
-fn pages() -> Result<Vec<Page>> {
+fn pages() -> Result<Vec<ManualPage>> {
     let mut root = Cli::command();
     root.build();
     let mut pages = vec![page(&root, "hookrun".to_string())?];
     add_pages(&root, "hookrun", &mut pages)?;
     for (name, section, text) in WRITTEN {
-        pages.push(Page { name: (*name).to_string(), section, text: text.as_bytes().to_vec() });
+        pages.push(ManualPage {
+            name: (*name).to_string(),
+            section,
+            text: text.as_bytes().to_vec(),
+        });
     }
     Ok(pages)
 }
 
 /// The pages of the commands below `parent`, and of theirs.
-fn add_pages(parent: &clap::Command, name: &str, pages: &mut Vec<Page>) -> Result<()> {
+fn add_pages(parent: &clap::Command, name: &str, pages: &mut Vec<ManualPage>) -> Result<()> {
     for command in parent.get_subcommands().filter(|command| !command.is_hide_set()) {
         if command.get_name() != "help" {
             let name = format!("{name}-{}", command.get_name());
@@ -113,7 +117,7 @@ fn add_pages(parent: &clap::Command, name: &str, pages: &mut Vec<Page>) -> Resul
     Ok(())
 }
 
-fn page(command: &clap::Command, name: String) -> Result<Page> {
+fn page(command: &clap::Command, name: String) -> Result<ManualPage> {
     let mut text = Vec::new();
     // clap names no date, so that the same arguments give the same page.
     let source = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
@@ -124,7 +128,7 @@ fn page(command: &clap::Command, name: String) -> Result<Page> {
         usage.trim_start_matches("Usage:").lines().map(str::trim).filter(|line| !line.is_empty());
     let usage = usage.map(escaped).collect::<Vec<_>>().join("\n.br\n");
     let text = with_synopsis(&text, &usage) + &examples(command.get_name());
-    Ok(Page { name, section: "1", text: text.into_bytes() })
+    Ok(ManualPage { name, section: "1", text: text.into_bytes() })
 }
 
 /// The page with the line that help shows in place of all options.

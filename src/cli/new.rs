@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use crate::config::{Choice, Config, Environment, Scope, Severity, commands};
+use crate::config::{Choice, Config, ConfigScope, Environment, Severity, commands};
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{self, command};
 use crate::engine::hook::LayerKind;
@@ -18,22 +18,22 @@ use crate::lab::report::{Paths, plain, problems};
 use crate::cli::args::NewArgs;
 use crate::cli::doctor::untold;
 use crate::cli::events::COMMON;
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::run::find_event;
 use crate::cli::streams;
-use templates::{LANGUAGES, Language, Sort};
+use templates::{LANGUAGES, Language, TemplateSort};
 
 /// A file that is to be written.
-struct Page {
+struct NewFile {
     path: PathBuf,
     text: String,
     mode: u32,
 }
 
 /// What is to be written, and where.
-struct Plan {
+struct NewFiles {
     hooks: PathBuf,
-    pages: Vec<Page>,
+    pages: Vec<NewFile>,
     /// What to type next.
     hints: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     // A folder that is not there yet has no events of its own.
     let named = args.hooks.iter().filter(|folder| env.cwd.join(folder).exists());
     let choice = Choice { explicit: named.cloned().collect(), ..Choice::default() };
-    let config = Config::load(&choice, env, Scope::Event(""));
+    let config = Config::load(&choice, env, ConfigScope::Event(""));
     let hooks = match &args.hooks {
         Some(folder) => named_folder(&env.cwd.join(folder))?,
         None => project_folder(&config),
@@ -55,7 +55,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         None => return Err(no_event(&args.name)),
     };
     if args.hooks.is_none() {
-        let config = Config::load(&choice, env, Scope::All);
+        let config = Config::load(&choice, env, ConfigScope::All);
         for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
             streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
         }
@@ -64,7 +64,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         for page in &plan.pages {
             writeln!(out, "# {}\n{}", paths.show(&page.path), page.text)?;
         }
-        return Ok(Exit::Yes);
+        return Ok(ExitStatus::Yes);
     }
     let is_first = !plan.hooks.exists();
     write_all(&plan.pages, &paths)?;
@@ -78,26 +78,26 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
         writeln!(out, "  {hint}")?;
     }
     if args.hooks.is_none() {
-        for line in untold(&Config::load(&Choice::default(), env, Scope::All), env) {
+        for line in untold(&Config::load(&Choice::default(), env, ConfigScope::All), env) {
             writeln!(out, "  {line}")?;
         }
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// What to name, where no event is.
-fn no_event(name: &str) -> Failure {
+fn no_event(name: &str) -> CommandFailure {
     let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
     let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
     let common: String = COMMON.iter().map(line).collect();
     let help = format!(
         "`hookrun new {name} --event EVENT`; these are the usual ones, and `hookrun events` lists all:{common}"
     );
-    Failure::with_help("no event is named that the hook is for", help)
+    CommandFailure::with_help("no event is named that the hook is for", help)
 }
 
 /// A hook and its first cases.
-fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<Plan> {
+fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<NewFiles> {
     let spec = find_spec(config, event)?;
     let sort = match &args.template {
         None => templates::sort_of(&spec),
@@ -112,7 +112,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     };
     let language = language.ok_or_else(|| {
         let names = sort.languages().map(|language| language.name).collect::<Vec<_>>().join(", ");
-        Failure::with_help(
+        CommandFailure::with_help(
             "this template is not written in that language",
             format!("`--lang` takes {names}"),
         )
@@ -123,7 +123,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
         format!("`hookrun test --suite{named}` plays its cases"),
     ];
-    Ok(Plan {
+    Ok(NewFiles {
         pages: pages(&hooks, &Contents { sort, spec: &spec, language }, &file),
         hooks,
         hints,
@@ -131,43 +131,43 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
 }
 
 /// That a template is for other events.
-fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Failure {
+fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> CommandFailure {
     let help = match suiting {
         [] => "without `--template` it gets the hook that such events have".to_string(),
         names => format!("`--template` takes {} there", names.join(", ")),
     };
-    Failure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
+    CommandFailure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
 }
 
 /// What a new hook is made of.
 struct Contents<'s> {
-    sort: &'static Sort,
+    sort: &'static TemplateSort,
     spec: &'s EventSpec,
     language: &'static Language,
 }
 
 /// A case that expects what was decided last.
-fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<Plan> {
+fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<NewFiles> {
     let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
     if !is_name(name) || is_passed_over(name.as_ref()) {
         let cause = format!("`{}` cannot be the name of a file of cases", args.name);
-        return Err(Failure::with_help(cause, "use letters, digits, `-`, `_` and `.`"));
+        return Err(CommandFailure::with_help(cause, "use letters, digits, `-`, `_` and `.`"));
     }
     let line = last::newest(args.file.as_ref(), env)?;
-    let last::Draft { text, doubt, secret } = last::case_of(&line, name)?;
+    let last::CaseDraft { text, doubt, secret } = last::case_of(&line, name)?;
     if let Some(place) = secret {
         let secret = format!("a secret was replaced in `{place}` when it was kept");
         if !args.dry_run {
             let cause = format!("no case can be made of the last event: {secret}");
             let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
-            return Err(Failure::with_help(cause, help));
+            return Err(CommandFailure::with_help(cause, help));
         }
         streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
     let path = hooks.join(SUITES).join(format!("{name}.toml"));
     let plays = format!("`hookrun test --suite{}` plays it", named(args));
     let hints = doubt.into_iter().chain([plays]).collect();
-    Ok(Plan { hooks, pages: vec![Page { path, text, mode: 0o666 }], hints })
+    Ok(NewFiles { hooks, pages: vec![NewFile { path, text, mode: 0o666 }], hints })
 }
 
 /// How the folder is named on a command line.
@@ -195,7 +195,7 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     let stem = name.strip_suffix(&ending).unwrap_or(name);
     let file = format!("{stem}{ending}");
     let cannot = |cure: String| {
-        Err(Failure::with_help(format!("`{name}` cannot be the name of a hook"), cure))
+        Err(CommandFailure::with_help(format!("`{name}` cannot be the name of a hook"), cure))
     };
     if !is_name(stem) {
         return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
@@ -221,11 +221,11 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
         let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
-        return Err(Failure::with_help(format!("`{}` is no folder", named.display()), help));
+        return Err(CommandFailure::with_help(format!("`{}` is no folder", named.display()), help));
     }
     if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
         let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
-        return Err(Failure::with_help(cause, "name the folder that it is in"));
+        return Err(CommandFailure::with_help(cause, "name the folder that it is in"));
     }
     if named.file_name().is_some_and(|name| name == DROP_INS) {
         return Ok(named.to_path_buf());
@@ -252,7 +252,7 @@ fn project_folder(config: &Config) -> PathBuf {
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
 }
 
-fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<Page> {
+fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<NewFile> {
     let Contents { sort, spec, language } = contents;
     let folder = match command::name_of(&spec.name) {
         Some(_) => commands::FOLDER,
@@ -260,12 +260,12 @@ fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<Page> {
     };
     let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(file);
     vec![
-        Page {
+        NewFile {
             path: hooks.join(folder).join(file),
             text: templates::hook(sort, spec, language, file),
             mode: 0o777,
         },
-        Page {
+        NewFile {
             path: hooks.join(SUITES).join(format!("{stem}.toml")),
             text: templates::cases(sort, spec, language, file),
             mode: 0o666,
@@ -274,7 +274,7 @@ fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<Page> {
 }
 
 /// Writes all files or none, and over nothing.
-fn write_all(pages: &[Page], paths: &Paths) -> Result<()> {
+fn write_all(pages: &[NewFile], paths: &Paths) -> Result<()> {
     for page in pages {
         // What cannot be looked at is found when it is written.
         if page.path.symlink_metadata().is_ok() {
@@ -292,12 +292,12 @@ fn write_all(pages: &[Page], paths: &Paths) -> Result<()> {
     Ok(())
 }
 
-fn write(page: &Page, paths: &Paths) -> Result<()> {
+fn write(page: &NewFile, paths: &Paths) -> Result<()> {
     let cannot = |error: std::io::Error| {
         if error.kind() == ErrorKind::AlreadyExists {
             return is_there(page, paths);
         }
-        Failure::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
+        CommandFailure::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
     };
     fs::create_dir_all(page.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
     let mut file = OpenOptions::new()
@@ -313,7 +313,7 @@ fn write(page: &Page, paths: &Paths) -> Result<()> {
     })
 }
 
-fn is_there(page: &Page, paths: &Paths) -> Failure {
+fn is_there(page: &NewFile, paths: &Paths) -> CommandFailure {
     let cause = format!("`{}` is there already", paths.show(&page.path));
-    Failure::with_help(cause, "choose another name, or move it away; nothing was written")
+    CommandFailure::with_help(cause, "choose another name, or move it away; nothing was written")
 }

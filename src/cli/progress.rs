@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
-use crate::engine::exec::{Progress, Watcher};
+use crate::engine::exec::{HookProgress, Watcher};
 use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
@@ -24,13 +24,13 @@ pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
             let Ok(mut shown) = shown.lock() else { return };
             let from = shown.remove(&place).unwrap_or_default();
             match progress {
-                Progress::Wrote(stderr) => {
+                HookProgress::Wrote(stderr) => {
                     let end = stderr.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                     let whole = stderr.get(from..end).unwrap_or_default();
                     streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
                     shown.insert(place, from.max(end));
                 }
-                Progress::Ended(trace) => streams::glimpse(&ended(hook, trace, from)),
+                HookProgress::Ended(trace) => streams::glimpse(&ended(hook, trace, from)),
             }
         })
     })

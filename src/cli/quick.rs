@@ -22,7 +22,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     let mut event: Option<String> = None;
     let mut source = SourceArgs { hooks: Vec::new(), settings: Vec::new(), discover: false };
     let mut require = Vec::new();
-    let mut once = Once::default();
+    let mut once = SingleOptions::default();
     let mut rest = rest.iter();
     while let Some(argument) = rest.next() {
         let text = argument.to_str()?;
@@ -71,7 +71,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
 
 /// Options that may stand once.
 #[derive(Default)]
-struct Once {
+struct SingleOptions {
     budget: Option<Duration>,
     stdin_timeout: Option<Duration>,
     jobs: Option<usize>,
@@ -80,7 +80,7 @@ struct Once {
     dialect: Option<String>,
 }
 
-impl Once {
+impl SingleOptions {
     /// Takes an option; `None` for what is unknown, wrong, or there for the second time.
     fn take(&mut self, name: &str, value: &str) -> Option<()> {
         let is_new = match name {

@@ -10,19 +10,20 @@ use crate::config::{Choice, Config, Environment};
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::audit::Redactor;
-use crate::lab::replay::merge::{MergeError, Parts};
+use crate::lab::replay::merge::{MergeError, PartialReports};
 use crate::lab::replay::report::{FORMATS, Header, Report};
 use crate::lab::replay::{
-    Decider, Done, Ended, Finding, Hooks, Input, Partition, ReplayError, Totals, crew,
+    Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
+    crew,
 };
 use crate::lab::report::Paths;
 use tempfile::TempDir;
 
 use crate::cli::args::ReplayArgs;
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::run::{choice, runner, start_up};
 use crate::cli::streams;
-use progress::Progress;
+use progress::ReplayBar;
 use write::NewRecording;
 
 /// What stands for stdin among the files.
@@ -43,7 +44,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let decider = decider(args, env, first, state.path())?;
     let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;
-    let progress = Progress::of(&args.files, env);
+    let progress = ReplayBar::of(&args.files, env);
     let mut out = BufWriter::new(out);
     report.begin(&header, &mut out)?;
     let mut unused = args.allow_change.clone();
@@ -84,8 +85,8 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
 }
 
 /// Whether a finding is a change in what this hook decides.
-fn is_of(finding: &Finding, hook: &str) -> bool {
-    matches!(finding, Finding::Changed(change) if change.hook() == Some(hook))
+fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
+    matches!(finding, ReplayFinding::Changed(change) if change.hook() == Some(hook))
 }
 
 /// Makes one report of many.
@@ -99,17 +100,17 @@ fn merge(
     let told = |error: MergeError| {
         let file = Paths::from(&env.cwd).show(&error.file);
         let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
-        Failure::new(format!("cannot merge {file}{line}: {}", error.problem))
+        CommandFailure::new(format!("cannot merge {file}{line}: {}", error.problem))
     };
-    let parts = Parts::open(&files).map_err(told)?;
+    let parts = PartialReports::open(&files).map_err(told)?;
     let header = parts.header.clone();
     let mut out = BufWriter::new(out);
     report.begin(&header, &mut out)?;
     let mut each =
-        |finding: &Finding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
+        |finding: &ReplayFinding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
     let totals = parts.merge(&mut each).map_err(|error| match error {
         MergeOrWrite::Merge(error) => told(error),
-        MergeOrWrite::Write(error) => Failure::from(error),
+        MergeOrWrite::Write(error) => CommandFailure::from(error),
     })?;
     end(report, &totals, &header, &mut out)
 }
@@ -129,19 +130,19 @@ impl From<MergeError> for MergeOrWrite {
 fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
     let ended = totals.ended(header.allow_undecided);
     let is_part = header.partition.is_some();
-    let is_empty = totals.events == 0 && ended == Ended::Same && !is_part;
-    report.end(totals, if is_empty { Ended::Incomplete } else { ended }, out)?;
+    let is_empty = totals.events == 0 && ended == ReplayEnd::Same && !is_part;
+    report.end(totals, if is_empty { ReplayEnd::Incomplete } else { ended }, out)?;
     out.flush()?;
     if is_empty {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("there is no event in {}", header.inputs.join(", ")),
             "`hookrun run --record FILE` records them",
         ));
     }
     Ok(match ended {
-        Ended::Same => Exit::Yes,
-        Ended::Changed => Exit::No,
-        Ended::Incomplete => Exit::CouldNot,
+        ReplayEnd::Same => ExitStatus::Yes,
+        ReplayEnd::Changed => ExitStatus::No,
+        ReplayEnd::Incomplete => ExitStatus::CouldNot,
     })
 }
 
@@ -159,16 +160,17 @@ fn early(
     match (error, abort.signal()) {
         (ReplayError::Stopped, Some(signal)) => {
             streams::remark(&format!("interrupted: {rest}\n"));
-            Ok(Exit::Signal(signal))
+            Ok(ExitStatus::Signal(signal))
         }
-        (ReplayError::Broken(_), _) => Err(Failure::new(error.to_string())),
-        _ => Err(Failure::with_help(error.to_string(), rest)),
+        (ReplayError::Broken(_), _) => Err(CommandFailure::new(error.to_string())),
+        _ => Err(CommandFailure::with_help(error.to_string(), rest)),
     }
 }
 
 fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
     let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, make) = format.ok_or_else(|| Failure::new(format!("no format `{}`", args.format)))?;
+    let (_, make) =
+        format.ok_or_else(|| CommandFailure::new(format!("no format `{}`", args.format)))?;
     Ok(make(args.most))
 }
 
@@ -176,7 +178,7 @@ fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
 fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     let Some(file) = &args.write else { return Ok(()) };
     if file.as_os_str() == STDIN {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "`--write -` names no file",
             "name one; what is found goes to stdout",
         ));
@@ -186,7 +188,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     let is_written = |input: &&PathBuf| write::is_same(&written, &env.cwd.join(input));
     match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
         None => Ok(()),
-        Some(input) => Err(Failure::with_help(
+        Some(input) => Err(CommandFailure::with_help(
             format!(
                 "`{}` is what is replayed: what is written would not be the same events",
                 input.display()
@@ -197,20 +199,22 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
 }
 
 /// The recordings. Only one of them can be stdin.
-fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<Input>> {
+fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
     let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
     if args.files.iter().filter(is_stdin).count() > 1 {
-        return Err(Failure::with_help("`-` appears twice", "stdin can be read once"));
+        return Err(CommandFailure::with_help("`-` appears twice", "stdin can be read once"));
     }
     let input = |file: &PathBuf| match file {
-        file if is_stdin(&file) => Input::Stream("stdin".to_string(), Box::new(io::stdin())),
-        file => Input::File(env.cwd.join(file), file.display().to_string()),
+        file if is_stdin(&file) => {
+            RecordingInput::Stream("stdin".to_string(), Box::new(io::stdin()))
+        }
+        file => RecordingInput::File(env.cwd.join(file), file.display().to_string()),
     };
     Ok(args.files.iter().map(input).collect())
 }
 
-fn header(args: &ReplayArgs, inputs: &[Input]) -> Header {
-    let inputs = inputs.iter().map(Input::name).collect();
+fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
+    let inputs = inputs.iter().map(RecordingInput::name).collect();
     Header {
         against: args.against.as_ref().map(|folder| folder.display().to_string()),
         hooks: names(&args.source.hooks),
@@ -232,7 +236,7 @@ fn state_folder(env: &Environment) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
     folder.map_err(|error| {
         let place = env.temporary.display();
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("cannot make a folder in `{place}`: {error}"),
             "hooks keep state there; set TMPDIR to a folder that can be written",
         )
@@ -245,7 +249,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
         Hooks::new(choice, env, first.clone())
     };
-    let broken = |error: ReplayError| Failure::new(error.to_string());
+    let broken = |error: ReplayError| CommandFailure::new(error.to_string());
     let today = hooks(choice(&args.source, env, ""), "today");
     let redact = today.check().map_err(broken)?;
     let against = args.against.as_ref().map(|folder| {
@@ -260,7 +264,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
     if let Some(against) = &against {
         against.check().map_err(broken)?;
     }
-    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Failure::new)?;
+    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(CommandFailure::new)?;
     Ok(Decider {
         hooks: today,
         against,
@@ -277,8 +281,8 @@ fn threads(args: &ReplayArgs) -> usize {
     args.jobs.unwrap_or_else(processors)
 }
 
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Failure {
-        Failure::new(error.to_string())
+impl From<ReplayError> for CommandFailure {
+    fn from(error: ReplayError) -> CommandFailure {
+        CommandFailure::new(error.to_string())
     }
 }

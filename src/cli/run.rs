@@ -13,20 +13,20 @@ use crate::engine::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::plan::Plan;
 use crate::engine::run::Run;
-use crate::engine::runner::{Once, Runner};
+use crate::engine::runner::{CallClaim, Runner};
 use crate::engine::ui::PATIENCE;
 use crate::lab::report::json;
 
 use crate::cli::args::{KeepArgs, RunArgs, SourceArgs, SuperviseArgs};
 use crate::cli::ask::{self, Person};
-use crate::cli::asked::{Asked, named_in};
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::input::{self, Deadline, Input};
-use crate::cli::keep::{Kept, Places, Settings};
+use crate::cli::asked::{EventRequest, named_in};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::input::{self, Deadline, StdinInput};
+use crate::cli::keep::{DecisionRecord, KeepSettings, KeptPlaces};
 use crate::cli::progress;
 use crate::cli::streams;
-use crate::cli::told::{self, Told, Way};
-use crate::cli::unbound::Sought;
+use crate::cli::told::{self, PrintedReply, Way};
+use crate::cli::unbound::SearchedPlaces;
 use crate::cli::watchdog::{self, Watchdog};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
@@ -35,32 +35,32 @@ const OWN_WORK: Duration = Duration::from_secs(30);
 /// Decides one event. A failure of our own is a refusal: stated, with exit status 2.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("`{}` is one word too many", argument.display()),
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
     }
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
-    let asked = Asked::new(args.event.as_deref().unwrap_or_default(), args.host());
-    let time = Time::start(args, &asked);
+    let asked = EventRequest::new(args.event.as_deref().unwrap_or_default(), args.host());
+    let time = TimeLimit::start(args, &asked);
     let decided = match (ground, &args.event) {
         (Err(failure), _) => refuse(&asked, &failure),
         (Ok(ground), Some(_)) => decide(&asked, Early { ground, context: None }, args, env, &time),
         (Ok(ground), None) => decide_what_comes(ground, args, env, &time),
     };
-    let Decided { reply, report, kept, is_needed } = decided;
+    let RunDecision { reply, report, kept, is_needed } = decided;
     if !time.pulse.claim() {
         Watchdog::leave_it_to_it();
     }
-    let told = Told::of(args.format, &reply, report.as_ref());
+    let told = PrintedReply::of(args.format, &reply, report.as_ref());
     let budget = time.budget.get();
     let status = told.say(&Way { watchdog: &time.watchdog, abort, budget, is_needed }, env);
     told.summarise(env);
     if let Some(kept) = kept {
-        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
+        kept.keep(&reply, &KeptPlaces::of(env, args.record.as_deref()));
     }
-    Ok(if status == native::ALLOWED { Exit::Yes } else { Exit::CouldNot })
+    Ok(if status == native::ALLOWED { ExitStatus::Yes } else { ExitStatus::CouldNot })
 }
 
 /// What `run` does first, so that from then on nothing ends it without a decision.
@@ -71,7 +71,7 @@ pub(crate) fn hold_ground() -> Result<Ground> {
 }
 
 /// Until when what is to be done.
-struct Time {
+struct TimeLimit {
     started: Instant,
     pulse: Pulse,
     watchdog: Watchdog,
@@ -79,9 +79,9 @@ struct Time {
     budget: Cell<Option<Budget>>,
 }
 
-impl Time {
+impl TimeLimit {
     /// The time of a host that has just asked.
-    fn start(args: &RunArgs, asked: &Asked<'_>) -> Time {
+    fn start(args: &RunArgs, asked: &EventRequest<'_>) -> TimeLimit {
         let started = Instant::now();
         let pulse = Pulse::new(patience(args, asked));
         let mut refusal = asked.refuse(watchdog::REASON);
@@ -92,11 +92,11 @@ impl Time {
         let refusal = told::last_word(args.format, asked.name(), refusal);
         let (budget, last_word) = limits(args, asked, started);
         let watchdog = Watchdog::start(&pulse, refusal, last_word);
-        Time { started, pulse, watchdog, budget: Cell::new(budget) }
+        TimeLimit { started, pulse, watchdog, budget: Cell::new(budget) }
     }
 
     /// Tells the watchdog which event it is.
-    fn is_for(&self, args: &RunArgs, asked: &Asked<'_>) {
+    fn is_for(&self, args: &RunArgs, asked: &EventRequest<'_>) {
         let refusal = asked.refuse(watchdog::REASON);
         let refusal = told::last_word(args.format, asked.name(), refusal);
         let (budget, last_word) = limits(args, asked, self.started);
@@ -108,7 +108,7 @@ impl Time {
 /// The budget, and when the watchdog has the last word.
 fn limits(
     args: &RunArgs,
-    asked: &Asked<'_>,
+    asked: &EventRequest<'_>,
     started: Instant,
 ) -> (Option<Budget>, Option<Instant>) {
     let Some(whole) = whole_budget(args, asked) else { return (None, None) };
@@ -120,12 +120,12 @@ fn limits(
 }
 
 /// How long everything may take: what was asked for, else what the host leaves.
-fn whole_budget(args: &RunArgs, asked: &Asked<'_>) -> Option<Duration> {
+fn whole_budget(args: &RunArgs, asked: &EventRequest<'_>) -> Option<Duration> {
     args.budget.or_else(|| asked.budget())
 }
 
 /// How long the event on stdin is waited for.
-fn patience(args: &RunArgs, asked: &Asked<'_>) -> Duration {
+fn patience(args: &RunArgs, asked: &EventRequest<'_>) -> Duration {
     let whole = whole_budget(args, asked);
     whole.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout))
 }
@@ -141,21 +141,26 @@ struct Early {
 }
 
 /// What came out.
-struct Decided {
+struct RunDecision {
     /// What the host gets.
     reply: Reply,
     /// For the formats that are reports.
     report: Option<json::RunReport>,
     /// What is to be kept of it.
-    kept: Option<Kept>,
+    kept: Option<DecisionRecord>,
     /// Whether what it decides is said nowhere but in the reply on stdout.
     is_needed: bool,
 }
 
 /// Decides an event that the host's own context names.
-fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &Time) -> Decided {
+fn decide_what_comes(
+    ground: Ground,
+    args: &RunArgs,
+    env: &Environment,
+    time: &TimeLimit,
+) -> RunDecision {
     let named = || {
-        let unknown = Asked::new("", args.host());
+        let unknown = EventRequest::new("", args.host());
         let context = read_event(args, &unknown, time, &ground)?;
         let (name, host) = named_in(&context, args.dialect.as_deref(), "run")?;
         Ok((name, host, context))
@@ -163,7 +168,7 @@ fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &T
     let (name, host, context) = match named() {
         Ok(named) => named,
         Err(failure) => {
-            let mut refused = refuse(&Asked::new("", args.host()), &failure);
+            let mut refused = refuse(&EventRequest::new("", args.host()), &failure);
             if args.dialect.is_none() {
                 // Who asks is not known, and words alone refuse in every host.
                 refused.reply.stdout.clear();
@@ -171,11 +176,11 @@ fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &T
             return refused;
         }
     };
-    let asked = Asked::new(&name, host);
+    let asked = EventRequest::new(&name, host);
     time.is_for(args, &asked);
     if let Some(other) = asked.gate_of_another() {
         let (host, other) = (asked.host(), other.name);
-        let failure = Failure::with_help(
+        let failure = CommandFailure::with_help(
             format!("{host} has no event `{name}`, and {other} has"),
             format!("ask with `--host {other}`"),
         );
@@ -186,30 +191,30 @@ fn decide_what_comes(ground: Ground, args: &RunArgs, env: &Environment, time: &T
         let host = asked.host();
         let stderr = format!("hookrun knows no event `{name}` of {host}, and allowed it\n");
         let reply = Reply { stdout: String::new(), stderr, status: native::ALLOWED };
-        return Decided { reply, report: None, kept: None, is_needed: false };
+        return RunDecision { reply, report: None, kept: None, is_needed: false };
     }
     decide(&asked, Early { ground, context: Some(context) }, args, env, time)
 }
 
 /// A failure of our own, as a refusal.
-fn refuse(asked: &Asked<'_>, failure: &Failure) -> Decided {
+fn refuse(asked: &EventRequest<'_>, failure: &CommandFailure) -> RunDecision {
     let reply = asked.refuse(&failure.line());
     let report = json::refusal_report(asked.name(), asked.host(), &failure.line(), &reply);
-    let kept = Some(Kept::refused(report.clone()));
-    Decided { reply, report: Some(report), kept, is_needed: true }
+    let kept = Some(DecisionRecord::refused(report.clone()));
+    RunDecision { reply, report: Some(report), kept, is_needed: true }
 }
 
 /// The event on stdin.
 fn read_event(
     args: &RunArgs,
-    asked: &Asked<'_>,
-    time: &Time,
+    asked: &EventRequest<'_>,
+    time: &TimeLimit,
     (abort, _): &Ground,
 ) -> Result<Context> {
     let deadline = Deadline::after(time.started, patience(args, asked));
     match input::read(deadline, Some(abort))? {
-        Input::Event { context, .. } => Ok(context),
-        Input::Nothing => Err(Failure::with_help(
+        StdinInput::Event { context, .. } => Ok(context),
+        StdinInput::Nothing => Err(CommandFailure::with_help(
             "no event on stdin",
             "pipe in its context as one JSON object, `{}` at the least",
         )),
@@ -218,23 +223,35 @@ fn read_event(
 
 /// Decides; a failure of our own refuses.
 fn decide(
-    asked: &Asked<'_>,
+    asked: &EventRequest<'_>,
     early: Early,
     args: &RunArgs,
     env: &Environment,
-    time: &Time,
-) -> Decided {
+    time: &TimeLimit,
+) -> RunDecision {
     let decided = try_to_decide(asked, early, args, env, time);
     decided.unwrap_or_else(|failure| refuse(asked, &failure))
 }
 
+/// The runner with what the command line and the person at the terminal give it.
+fn equipped(runner: Runner, args: &RunArgs, person: Option<&Person>) -> Runner {
+    let mut runner = runner.watch(progress::watcher(args.format));
+    if let Some(person) = person {
+        runner = runner.ui(person.ui());
+    }
+    match args.jobs {
+        Some(jobs) => runner.jobs(jobs),
+        None => runner,
+    }
+}
+
 fn try_to_decide(
-    asked: &Asked<'_>,
+    asked: &EventRequest<'_>,
     early: Early,
     args: &RunArgs,
     env: &Environment,
-    time: &Time,
-) -> Result<Decided> {
+    time: &TimeLimit,
+) -> Result<RunDecision> {
     check_depth(env)?;
     let (budget, pulse) = (time.budget.get(), &time.pulse);
     let Early { ground, context } = early;
@@ -255,30 +272,24 @@ fn try_to_decide(
     pulse.promise(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
-    let settings = Settings::of(&config);
+    let settings = KeepSettings::of(&config);
     // A gate without a single hook lets everything through.
     let is_bare = config.layers.is_empty() && event.spec().blocks;
     let is_in_order = complaint.is_none();
     let person = Person::find(env);
-    let mut runner = runner(config, env).abort(abort.clone()).grounds(grounds).pulse(pulse.clone());
-    runner = runner.watch(progress::watcher(args.format));
-    if let Some(person) = &person {
-        runner = runner.ui(person.ui());
-    }
-    if let Some(jobs) = args.jobs {
-        runner = runner.jobs(jobs);
-    }
-    let sought = Sought { choice: &choice, env };
+    let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let runner = equipped(runner.pulse(pulse.clone()), args, person.as_ref());
+    let sought = SearchedPlaces { choice: &choice, env };
     sought.require(&args.require, runner.registry(), &event.spec().name)?;
     let event = runner.follow_links(event);
     let call = host.call(&event, env);
-    let once = call.map_or(Once::Now(None), |call| runner.once(&event, &call, budget));
+    let once = call.map_or(CallClaim::Now(None), |call| runner.once(&event, &call, budget));
     let (mut run, claimed) = match once {
-        Once::Earlier(run) => (*run, None),
-        Once::Now(claimed) if event.spec().schedule == Schedule::Detached => {
+        CallClaim::Earlier(run) => (*run, None),
+        CallClaim::Now(claimed) if event.spec().schedule == Schedule::Detached => {
             (hand_over(&event, &runner, args, env, budget, is_in_order)?, claimed)
         }
-        Once::Now(claimed) => (runner.handle_within(&event, budget), claimed),
+        CallClaim::Now(claimed) => (runner.handle_within(&event, budget), claimed),
     };
     pulse.promise(PATIENCE);
     if !host.can_ask() {
@@ -298,7 +309,12 @@ fn try_to_decide(
     }
     let report = told::report(args.format, &run, &reply, &runner, env);
     let is_needed = !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty();
-    Ok(Decided { reply, report, kept: Kept::decided(event, run, settings), is_needed })
+    Ok(RunDecision {
+        reply,
+        report,
+        kept: DecisionRecord::decided(event, run, settings),
+        is_needed,
+    })
 }
 
 /// The run with the answer to what it asks, which may be one refusal too many.
@@ -319,7 +335,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
     if env.depth <= DEEPEST {
         return Ok(());
     }
-    Err(Failure::with_help(
+    Err(CommandFailure::with_help(
         format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
         "take the hook that runs hookrun with its own settings out of them",
     ))
@@ -328,7 +344,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
 /// What every command that runs hooks does first.
 pub(crate) fn start_up() -> Result<Ground> {
     let started = crate::engine::exec::start_up();
-    started.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))
+    started.map_err(|error| CommandFailure::new(format!("cannot handle signals: {error}")))
 }
 
 /// Gives the hooks of a detached event to a process of their own, which outlives us.
@@ -378,14 +394,14 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let _ = rustix::process::setsid();
     let (abort, grounds) = start_up()?;
     let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
-    let Input::Event { context, .. } = input::read(deadline, Some(&abort))? else {
-        return Err(Failure::new("no event on stdin"));
+    let StdinInput::Event { context, .. } = input::read(deadline, Some(&abort))? else {
+        return Err(CommandFailure::new("no event on stdin"));
     };
-    let asked = Asked::new(&args.event, &args.dialect);
+    let asked = EventRequest::new(&args.event, &args.dialect);
     let choice = choice(&args.source, env, &args.dialect).told_in(&args.dialect, Some(&context));
     let config = asked.load(&choice, env);
     let (event, host) = asked.event(&config, context)?;
-    let settings = Settings::of(&config);
+    let settings = KeepSettings::of(&config);
     let mut runner = runner(config, env).abort(abort).grounds(grounds);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
@@ -393,10 +409,10 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let event = runner.follow_links(event);
     let run = runner.handle_within(&event, None);
     let reply = host.reply(&run.outcome);
-    if let Some(kept) = Kept::decided(event, run, settings) {
-        kept.keep(&reply, &Places::of(env, args.record.as_deref()));
+    if let Some(kept) = DecisionRecord::decided(event, run, settings) {
+        kept.keep(&reply, &KeptPlaces::of(env, args.record.as_deref()));
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// The layers that the arguments ask for.
@@ -420,13 +436,13 @@ pub(crate) fn find_event(
         // It may be declared where there is a mistake.
         _ if config.has_errors() => {
             let complaint = config.complaint().unwrap_or_default();
-            Failure::with_help(format!("unknown event `{name}`"), complaint)
+            CommandFailure::with_help(format!("unknown event `{name}`"), complaint)
         }
-        None if command::name_of(name).is_some() => Failure::with_help(
+        None if command::name_of(name).is_some() => CommandFailure::with_help(
             format!("unknown command `{name}`"),
             "an executable file in hooks.d/command/ is one, called as the file without its ending",
         ),
-        Some(nearest) => Failure::with_help(
+        Some(nearest) => CommandFailure::with_help(
             format!("unknown event `{name}`"),
             format!("did you mean `{nearest}`?"),
         ),
@@ -441,7 +457,7 @@ pub(crate) fn find_event(
                 "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
                  and {looked}: `--hooks DIR` reads another folder"
             );
-            Failure::with_help(format!("unknown event `{name}`"), cure)
+            CommandFailure::with_help(format!("unknown event `{name}`"), cure)
         }
     })
 }
@@ -465,9 +481,9 @@ pub(crate) fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Out
 }
 
 /// `hookrun keep MARK`: the keeper.
-pub(crate) fn keep(args: &KeepArgs) -> Exit {
+pub(crate) fn keep(args: &KeepArgs) -> ExitStatus {
     // Out of the session, so that what ends hookrun's group does not end the keeper.
     let _ = rustix::process::setsid();
     crate::engine::exec::keeper::keep(std::io::stdin().lock(), &args.mark);
-    Exit::Yes
+    ExitStatus::Yes
 }

@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use crate::config::{Config, Environment, Scope};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::lab::report::schema::schema_of;
 
 use crate::cli::args::SchemaArgs;
-use crate::cli::exit::{Exit, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::{choice, find_event};
 
 /// Prints the schema of one event.
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env, "native"), env, Scope::Event(""));
+    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
     let spec = find_event(&config, &args.event)?;
     writeln!(out, "{:#}", schema_of(&spec))?;
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::config::{Config, Environment, Scope};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
@@ -14,7 +14,7 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ShowArgs, TextFormat};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::list::hook_json;
 use crate::cli::rules::{HostRules, failure_text, rules_of, timeout_text};
 use crate::cli::run::choice;
@@ -25,7 +25,7 @@ const DIM: Style = Style::new().dimmed();
 
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env, &args.dialect), env, Scope::All);
+    let config = Config::load(&choice(&args.source, env, &args.dialect), env, ConfigScope::All);
     let dialect = dialects::find(&args.dialect);
     let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
@@ -37,7 +37,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`hookrun list` shows what is configured".to_string(),
         };
-        return Err(Failure::with_help(format!("no hook `{}`", args.name), help));
+        return Err(CommandFailure::with_help(format!("no hook `{}`", args.name), help));
     }
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
@@ -56,7 +56,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
             writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
         }
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// The hook that is meant by a name that none has: one whose file is called so but for its ending

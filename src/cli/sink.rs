@@ -12,7 +12,7 @@ use crate::cli::streams;
 
 /// What a command writes on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum OutputShape {
     /// For people, in our own colours.
     People,
     /// Lines of text: TAP, XML, a diff.
@@ -27,14 +27,14 @@ pub(crate) enum Shape {
     SeenValues,
 }
 
-impl Shape {
+impl OutputShape {
     /// What a format of reports is.
-    pub(crate) fn of(format: &str) -> Shape {
+    pub(crate) fn of(format: &str) -> OutputShape {
         match format {
-            "human" => Shape::People,
-            "json" => Shape::Json,
-            "github" => Shape::Annotations,
-            _ => Shape::Lines,
+            "human" => OutputShape::People,
+            "json" => OutputShape::Json,
+            "github" => OutputShape::Annotations,
+            _ => OutputShape::Lines,
         }
     }
 }
@@ -42,23 +42,23 @@ impl Shape {
 /// A writer that keeps a line until it is whole, and gives it on harmless.
 pub(crate) struct Sink<W: Write> {
     to: W,
-    shape: Shape,
+    shape: OutputShape,
     line: Vec<u8>,
 }
 
 impl<W: Write> Sink<W> {
-    pub(crate) fn new(to: W, shape: Shape) -> Sink<W> {
+    pub(crate) fn new(to: W, shape: OutputShape) -> Sink<W> {
         Sink { to, shape, line: Vec::new() }
     }
 
     fn give_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         let text = String::from_utf8_lossy(bytes);
         let made = match self.shape {
-            Shape::People => return self.to.write_all(styled(&text).as_bytes()),
-            Shape::Lines => streams::lines(&text),
-            Shape::Json => harmless::json(&text),
-            Shape::Annotations | Shape::SeenValues => harmless::visible(&text),
-            Shape::Values => return self.to.write_all(bytes),
+            OutputShape::People => return self.to.write_all(styled(&text).as_bytes()),
+            OutputShape::Lines => streams::lines(&text),
+            OutputShape::Json => harmless::json(&text),
+            OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
+            OutputShape::Values => return self.to.write_all(bytes),
         };
         self.to.write_all(made.as_bytes())
     }
@@ -113,7 +113,7 @@ fn style(text: &str) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn written(shape: Shape, pieces: &[&str]) -> String {
+    fn written(shape: OutputShape, pieces: &[&str]) -> String {
         let mut sink = Sink::new(Vec::new(), shape);
         for piece in pieces {
             sink.write_all(piece.as_bytes()).unwrap();
@@ -126,20 +126,26 @@ mod tests {
     fn only_our_own_colours_come_through() {
         let text = "\u{1b}[1m\u{1b}[31mBLOCK\u{1b}[0m a\u{1b}[8mb\u{1b}[2Jc\u{9b}5n\n";
         assert_eq!(
-            written(Shape::People, &[text]),
+            written(OutputShape::People, &[text]),
             "\u{1b}[1m\u{1b}[31mBLOCK\u{1b}[0m a\\u{1b}[8mb\\u{1b}[2Jc\\u{9b}5n\n"
         );
-        assert_eq!(written(Shape::Lines, &["\u{1b}[1ma"]), "\\u{1b}[1ma");
+        assert_eq!(written(OutputShape::Lines, &["\u{1b}[1ma"]), "\\u{1b}[1ma");
     }
 
     #[test]
     fn a_command_is_none_though_it_is_written_in_pieces() {
-        for shape in [Shape::People, Shape::Lines] {
+        for shape in [OutputShape::People, OutputShape::Lines] {
             assert_eq!(written(shape, &["a\n ", ":", ":error::x", "\nb"]), "a\n : :error::x\nb");
             assert_eq!(written(shape, &["a #", "#[x]\n"]), "a ## [x]\n");
         }
-        assert_eq!(written(Shape::Annotations, &["::error::a\u{1b}\n"]), "::error::a\\u{1b}\n");
-        assert_eq!(written(Shape::Json, &["{\"a\":\"##", "[x]\"}\n"]), "{\"a\":\"#\\u0023[x]\"}\n");
-        assert_eq!(written(Shape::Values, &["::a\u{1b}"]), "::a\u{1b}");
+        assert_eq!(
+            written(OutputShape::Annotations, &["::error::a\u{1b}\n"]),
+            "::error::a\\u{1b}\n"
+        );
+        assert_eq!(
+            written(OutputShape::Json, &["{\"a\":\"##", "[x]\"}\n"]),
+            "{\"a\":\"#\\u0023[x]\"}\n"
+        );
+        assert_eq!(written(OutputShape::Values, &["::a\u{1b}"]), "::a\u{1b}");
     }
 }

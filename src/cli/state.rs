@@ -5,33 +5,33 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Environment, Inside};
-use crate::engine::session::entries::Entries;
+use crate::engine::session::entries::SessionEntries;
 use crate::engine::session::{self, StoreError};
 
 use crate::cli::args::{EntryFormat, StateAction, StateArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
 pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let inside = Environment::inside();
     let Some(own) = inside.state else {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "there is no state outside of a hook: HOOKRUN_STATE_DIR is not set",
             "call it in a hook that hookrun runs",
         ));
     };
     let folder = if args.shared { beside(&own).made()? } else { own };
-    let entries = Entries::in_folder(&folder);
+    let entries = SessionEntries::in_folder(&folder);
     let did = act(&args.action, &entries);
-    let texts = match did.map_err(|error| Failure::new(error.to_string()))? {
-        Found::Nothing => return Ok(Exit::No),
-        Found::Texts(texts) => texts,
+    let texts = match did.map_err(|error| CommandFailure::new(error.to_string()))? {
+        StateOutput::Nothing => return Ok(ExitStatus::No),
+        StateOutput::Texts(texts) => texts,
     };
     for text in texts {
         writeln!(out, "{text}")?;
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// Refuses a key that `list` could not print on a line of its own.
@@ -45,27 +45,30 @@ fn check_key(action: &StateAction) -> Result<()> {
     };
     let cure = "write a word: `hookrun state list` prints one key a line";
     if key.is_empty() {
-        return Err(Failure::with_help("the key is empty", cure));
+        return Err(CommandFailure::with_help("the key is empty", cure));
     }
     if key.contains(['\n', '\r']) {
         let shown = key.escape_debug();
-        return Err(Failure::with_help(format!("the key `{shown}` has a line break"), cure));
+        return Err(CommandFailure::with_help(format!("the key `{shown}` has a line break"), cure));
     }
     Ok(())
 }
 
 /// What there is to print.
-enum Found {
+enum StateOutput {
     Nothing,
     Texts(Vec<String>),
 }
 
-fn act(action: &StateAction, entries: &Entries) -> std::result::Result<Found, StoreError> {
-    let done = || Found::Texts(Vec::new());
+fn act(
+    action: &StateAction,
+    entries: &SessionEntries,
+) -> std::result::Result<StateOutput, StoreError> {
+    let done = || StateOutput::Texts(Vec::new());
     Ok(match action {
         StateAction::Get { key, format } => match entries.get(key)? {
-            texts if texts.is_empty() => Found::Nothing,
-            texts => Found::Texts(match format {
+            texts if texts.is_empty() => StateOutput::Nothing,
+            texts => StateOutput::Texts(match format {
                 EntryFormat::Text => texts,
                 EntryFormat::Json => texts.iter().map(|text| quoted(text)).collect(),
             }),
@@ -74,11 +77,11 @@ fn act(action: &StateAction, entries: &Entries) -> std::result::Result<Found, St
         StateAction::Append { key, value } => entries.append(key, value).map(|()| done())?,
         StateAction::Remove { key } => match entries.remove(key)? {
             true => done(),
-            false => Found::Nothing,
+            false => StateOutput::Nothing,
         },
         StateAction::List { format } => {
             let kept = entries.all()?;
-            Found::Texts(match format {
+            StateOutput::Texts(match format {
                 EntryFormat::Text => kept.into_keys().collect(),
                 EntryFormat::Json => vec![serde_json::json!(kept).to_string()],
             })
@@ -120,7 +123,7 @@ impl SharedFolder {
         match session::make_private(&self.root, &self.path) {
             Ok(()) => Ok(self.path),
             Err(error) => {
-                Err(Failure::new(format!("cannot use `{}`: {error}", self.path.display())))
+                Err(CommandFailure::new(format!("cannot use `{}`: {error}", self.path.display())))
             }
         }
     }

@@ -11,7 +11,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::args::Color;
 use crate::cli::deliver::write_until;
-use crate::cli::sink::{self, Shape};
+use crate::cli::sink::{self, OutputShape};
 
 /// How long stderr has been waited for, in milliseconds, where that is bounded: see
 /// [`bound_stderr`].
@@ -43,9 +43,9 @@ pub(crate) fn data() -> io::StdoutLock<'static> {
 }
 
 /// What is written there: on a terminal values are looked at, too.
-pub(crate) fn seen(shape: Shape) -> Shape {
-    let is_seen = shape == Shape::Values && io::stdout().is_terminal();
-    if is_seen { Shape::SeenValues } else { shape }
+pub(crate) fn seen(shape: OutputShape) -> OutputShape {
+    let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();
+    if is_seen { OutputShape::SeenValues } else { shape }
 }
 
 /// A writer whose reader may leave: `hookrun list | head -1` is no failure.
@@ -124,9 +124,9 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
 }
 
 /// stderr for a log: a line at a time, in which no command stands.
-pub(crate) struct Log;
+pub(crate) struct LogStream;
 
-impl Write for Log {
+impl Write for LogStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         remark(&String::from_utf8_lossy(bytes));
         Ok(bytes.len())

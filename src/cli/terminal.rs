@@ -19,7 +19,7 @@ use crate::config::Environment;
 use crate::engine::exec::child;
 use crate::engine::harmless::plain;
 use crate::engine::ui::status::{cut, width};
-use crate::engine::ui::{Asker, Kind, Ui, Waited};
+use crate::engine::ui::{Asker, MessageKind, Ui, Waited};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;
@@ -82,9 +82,9 @@ impl Terminal {
         drop(raw);
         self.write("\n");
         match answer {
-            line::Read::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
-            line::Read::Left => Some(false),
-            line::Read::Over => None,
+            line::LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
+            line::LineInput::Left => Some(false),
+            line::LineInput::Over => None,
         }
     }
 
@@ -156,8 +156,8 @@ impl Ui for Terminal {
         drop(raw);
         self.write("\n");
         match read {
-            line::Read::Line(line) => Some(line),
-            line::Read::Left | line::Read::Over => None,
+            line::LineInput::Line(line) => Some(line),
+            line::LineInput::Left | line::LineInput::Over => None,
         }
     }
 
@@ -166,7 +166,7 @@ impl Ui for Terminal {
             return None;
         }
         self.head(asker, title);
-        let file = Draft::write(&self.drafts, text)?;
+        let file = DraftFile::write(&self.drafts, text)?;
         let is_kept = self.edit(asker, &file.0);
         let text = std::fs::read(&file.0).ok().filter(|_| is_kept)?;
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -174,11 +174,11 @@ impl Ui for Terminal {
         Some(text.strip_suffix('\n').map(str::to_string).unwrap_or(text))
     }
 
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind) {
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
         let sort = match kind {
-            Kind::Info => "",
-            Kind::Warning => "warning: ",
-            Kind::Error => "error: ",
+            MessageKind::Info => "",
+            MessageKind::Warning => "warning: ",
+            MessageKind::Error => "error: ",
         };
         if self.is_ours() {
             self.write(&format!("hook {}: {sort}{}\n", plain(asker.hook()), lines(message)));
@@ -211,13 +211,13 @@ impl Drop for Raw<'_> {
 }
 
 /// A file with the text that is edited, for its owner only, until it is dropped.
-struct Draft(PathBuf);
+struct DraftFile(PathBuf);
 
-impl Draft {
-    fn write(folder: &Path, text: &str) -> Option<Draft> {
+impl DraftFile {
+    fn write(folder: &Path, text: &str) -> Option<DraftFile> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let name = format!("hookrun-{}-{}.txt", std::process::id(), now.as_nanos());
-        let draft = Draft(folder.join(name));
+        let draft = DraftFile(folder.join(name));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let mut file = options.open(&draft.0).ok()?;
@@ -227,7 +227,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for DraftFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }

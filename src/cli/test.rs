@@ -9,23 +9,23 @@ use std::time::Instant;
 use crate::config::{Config, Environment, words};
 use crate::dialects::folders;
 use crate::engine::exec::Budget;
-use crate::engine::hook::{Handler, Hook, LayerKind, Source};
+use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
-use crate::lab::report::human::{About, Origin};
+use crate::lab::report::human::{About, EventOrigin};
 use crate::lab::report::{Paths, human, json, plain, problems};
 use regex::Regex;
 
 use crate::cli::args::{TestArgs, TestFormat};
 use crate::cli::ask::Person;
-use crate::cli::asked::{Asked, named_in};
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::input::{self, Deadline, Input};
+use crate::cli::asked::{EventRequest, named_in};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::input::{self, Deadline, StdinInput};
 use crate::cli::run::{choice, runner, start_up, with_complaint};
 use crate::cli::show::meant;
 use crate::cli::streams;
-use crate::cli::unbound::Sought;
+use crate::cli::unbound::SearchedPlaces;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -37,7 +37,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
         let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
-        return Err(Failure::with_help("one event is no list of cases", help));
+        return Err(CommandFailure::with_help("one event is no list of cases", help));
     }
     test_one(args, env, out)
 }
@@ -62,23 +62,23 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             (name, host, Some(input))
         }
     };
-    let asked = Asked::new(&name, host);
+    let asked = EventRequest::new(&name, host);
     let early = match early {
         // Where the hooks are may be told in it.
         None if folders::are_told(host) => Some(read()?),
         early => early,
     };
-    let context = early.as_ref().and_then(Input::context);
+    let context = early.as_ref().and_then(StdinInput::context);
     let choice = choice(&args.source, env, host).told_in(host, context);
     let mut config = asked.load(&choice, env);
     asked.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = early.map_or_else(read, Ok)?;
     let ((event, host), origin) = match input {
-        Input::Event { context, bytes } => {
-            (asked.event(&config, context)?, Origin::Stdin { bytes })
+        StdinInput::Event { context, bytes } => {
+            (asked.event(&config, context)?, EventOrigin::Stdin { bytes })
         }
-        Input::Nothing => (asked.sample(&config, &env.cwd)?, Origin::Sample),
+        StdinInput::Nothing => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
     let name = &event.spec().name;
     narrow(&mut config, args, env, name)?;
@@ -98,7 +98,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         TestFormat::Human => {
             let (summary, context) = (&event.spec().summary, Some(event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
-            let sought = Sought { choice: &choice, env };
+            let sought = SearchedPlaces { choice: &choice, env };
             let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
             streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
         }
@@ -108,7 +108,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         }
     }
     if let Some(signal) = abort.signal() {
-        return Ok(Exit::Signal(signal));
+        return Ok(ExitStatus::Signal(signal));
     }
     judge(args, wanted.as_ref(), &run)
 }
@@ -129,10 +129,10 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
 }
 
 /// The event that the context on stdin names, and its host.
-fn named_on_stdin(input: &Input, args: &TestArgs) -> Result<(String, &'static str)> {
+fn named_on_stdin(input: &StdinInput, args: &TestArgs) -> Result<(String, &'static str)> {
     match input {
-        Input::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
-        Input::Nothing => Err(Failure::with_help(
+        StdinInput::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
+        StdinInput::Nothing => Err(CommandFailure::with_help(
             "no event is named, and none is on stdin",
             "name it, and a sample of it is decided: `hookrun test EVENT`",
         )),
@@ -144,10 +144,10 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     let outcome = &run.outcome;
     let own_failure = outcome.refusal().is_some_and(|refusal| refusal.hook.is_none());
     if own_failure && outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Failure) {
-        return Ok(Exit::CouldNot);
+        return Ok(ExitStatus::CouldNot);
     }
     if args.expect.is_none() && wanted.is_none() {
-        return Ok(if outcome.is_allowed() { Exit::Yes } else { Exit::No });
+        return Ok(if outcome.is_allowed() { ExitStatus::Yes } else { ExitStatus::No });
     }
     let mut misses = Vec::new();
     if let Some(expected) = args.expect {
@@ -166,7 +166,7 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     for miss in &misses {
         streams::remark(&format!("FAILED: {}\n", plain(miss)));
     }
-    Ok(if misses.is_empty() { Exit::Yes } else { Exit::No })
+    Ok(if misses.is_empty() { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// The reason of a refusal, or the question.
@@ -181,7 +181,7 @@ fn reason_of(outcome: &Outcome) -> String {
 fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
     let Some(text) = &args.expect_reason else { return Ok(None) };
     Regex::new(text).map(Some).map_err(|error| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("--expect-reason `{text}` is not a regular expression"),
             error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
         )
@@ -206,7 +206,7 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
             None if known.is_empty() => format!("no hook is bound to `{event}`"),
             None => format!("bound to `{event}`: {}", known.join(", ")),
         };
-        return Err(Failure::with_help(format!("no hook `{name}` for `{event}`"), help));
+        return Err(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help));
     }
     if !names.is_empty() {
         config.hooks.retain(|hook| names.contains(&hook.name));
@@ -217,17 +217,20 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
 /// A hook out of a command that is not installed. It may rewrite: whoever tries it wants to see.
 fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
     if command.trim().is_empty() {
-        return Err(Failure::with_help("the command is empty", "write the program to ask"));
+        return Err(CommandFailure::with_help("the command is empty", "write the program to ask"));
     }
     let handler = if is_shell {
         Handler::Shell(command.to_string())
     } else {
         let words = words::split(command).map_err(|fault| {
             let cure = fault.cure.unwrap_or_default();
-            Failure::with_help(fault.cause, cure.replace("set `shell = true`", "add --shell"))
+            CommandFailure::with_help(
+                fault.cause,
+                cure.replace("set `shell = true`", "add --shell"),
+            )
         })?;
         Handler::Words { words, base: env.cwd.clone() }
     };
-    let source = Source { layer: LayerKind::Explicit, file: "--command".into(), line: None };
+    let source = HookSource { layer: LayerKind::Explicit, file: "--command".into(), line: None };
     Ok(Hook { source, rewrite: true, ..Hook::new("command", event, handler) })
 }

@@ -96,7 +96,7 @@ impl Way<'_> {
 }
 
 /// A decision, as it is told.
-pub(crate) struct Told<'a> {
+pub(crate) struct PrintedReply<'a> {
     format: RunFormat,
     reply: &'a Reply,
     report: Option<&'a RunReport>,
@@ -104,14 +104,14 @@ pub(crate) struct Told<'a> {
     status: u8,
 }
 
-impl<'a> Told<'a> {
+impl<'a> PrintedReply<'a> {
     pub(crate) fn of(format: RunFormat, reply: &'a Reply, report: Option<&'a RunReport>) -> Self {
         let stops = report.is_some_and(|report| !github::goes_on(report));
         let status = match (format, reply.status) {
             (RunFormat::Github, native::ALLOWED) if stops => native::REFUSED,
             (_, status) => status,
         };
-        Told { format, reply, report, status }
+        PrintedReply { format, reply, report, status }
     }
 
     /// Says it: words for people on stderr, which hold nothing up, and on stdout the reply or the

@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use crate::config::{Environment, Inside};
 use crate::engine::exec::Abort;
-use crate::engine::session::entries::Entries;
+use crate::engine::session::entries::SessionEntries;
 use crate::engine::ui::status::StatusLine;
-use crate::engine::ui::{Answer, Asker, PATIENCE, Request, caller, desk};
+use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, caller, desk};
 
 use crate::cli::args::{Dialog, UiArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::state::shared_folder;
 use crate::cli::terminal::Terminal;
 
@@ -39,27 +39,29 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
     };
     let is_told = matches!(request, Request::Notify { .. });
     match ask(request, env, inside)? {
-        Answer::Text(text) => {
+        DialogAnswer::Text(text) => {
             writeln!(out, "{text}")?;
-            Ok(Exit::Yes)
+            Ok(ExitStatus::Yes)
         }
-        Answer::Yes(true) | Answer::Done => Ok(Exit::Yes),
-        Answer::Nobody | Answer::Cancelled if is_told => Ok(Exit::Yes),
-        Answer::Yes(false) | Answer::Nobody | Answer::Cancelled | Answer::Refused(_) => {
-            Ok(Exit::No)
-        }
+        DialogAnswer::Yes(true) | DialogAnswer::Done => Ok(ExitStatus::Yes),
+        DialogAnswer::Nobody | DialogAnswer::Cancelled if is_told => Ok(ExitStatus::Yes),
+        DialogAnswer::Yes(false)
+        | DialogAnswer::Nobody
+        | DialogAnswer::Cancelled
+        | DialogAnswer::Refused(_) => Ok(ExitStatus::No),
     }
 }
 
 /// Passes a request on, or shows it to the person who has started us.
-fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<Answer> {
+fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
     if let Some(address) = &inside.socket {
         return Ok(caller::ask(address, request));
     }
-    let Some(terminal) = Terminal::open(env) else { return Ok(Answer::Nobody) };
+    let Some(terminal) = Terminal::open(env) else { return Ok(DialogAnswer::Nobody) };
     // A signal must not end us while the terminal shows no keys.
     let abort = Abort::on_signals();
-    let abort = abort.map_err(|error| Failure::new(format!("cannot handle signals: {error}")))?;
+    let abort =
+        abort.map_err(|error| CommandFailure::new(format!("cannot handle signals: {error}")))?;
     let hook = inside.hook.as_deref().unwrap_or("hookrun ui");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
     Ok(desk::show(&terminal, &asker, &request))
@@ -73,14 +75,14 @@ fn set_status(
     session: Option<&str>,
     env: &Environment,
     inside: &Inside,
-) -> Exit {
+) -> ExitStatus {
     let kept = shared_folder(session, env, inside).made().and_then(|folder| {
-        let kept = Entries::of_status(&folder);
+        let kept = SessionEntries::of_status(&folder);
         let done = match text {
             Some(text) => kept.set(key, text),
             None => kept.remove(key).map(|_| ()),
         };
-        done.map_err(|error| Failure::new(error.to_string()))
+        done.map_err(|error| CommandFailure::new(error.to_string()))
     });
     if let Err(failure) = kept {
         tracing::warn!(problem = failure.message, "the status line is not kept");
@@ -89,7 +91,7 @@ fn set_status(
         let (key, text) = (key.to_string(), text.map(str::to_string));
         caller::ask(address, Request::Status { key, text });
     }
-    Exit::Yes
+    ExitStatus::Yes
 }
 
 /// Prints the status line of a session; nothing if it is empty.
@@ -100,8 +102,8 @@ fn print_status(
     inside: &Inside,
     out: &mut dyn Write,
 ) -> Result {
-    let kept = Entries::of_status(&shared_folder(session, env, inside).path).all();
-    let kept = kept.map_err(|error| Failure::new(error.to_string()))?;
+    let kept = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
+    let kept = kept.map_err(|error| CommandFailure::new(error.to_string()))?;
     let mut status = StatusLine::default();
     for (key, texts) in &kept {
         status.set(key, texts.last().map(String::as_str));
@@ -111,5 +113,5 @@ fn print_status(
     if !line.is_empty() {
         writeln!(out, "{line}")?;
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }

@@ -8,22 +8,22 @@ use crate::config::{Choice, Config, Environment, Problem, Severity};
 use crate::engine::event::catalog;
 use crate::engine::registry::Registry;
 
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 use crate::cli::show::meant;
 
 /// What `--require` takes for any hook at all.
 const ANY: &str = "any";
 
 /// Where hooks were looked for.
-pub(crate) struct Sought<'a> {
+pub(crate) struct SearchedPlaces<'a> {
     pub(crate) choice: &'a Choice,
     pub(crate) env: &'a Environment,
 }
 
-impl Sought<'_> {
+impl SearchedPlaces<'_> {
     /// The folders and files in which hooks are looked for.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
-        let Sought { choice, env } = self;
+        let SearchedPlaces { choice, env } = self;
         let named = choice.explicit.iter().chain(&choice.settings);
         let mut places: Vec<PathBuf> = named.map(|path| env.cwd.join(path)).collect();
         if places.is_empty() || choice.discover {
@@ -63,7 +63,7 @@ impl Sought<'_> {
         };
         let nearest = meant(missing, bound.iter().map(String::as_str));
         let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-        Err(Failure::with_help(cause, format!("{meant}looked in {}", self.listed())))
+        Err(CommandFailure::with_help(cause, format!("{meant}looked in {}", self.listed())))
     }
 
     /// That nothing was found at all, and folders that are nearly one of hooks.

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Config, Environment, Position, Problem, Scope, Severity, line_of_directive};
+use crate::config::{
+    Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
+};
 use crate::dialects;
 use crate::engine::event::action::TOOLS;
 use crate::engine::exec::{child, command};
@@ -15,10 +17,10 @@ use crate::engine::spelling;
 use crate::lab::report::problems::{Check, FORMATS};
 
 use crate::cli::args::ValidateArgs;
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::run::choice;
 use crate::cli::told::paths;
-use crate::cli::unbound::Sought;
+use crate::cli::unbound::SearchedPlaces;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -49,7 +51,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.source, env, &args.dialect);
-    let config = Config::load(&choice, env, Scope::All);
+    let config = Config::load(&choice, env, ConfigScope::All);
     let config = config.for_host(dialects::find(&args.dialect));
     let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
     for layer in &config.layers {
@@ -63,15 +65,15 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
         entry.hooks += 1;
         entry.problems.extend(found);
     }
-    let unbound = Sought { choice: &choice, env }.problems(&config);
+    let unbound = SearchedPlaces { choice: &choice, env }.problems(&config);
     for problem in config.problems.iter().chain(&unbound) {
         check(&mut checks, &problem.file).problems.push(problem.clone());
     }
     let checks: Vec<Check> = checks.into_values().map(tidied).collect();
     let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
     write(&checks, &paths(&args.format, env), out)?;
-    Ok(if checks.iter().all(Check::passes) { Exit::Yes } else { Exit::No })
+    Ok(if checks.iter().all(Check::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 fn check<'c>(checks: &'c mut BTreeMap<PathBuf, Check>, file: &Path) -> &'c mut Check {

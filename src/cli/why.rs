@@ -6,18 +6,18 @@ mod table;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::{Context, catalog};
 use crate::engine::ui::status::cut;
-use crate::lab::audit::Log;
+use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::{Backwards, ReadError};
-use crate::lab::audit::record::{Brief, Record, RecordError};
+use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 use crate::lab::audit::stats::Stats;
-use crate::lab::report::human::{self, About, Origin};
+use crate::lab::report::human::{self, About, EventOrigin};
 use crate::lab::report::{Paths, plain};
 
 use crate::cli::args::{TextFormat, WhyArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 use filter::Filter;
 
@@ -27,7 +27,7 @@ const MOST_PROBLEMS: usize = 10;
 /// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
 pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
-    let log = env.decision_log().map(Log::in_folder);
+    let log = env.decision_log().map(DecisionLog::in_folder);
     let files = match &log {
         _ if !args.file.is_empty() => args.file.clone(),
         Some(log) => log.files(),
@@ -36,7 +36,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     // A recording that is named may come from anywhere.
     let is_everywhere = args.filter.everywhere || !args.file.is_empty();
     let project = (!is_everywhere).then(|| project(env));
-    let mut search = Search {
+    let mut search = DecisionSearch {
         filter: Filter::of(&args.filter, project),
         most: match args.number {
             Some(number) => number,
@@ -50,7 +50,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     };
     let mut stats = Stats::default();
     let columns = streams::columns();
-    let mut show = |found: &Found<'_>, out: &mut dyn Write| -> Result<()> {
+    let mut show = |found: &FoundDecision<'_>, out: &mut dyn Write| -> Result<()> {
         match args.format {
             _ if args.stats => stats.add(&found.record.time, &found.brief),
             TextFormat::Json => {
@@ -69,12 +69,12 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     ended?;
     // Else what is shown as the last decision would not be it.
     let log_shown = log.as_ref().filter(|_| args.file.is_empty() && search.found > 0);
-    if let Some(Err(error)) = log_shown.map(Log::check) {
+    if let Some(Err(error)) = log_shown.map(DecisionLog::check) {
         streams::remark(&format!("newer decisions are not kept: {error}\n"));
     }
     if search.found == 0 {
         streams::remark(&nothing(&search, &files, log.as_ref(), args, &paths));
-        return Ok(Exit::No);
+        return Ok(ExitStatus::No);
     }
     if args.stats {
         match args.format {
@@ -82,22 +82,22 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
             TextFormat::Json => table::json(&stats, out)?,
         }
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// The root of the project that is worked in.
 pub(crate) fn project(env: &Environment) -> PathBuf {
-    Config::load(&Choice::default(), env, Scope::Event("")).project
+    Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
 
-fn no_log(env: &Environment) -> Failure {
+fn no_log(env: &Environment) -> CommandFailure {
     if env.decisions.is_some() {
-        return Failure::with_help(
+        return CommandFailure::with_help(
             "decisions are not kept: HOOKRUN_DECISIONS is `off`",
             "unset it, or name a recording: `hookrun why --file FILE`",
         );
     }
-    Failure::with_help(
+    CommandFailure::with_help(
         "decisions are not kept: neither HOME nor XDG_STATE_HOME is set",
         "set one of them, or HOOKRUN_DECISIONS to a folder",
     )
@@ -105,9 +105,9 @@ fn no_log(env: &Environment) -> Failure {
 
 /// Why there is nothing to explain.
 fn nothing(
-    search: &Search,
+    search: &DecisionSearch,
     files: &[PathBuf],
-    log: Option<&Log>,
+    log: Option<&DecisionLog>,
     args: &WhyArgs,
     paths: &Paths,
 ) -> String {
@@ -138,14 +138,14 @@ fn nothing(
 }
 
 /// A decision that is meant.
-struct Found<'l> {
+struct FoundDecision<'l> {
     line: &'l [u8],
-    record: Record<'l>,
+    record: DecisionLine<'l>,
     brief: Brief,
 }
 
 /// A way through files, from the newest decision back.
-struct Search {
+struct DecisionSearch {
     filter: Filter,
     most: usize,
     found: usize,
@@ -155,17 +155,20 @@ struct Search {
     unnamed: u64,
 }
 
-impl Search {
+impl DecisionSearch {
     fn through(
         &mut self,
         files: &[PathBuf],
-        show: &mut dyn FnMut(&Found<'_>) -> Result<()>,
+        show: &mut dyn FnMut(&FoundDecision<'_>) -> Result<()>,
     ) -> Result<()> {
         // All are opened before one is read: meanwhile they may get other names.
         let mut opened: Vec<Backwards> = Vec::with_capacity(files.len());
         for file in files {
             let lines = Backwards::open(file).map_err(|error| {
-                Failure::with_help(format!("cannot read {error}"), "name a file of decisions")
+                CommandFailure::with_help(
+                    format!("cannot read {error}"),
+                    "name a file of decisions",
+                )
             })?;
             if opened.iter().all(|other| other.identity() != lines.identity()) {
                 opened.push(lines);
@@ -188,9 +191,9 @@ impl Search {
         line: &[u8],
         offset: u64,
         lines: &Backwards,
-        show: &mut dyn FnMut(&Found<'_>) -> Result<()>,
+        show: &mut dyn FnMut(&FoundDecision<'_>) -> Result<()>,
     ) -> Result<()> {
-        let looked = Record::parse(line).and_then(|record| {
+        let looked = DecisionLine::parse(line).and_then(|record| {
             self.read += 1;
             self.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
         });
@@ -198,7 +201,7 @@ impl Search {
             Ok(None) => Ok(()),
             Ok(Some((record, brief))) => {
                 self.found += 1;
-                show(&Found { line, record, brief })
+                show(&FoundDecision { line, record, brief })
             }
             Err(problem) => {
                 self.note_line(&problem, offset, lines);
@@ -241,9 +244,9 @@ impl Search {
 }
 
 /// A decision in the words of `test`.
-fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
-    let mut report = record.report().map_err(|problem| Failure::new(problem.to_string()))?;
+    let mut report = record.report().map_err(|problem| CommandFailure::new(problem.to_string()))?;
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let known = catalog::find(&record.event);
     let own =
@@ -252,7 +255,7 @@ fn page(found: &Found<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let about = About {
         summary: known.map_or(own, |spec| spec.summary.as_ref()),
         context: context.as_ref(),
-        origin: Origin::Kept {
+        origin: EventOrigin::Kept {
             time: &record.time,
             session: record.session.as_deref(),
             cwd: record.cwd.as_deref(),
@@ -275,12 +278,12 @@ fn event_name(name: &str) -> &str {
 /// A decision on one line, of a terminal with so many columns, with its folder where there are
 /// those of several projects.
 fn one_line(
-    found: &Found<'_>,
+    found: &FoundDecision<'_>,
     is_everywhere: bool,
     columns: Option<usize>,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let Found { record, brief, .. } = found;
+    let FoundDecision { record, brief, .. } = found;
     let (style, word) = human::decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let who = brief.decided_by.as_deref().unwrap_or(match brief.cause {

@@ -1,49 +1,54 @@
 //! What a hook may use up and touch, as it is being read: `limits` and `sandbox`.
 
-use super::draft::Given;
-use super::keys::Takes;
+use super::draft::SettingValue;
+use super::keys::KeyValue;
 use super::problem::Fault;
 use crate::engine::hook::limits::{Limits, parse_size};
 use crate::engine::hook::{Containment, Sandbox, parse_duration};
 
 /// The bounds of a hook so far.
 #[derive(Debug, Clone)]
-pub(super) struct Bounds {
+pub(super) struct DraftBounds {
     pub(super) limits: Limits,
     pub(super) sandbox: Option<Sandbox>,
     pub(super) containment: Containment,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds { limits: Limits::default(), sandbox: None, containment: Containment::Auto }
+impl Default for DraftBounds {
+    fn default() -> DraftBounds {
+        DraftBounds { limits: Limits::default(), sandbox: None, containment: Containment::Auto }
     }
 }
 
-impl Bounds {
+impl DraftBounds {
     /// Takes a key of `limits`.
     ///
     /// # Errors
     /// When the value is not what the key takes.
-    pub(super) fn limit(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
+    pub(super) fn limit(
+        &mut self,
+        key: &str,
+        takes: KeyValue,
+        given: SettingValue,
+    ) -> Result<(), Fault> {
         let fault =
             |problem: String| Fault { cause: format!("`limits.{key}`: {problem}"), cure: None };
         let limits = &mut self.limits;
         match (key, given) {
-            ("memory", Given::Text(text)) => {
+            ("memory", SettingValue::Text(text)) => {
                 limits.memory_bytes = Some(parse_size(&text).map_err(fault)?);
             }
-            ("output", Given::Text(text)) => {
+            ("output", SettingValue::Text(text)) => {
                 limits.output_bytes = Some(parse_size(&text).map_err(fault)?);
             }
-            ("cpu", Given::Text(text)) => {
+            ("cpu", SettingValue::Text(text)) => {
                 limits.cpu = Some(parse_duration(&text).map_err(fault)?);
             }
-            ("files", Given::Number(number)) => {
+            ("files", SettingValue::Number(number)) => {
                 // Its three streams, and what its interpreter is read from.
                 limits.files = Some(at_least(4, number).map_err(fault)?);
             }
-            ("processes", Given::Number(number)) => {
+            ("processes", SettingValue::Number(number)) => {
                 limits.processes = Some(at_least(1, number).map_err(fault)?);
             }
             (_, given) => return Err(wrong(&format!("limits.{key}"), takes, &given)),
@@ -60,34 +65,39 @@ impl Bounds {
     ///
     /// # Errors
     /// When the value is not what the key takes, or a path could never be meant.
-    pub(super) fn sandbox(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
+    pub(super) fn sandbox(
+        &mut self,
+        key: &str,
+        takes: KeyValue,
+        given: SettingValue,
+    ) -> Result<(), Fault> {
         let sandbox = self.sandbox.get_or_insert_default();
         match (key, given) {
-            ("read", Given::Text(path)) => {
+            ("read", SettingValue::Text(path)) => {
                 sandbox.read.get_or_insert_default().push(checked(path)?);
             }
-            ("write", Given::Text(path)) => sandbox.write.push(checked(path)?),
-            ("read", Given::Texts(paths)) => {
+            ("write", SettingValue::Text(path)) => sandbox.write.push(checked(path)?),
+            ("read", SettingValue::Texts(paths)) => {
                 for path in paths {
                     sandbox.read.get_or_insert_default().push(checked(path)?);
                 }
                 // An empty list is said on purpose: nothing of its own.
                 sandbox.read.get_or_insert_default();
             }
-            ("write", Given::Texts(paths)) => {
+            ("write", SettingValue::Texts(paths)) => {
                 for path in paths {
                     sandbox.write.push(checked(path)?);
                 }
             }
-            ("network", Given::Flag(flag)) => sandbox.network = flag,
-            ("required", Given::Flag(flag)) => sandbox.required = flag,
+            ("network", SettingValue::Flag(flag)) => sandbox.network = flag,
+            ("required", SettingValue::Flag(flag)) => sandbox.required = flag,
             (_, given) => return Err(wrong(&format!("sandbox.{key}"), takes, &given)),
         }
         Ok(())
     }
 }
 
-fn wrong(key: &str, takes: Takes, given: &Given) -> Fault {
+fn wrong(key: &str, takes: KeyValue, given: &SettingValue) -> Fault {
     let cause = format!("`{key}` takes {}, not {}", takes.describe(), given.describe());
     Fault::new(cause, takes.cure(key))
 }
@@ -122,20 +132,20 @@ mod tests {
 
     #[test]
     fn limits_are_read_and_slips_are_named() {
-        let mut bounds = Bounds::default();
-        let text = |text: &str| Given::Text(text.to_string());
-        bounds.limit("memory", Takes::Size, text("64M")).unwrap();
-        bounds.limit("cpu", Takes::Duration, text("2s")).unwrap();
-        bounds.limit("files", Takes::Number, Given::Number(16)).unwrap();
+        let mut bounds = DraftBounds::default();
+        let text = |text: &str| SettingValue::Text(text.to_string());
+        bounds.limit("memory", KeyValue::Size, text("64M")).unwrap();
+        bounds.limit("cpu", KeyValue::Duration, text("2s")).unwrap();
+        bounds.limit("files", KeyValue::Number, SettingValue::Number(16)).unwrap();
         assert_eq!(bounds.limits.memory_bytes, Some(64 << 20));
         assert_eq!(bounds.limits.files, Some(16));
         for (key, takes, given) in [
-            ("memory", Takes::Size, text("64")),
-            ("memory", Takes::Size, Given::Number(64)),
-            ("cpu", Takes::Duration, text("0s")),
-            ("files", Takes::Number, Given::Number(3)),
-            ("processes", Takes::Number, Given::Number(0)),
-            ("processes", Takes::Number, Given::Number(-1)),
+            ("memory", KeyValue::Size, text("64")),
+            ("memory", KeyValue::Size, SettingValue::Number(64)),
+            ("cpu", KeyValue::Duration, text("0s")),
+            ("files", KeyValue::Number, SettingValue::Number(3)),
+            ("processes", KeyValue::Number, SettingValue::Number(0)),
+            ("processes", KeyValue::Number, SettingValue::Number(-1)),
         ] {
             assert!(bounds.limit(key, takes, given).is_err(), "{key}");
         }
@@ -143,16 +153,16 @@ mod tests {
 
     #[test]
     fn paths_add_up_and_patterns_are_refused() {
-        let mut bounds = Bounds::default();
-        bounds.sandbox("write", Takes::Texts, Given::Text("a".to_string())).unwrap();
-        bounds.sandbox("write", Takes::Texts, Given::Text("~/b".to_string())).unwrap();
-        bounds.sandbox("read", Takes::Texts, Given::Texts(Vec::new())).unwrap();
+        let mut bounds = DraftBounds::default();
+        bounds.sandbox("write", KeyValue::Texts, SettingValue::Text("a".to_string())).unwrap();
+        bounds.sandbox("write", KeyValue::Texts, SettingValue::Text("~/b".to_string())).unwrap();
+        bounds.sandbox("read", KeyValue::Texts, SettingValue::Texts(Vec::new())).unwrap();
         let sandbox = bounds.sandbox.clone().unwrap();
         assert_eq!(sandbox.write, ["a", "~/b"]);
         assert_eq!(sandbox.read, Some(Vec::new()));
         for path in ["", "src/**", "~root/x"] {
-            let given = Given::Text(path.to_string());
-            assert!(bounds.sandbox("write", Takes::Texts, given).is_err(), "{path}");
+            let given = SettingValue::Text(path.to_string());
+            assert!(bounds.sandbox("write", KeyValue::Texts, given).is_err(), "{path}");
         }
     }
 }

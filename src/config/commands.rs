@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use super::discover::{self, DropIn, Layer};
-use super::draft::Draft;
-use super::loader::Loader;
+use super::draft::HookDraft;
+use super::loader::ConfigLoader;
 use super::manifest::Manifest;
 use super::problem::Fault;
 use super::shadow::{self, Shadowed};
-use super::{Scope, directive};
+use super::{ConfigScope, directive};
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::{Hook, LayerKind};
@@ -25,10 +25,10 @@ pub const FOLDER: &str = "command";
 pub(super) fn find_events(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
-    scope: Scope<'_>,
+    scope: ConfigScope<'_>,
 ) -> Vec<EventSpec> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
-    let mut add = |name: &str, describe: &dyn Fn() -> Draft| {
+    let mut add = |name: &str, describe: &dyn Fn() -> HookDraft| {
         if !command::is_name(name) {
             return;
         }
@@ -48,7 +48,7 @@ pub(super) fn find_events(
         for root in &layer.drop_ins {
             for file in discover::entries(&root.join(FOLDER)).unwrap_or_default() {
                 let describe = || {
-                    let mut draft = Draft::default();
+                    let mut draft = HookDraft::default();
                     // Whoever adds the hook tells what is wrong with it.
                     let _ = directive::read(&file.path, &mut draft);
                     draft
@@ -70,11 +70,11 @@ pub(super) fn find_events(
 }
 
 /// Whether what the command does is asked for: opening its file costs something.
-fn is_asked(scope: Scope<'_>, name: &str) -> bool {
+fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
     match scope {
-        Scope::All | Scope::Event("") => true,
-        Scope::Event(event) => is_event_of(event, name),
-        Scope::Events(events) => events.iter().any(|event| is_event_of(event, name)),
+        ConfigScope::All | ConfigScope::Event("") => true,
+        ConfigScope::Event(event) => is_event_of(event, name),
+        ConfigScope::Events(events) => events.iter().any(|event| is_event_of(event, name)),
     }
 }
 
@@ -83,11 +83,11 @@ fn is_event_of(event: &str, name: &str) -> bool {
 }
 
 /// Whether any command is asked for.
-fn is_any_asked(scope: Scope<'_>) -> bool {
+fn is_any_asked(scope: ConfigScope<'_>) -> bool {
     match scope {
-        Scope::All => true,
-        Scope::Event(event) => command::name_of(event).is_some(),
-        Scope::Events(events) => events.iter().any(|event| command::name_of(event).is_some()),
+        ConfigScope::All => true,
+        ConfigScope::Event(event) => command::name_of(event).is_some(),
+        ConfigScope::Events(events) => events.iter().any(|event| command::name_of(event).is_some()),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn bad_name(name: &str) -> Fault {
     Fault::new(cause, "use letters, digits, `-`, `_` and `:`")
 }
 
-impl Loader<'_> {
+impl ConfigLoader<'_> {
     /// Reads the folder of commands in a `hooks.d`.
     pub(super) fn commands(&mut self, layer: LayerKind, folder: &Path) {
         if !is_any_asked(self.scope) {

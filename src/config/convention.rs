@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use super::directive::{self, Head};
-use super::draft::Draft;
-use super::loader::Loader;
-use super::manifest::Entry;
+use super::draft::HookDraft;
+use super::loader::ConfigLoader;
+use super::manifest::HookTable;
 use super::problem::Fault;
 use super::{Position, Problem, Severity};
 use crate::dialects::signs;
@@ -17,14 +17,14 @@ use crate::engine::hook::Handler;
 /// Says to a script that is none of git's that hookrun misreads it.
 const MEANT_SO: &str = "# hookrun: dialect=native";
 
-impl Loader<'_> {
+impl ConfigLoader<'_> {
     /// Settles for whom a script was written that does not say so: a folder with a host's name for
     /// an event means that host's dialect. There a failure closes gates, whatever the host does,
     /// since a hook of ours that stands there by mistake blocks by any exit status. Reports what
     /// the folder or the script's own words tell of another convention.
     pub(super) fn settle_convention(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut HookDraft,
         folder: &str,
         head: &Head,
         file: &Path,
@@ -49,7 +49,7 @@ impl Loader<'_> {
     /// When its folder or its words tell of another one, with the line.
     fn convention_of(
         &self,
-        draft: &mut Draft,
+        draft: &mut HookDraft,
         folder: &str,
         head: &Head,
     ) -> Result<(), (Fault, Option<usize>)> {
@@ -96,7 +96,7 @@ impl Loader<'_> {
     /// the line.
     fn passes(
         &self,
-        draft: &Draft,
+        draft: &HookDraft,
         dialect: &'static Dialect,
         event: &str,
         head: &Head,
@@ -115,7 +115,7 @@ impl Loader<'_> {
     }
 
     /// Finds scripts beside a hookrun.toml that were written for another host, or for git.
-    pub(super) fn check_scripts(&mut self, file: &Path, entry: &Entry, handler: &Handler) {
+    pub(super) fn check_scripts(&mut self, file: &Path, entry: &HookTable, handler: &Handler) {
         let Handler::Words { words, base } = handler else { return };
         let key = |dialect: &str| format!("add `dialect = \"{dialect}\"` to the hook");
         for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('/')) {
@@ -123,7 +123,7 @@ impl Loader<'_> {
             if !script.starts_with(base) {
                 continue;
             }
-            let Ok(head) = directive::read(&script, &mut Draft::default()) else { continue };
+            let Ok(head) = directive::read(&script, &mut HookDraft::default()) else { continue };
             let is_last = at + 1 == words.len();
             let mut events = entry.events.iter().map(|(event, _)| event.as_str());
             let found = foreign(&head, entry.events.first().map_or("", |(event, _)| event), key)
@@ -170,7 +170,7 @@ fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<(String, Stri
     if !taken.is_line && !has_arguments {
         return None;
     }
-    let git::Taken { what, line, instead, .. } = taken;
+    let git::TakenFromGit { what, line, instead, .. } = taken;
     let cause = format!("`{what}` gets nothing of git's here: hooks get JSON on stdin");
     let cure = format!(
         "write {instead}; or leave it in git's own folder, where `hookrun install git` keeps it; \

@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::draft::{Draft, Given, Pattern};
-use super::keys::{self, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, Takes};
+use super::draft::{HookDraft, Pattern, SettingValue};
+use super::keys::{self, HOOK_KEYS, KeyRow, KeyValue, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
 use super::problem::{Fault, Position, Problem};
-use crate::dialects::signs::{self, Written};
+use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::spelling;
 
 /// How a directive begins.
@@ -19,7 +19,7 @@ pub(super) struct Head {
     /// What is wrong with its directives.
     pub(super) problems: Vec<Problem>,
     /// Whose keys it reads.
-    pub(super) written: Written,
+    pub(super) written: WrittenFor,
     /// The text; empty for machine code.
     pub(super) text: String,
 }
@@ -34,11 +34,11 @@ const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn read(file: &Path, draft: &mut Draft) -> io::Result<Head> {
+pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
     // A program in machine code has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
-        let (problems, written) = (Vec::new(), Written::default());
+        let (problems, written) = (Vec::new(), WrittenFor::default());
         return Ok(Head { problems, written, text: String::new() });
     }
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
@@ -196,7 +196,7 @@ fn take_directive(
     line: &str,
     start: Position,
     seen: &mut Vec<String>,
-    draft: &mut Draft,
+    draft: &mut HookDraft,
 ) -> Vec<(Fault, Position)> {
     let words = match shell_words::split(directive) {
         Ok(words) => words,
@@ -290,7 +290,7 @@ fn is_next_setting(word: &str) -> bool {
     word.split_once('=').is_some_and(|_| names_setting(word))
 }
 
-fn take_word(word: &str, at: Position, draft: &mut Draft) -> Result<(), Fault> {
+fn take_word(word: &str, at: Position, draft: &mut HookDraft) -> Result<(), Fault> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (word, None),
@@ -394,19 +394,21 @@ fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Fault> {
 }
 
 /// The value of a word: `rewrite` alone is `rewrite=true`.
-fn given(row: &KeyRow, value: Option<&str>) -> Result<Given, Fault> {
-    if matches!(row.takes, Takes::Flag) {
+fn given(row: &KeyRow, value: Option<&str>) -> Result<SettingValue, Fault> {
+    if matches!(row.takes, KeyValue::Flag) {
         return match value {
-            None | Some("true") => Ok(Given::Flag(true)),
-            Some("false") => Ok(Given::Flag(false)),
-            Some(other) => Ok(Given::Text(other.to_string())),
+            None | Some("true") => Ok(SettingValue::Flag(true)),
+            Some("false") => Ok(SettingValue::Flag(false)),
+            Some(other) => Ok(SettingValue::Text(other.to_string())),
         };
     }
     let value = needed(row.name, value)?;
-    if matches!(row.takes, Takes::Number) {
-        return Ok(value.parse().map_or_else(|_| Given::Text(value.to_string()), Given::Number));
+    if matches!(row.takes, KeyValue::Number) {
+        return Ok(value
+            .parse()
+            .map_or_else(|_| SettingValue::Text(value.to_string()), SettingValue::Number));
     }
-    Ok(Given::Text(value.to_string()))
+    Ok(SettingValue::Text(value.to_string()))
 }
 
 #[cfg(test)]
@@ -417,7 +419,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hook");
         std::fs::write(&file, script).unwrap();
-        let found = read(&file, &mut Draft::default()).unwrap();
+        let found = read(&file, &mut HookDraft::default()).unwrap();
         found
             .problems
             .iter()

@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::env::Environment;
-use super::loose::{Loose, Origin};
+use super::loose::{Loose, LooseOrigin};
 use super::problem::{Fault, Problem};
 use super::project;
-use crate::dialects::folders::{self, Folders, HostFolders};
+use crate::dialects::folders::{self, HostFolders, SystemFolders};
 use crate::dialects::settings;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
@@ -65,7 +65,7 @@ pub struct Choice {
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
     /// The system that asks: hooks in folders of its own are looked for too.
-    pub host: Option<&'static Folders>,
+    pub host: Option<&'static SystemFolders>,
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
     /// Folders that the host tells of: what its user has opened is the project.
@@ -299,14 +299,14 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
 fn host_layer(
     kind: LayerKind,
     root: &Path,
-    host: Option<&'static Folders>,
+    host: Option<&'static SystemFolders>,
     folder: &str,
 ) -> Option<Layer> {
     let path = root.join(folder);
     if !is_there(&path) {
         return None;
     }
-    let loose = Loose { path, host, origin: Origin::Folder };
+    let loose = Loose { path, host, origin: LooseOrigin::Folder };
     Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
 }
 
@@ -315,7 +315,7 @@ fn host_layer(
 /// host's own hooks.
 fn explicit_layer(
     named: &Path,
-    host: Option<&'static Folders>,
+    host: Option<&'static SystemFolders>,
     problems: &mut Vec<Problem>,
 ) -> Result<Layer, Fault> {
     let meta = named.metadata().map_err(|error| {
@@ -334,13 +334,13 @@ fn explicit_layer(
         if named.extension() == Some(OsStr::new("toml")) {
             layer.manifests.push(named.to_path_buf());
         } else {
-            layer.loose.push(Loose { path: named.to_path_buf(), host, origin: Origin::Named });
+            layer.loose.push(Loose { path: named.to_path_buf(), host, origin: LooseOrigin::Named });
         }
         return Ok(layer);
     }
     if let Some(host) = host.filter(|host| is_folder_of(named, host)) {
         let path = named.to_path_buf();
-        let loose = Loose { path, host: Some(host), origin: Origin::Folder };
+        let loose = Loose { path, host: Some(host), origin: LooseOrigin::Folder };
         return Ok(Layer { loose: vec![loose], ..Layer::empty(kind, named.to_path_buf()) });
     }
     let found = layer(kind, named, problems);
@@ -368,7 +368,7 @@ fn explicit_layer(
 }
 
 /// Whether somebody named a folder in which a system keeps hooks.
-fn is_folder_of(named: &Path, host: &Folders) -> bool {
+fn is_folder_of(named: &Path, host: &SystemFolders) -> bool {
     [host.user, host.project].iter().any(|folder| named.ends_with(folder))
 }
 

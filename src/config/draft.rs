@@ -1,24 +1,24 @@
 //! A hook as it is being read: settings from `hookrun.toml` or from a script's comments.
 //!
-//! Both kinds of file go through [`Draft::set`], so a key means the same in both.
+//! Both kinds of file go through [`HookDraft::set`], so a key means the same in both.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::bounds::Bounds;
-use super::keys::{READINGS, Takes};
+use super::bounds::DraftBounds;
+use super::keys::{KeyValue, READINGS};
 use super::problem::{Fault, Position};
-use crate::dialects::rules::{HostMatch, Wanted};
+use crate::dialects::rules::{HostMatch, WantedEvents};
 use crate::dialects::{self, Binding, Dialect, native};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, Matcher, Source, parse_duration,
+    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, HookSource, Matcher, parse_duration,
 };
 
 /// A value as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum SettingValue {
     Text(String),
     Texts(Vec<String>),
     Flag(bool),
@@ -29,8 +29,8 @@ pub(super) enum Given {
 
 /// A hook's settings so far.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
-    pub(super) bounds: Bounds,
+pub(super) struct HookDraft {
+    pub(super) bounds: DraftBounds,
     priority: i64,
     pub(super) parallel: bool,
     pub(super) on_failure: Option<OnFailure>,
@@ -50,20 +50,20 @@ pub(super) struct Draft {
     pub(super) events: Option<Vec<(String, Position)>>,
     patterns: Vec<(Pattern, String, Option<Position>)>,
     /// What it wants in the words of a host's settings.
-    pub(super) wanted: Option<(Wanted, Position)>,
+    pub(super) wanted: Option<(WantedEvents, Position)>,
 }
 
 /// A hook apart from its settings.
 #[derive(Debug, Clone)]
-pub(super) struct What {
+pub(super) struct DraftTarget {
     pub(super) name: String,
     pub(super) handler: Handler,
-    pub(super) source: Source,
+    pub(super) source: HookSource,
 }
 
 /// An event that a hook is bound to.
 #[derive(Debug, Clone)]
-pub(super) struct Bound {
+pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
     pub(super) binding: Option<Binding>,
 }
@@ -77,10 +77,10 @@ pub(super) enum Pattern {
     Field(String),
 }
 
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
-            bounds: Bounds::default(),
+impl Default for HookDraft {
+    fn default() -> HookDraft {
+        HookDraft {
+            bounds: DraftBounds::default(),
             priority: DEFAULT_PRIORITY,
             parallel: false,
             on_failure: None,
@@ -101,33 +101,38 @@ impl Default for Draft {
     }
 }
 
-impl Draft {
+impl HookDraft {
     /// Takes one of the keys that are the same in `hookrun.toml` and in directives.
     ///
     /// # Errors
     /// When the value is not what the key takes.
-    pub(super) fn set(&mut self, key: &str, takes: Takes, given: Given) -> Result<(), Fault> {
-        let wrong = |given: &Given| {
+    pub(super) fn set(
+        &mut self,
+        key: &str,
+        takes: KeyValue,
+        given: SettingValue,
+    ) -> Result<(), Fault> {
+        let wrong = |given: &SettingValue| {
             Fault::new(
                 format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
                 match given {
-                    Given::Text(text) => takes.cure_for(key, text),
-                    Given::Number(number) => takes.cure_for(key, &number.to_string()),
-                    Given::Flag(flag) => takes.cure_for(key, &flag.to_string()),
-                    Given::Texts(_) | Given::Other(_) => takes.cure(key),
+                    SettingValue::Text(text) => takes.cure_for(key, text),
+                    SettingValue::Number(number) => takes.cure_for(key, &number.to_string()),
+                    SettingValue::Flag(flag) => takes.cure_for(key, &flag.to_string()),
+                    SettingValue::Texts(_) | SettingValue::Other(_) => takes.cure(key),
                 },
             )
         };
         match (key, given) {
-            ("timeout", Given::Text(text)) => {
+            ("timeout", SettingValue::Text(text)) => {
                 let fault =
                     |problem: String| Fault { cause: format!("`timeout`: {problem}"), cure: None };
                 self.bounds.limits.timeout = Some(parse_duration(&text).map_err(fault)?);
             }
-            ("priority", Given::Number(number)) => self.priority = number,
-            ("parallel", Given::Flag(flag)) => self.parallel = flag,
-            ("rewrite", Given::Flag(flag)) => self.rewrite = flag,
-            ("enabled", Given::Flag(flag)) => self.enabled = flag,
+            ("priority", SettingValue::Number(number)) => self.priority = number,
+            ("parallel", SettingValue::Flag(flag)) => self.parallel = flag,
+            ("rewrite", SettingValue::Flag(flag)) => self.rewrite = flag,
+            ("enabled", SettingValue::Flag(flag)) => self.enabled = flag,
             ("on_failure", given) => {
                 let chosen = one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?;
                 self.on_failure = Some(chosen);
@@ -142,17 +147,17 @@ impl Draft {
                 let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
                 self.bounds.containment = chosen;
             }
-            ("description", Given::Text(text)) => {
+            ("description", SettingValue::Text(text)) => {
                 if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
                     let cause = "`description` must be text on one line";
                     return Err(Fault::new(cause, "say in a few words what it does"));
                 }
                 self.description = Some(text);
             }
-            ("dialect", Given::Text(text)) => {
+            ("dialect", SettingValue::Text(text)) => {
                 let found = dialects::find(&text);
                 if found.is_none() && text != native::NAME {
-                    return Err(wrong(&Given::Text(text)));
+                    return Err(wrong(&SettingValue::Text(text)));
                 }
                 (self.dialect, self.says_dialect) = (found, true);
             }
@@ -244,7 +249,7 @@ impl Draft {
     }
 
     /// The hook, for one event, which its dialect may have in a way of its own.
-    pub(super) fn hook(&self, what: What, event: &Bound, matcher: Matcher) -> Hook {
+    pub(super) fn hook(&self, what: DraftTarget, event: &BoundEvent, matcher: Matcher) -> Hook {
         Hook {
             name: what.name,
             event: event.spec.name.to_string(),
@@ -272,8 +277,8 @@ impl Draft {
 }
 
 /// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
-fn fault_of(wanted: &Wanted, error: &MatcherError) -> Fault {
-    let alone = Wanted { condition: None, ..wanted.clone() };
+fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Fault {
+    let alone = WantedEvents { condition: None, ..wanted.clone() };
     let is_rule = HostMatch::read(&alone).is_ok();
     let written = match &wanted.matcher {
         Some((_, _, written)) if !is_rule => written.as_str(),
@@ -303,20 +308,20 @@ impl Pattern {
     }
 }
 
-impl Given {
+impl SettingValue {
     pub(super) fn describe(&self) -> String {
         match self {
-            Given::Text(text) => format!("\"{text}\""),
-            Given::Texts(_) => "a list".to_string(),
-            Given::Flag(flag) => flag.to_string(),
-            Given::Number(number) => number.to_string(),
-            Given::Other(name) => format!("a {name}"),
+            SettingValue::Text(text) => format!("\"{text}\""),
+            SettingValue::Texts(_) => "a list".to_string(),
+            SettingValue::Flag(flag) => flag.to_string(),
+            SettingValue::Number(number) => number.to_string(),
+            SettingValue::Other(name) => format!("a {name}"),
         }
     }
 }
 
 /// The value that a word names in `table`.
-pub(super) fn one_of<T: Copy>(table: &[(T, &str)], given: &Given) -> Option<T> {
-    let Given::Text(text) = given else { return None };
+pub(super) fn one_of<T: Copy>(table: &[(T, &str)], given: &SettingValue) -> Option<T> {
+    let SettingValue::Text(text) = given else { return None };
     table.iter().find(|(_, name)| name == text).map(|(value, _)| *value)
 }

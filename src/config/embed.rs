@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Choice, Config, Environment, Problem, Scope, Severity, complaint, refusal_for};
+use super::{Choice, Config, ConfigScope, Environment, Problem, Severity, complaint, refusal_for};
 use crate::engine::chain::Surroundings;
 use crate::engine::event::EventSpec;
 use crate::engine::registry::Registry;
@@ -70,7 +70,7 @@ impl RunnerBuilder {
             return Ok(Runner::embedded(Registry::default(), &env));
         }
         self.choice.discover = self.discovers;
-        let config = Config::load(&self.choice, &env, Scope::All);
+        let config = Config::load(&self.choice, &env, ConfigScope::All);
         let is_error = |problem: &&Problem| problem.severity == Severity::Error;
         let problems: Vec<Problem> = config.problems.iter().filter(is_error).cloned().collect();
         match problems.is_empty() {

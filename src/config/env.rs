@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::dialects::DIALECTS;
 use crate::dialects::folders;
-use crate::dialects::settings::{FOLDERS, SHAPES, Switch};
+use crate::dialects::settings::{FOLDERS, OperatorSwitch, SHAPES};
 use crate::dialects::twice::SHARED;
 use crate::engine::hook::OWN_IMAGE;
 
@@ -184,7 +184,7 @@ impl Environment {
     }
 
     /// What a switch of settings files is set to; nothing counts as not set.
-    pub(super) fn switch(&self, switch: &Switch) -> Option<&str> {
+    pub(super) fn switch(&self, switch: &OperatorSwitch) -> Option<&str> {
         let found = self.switches.iter().find(|(name, _)| *name == switch.name);
         found.map(|(_, value)| value.as_str())
     }
@@ -269,7 +269,7 @@ fn inherited() -> Vec<String> {
     names.filter(|name| name.starts_with(OURS) || of_hosts(name)).collect()
 }
 
-fn set(switch: &Switch) -> Option<(&'static str, String)> {
+fn set(switch: &OperatorSwitch) -> Option<(&'static str, String)> {
     Some((switch.name, variable(switch.name)?.to_string_lossy().into_owned()))
 }
 

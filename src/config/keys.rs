@@ -12,7 +12,7 @@ pub struct KeyRow {
     /// The key.
     pub name: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: KeyValue,
     /// Its default, as written.
     pub default: &'static str,
     /// What it does.
@@ -23,7 +23,7 @@ pub struct KeyRow {
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Takes {
+pub enum KeyValue {
     Text,
     /// A string or a list of strings.
     Texts,
@@ -40,25 +40,25 @@ pub enum Takes {
     Json,
 }
 
-impl Takes {
+impl KeyValue {
     /// What is expected, for messages and docs.
     pub fn describe(self) -> String {
         match self {
-            Takes::Text => "a string".to_string(),
-            Takes::Texts => "a string or a list of strings".to_string(),
-            Takes::Flag => "true or false".to_string(),
-            Takes::Number => "a whole number".to_string(),
-            Takes::Duration => "a duration like \"10s\"".to_string(),
-            Takes::Size => "a size like \"64M\"".to_string(),
-            Takes::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
-            Takes::Table => "a table".to_string(),
-            Takes::Pattern => "a regular expression".to_string(),
-            Takes::Json => "a table, or JSON in a string".to_string(),
+            KeyValue::Text => "a string".to_string(),
+            KeyValue::Texts => "a string or a list of strings".to_string(),
+            KeyValue::Flag => "true or false".to_string(),
+            KeyValue::Number => "a whole number".to_string(),
+            KeyValue::Duration => "a duration like \"10s\"".to_string(),
+            KeyValue::Size => "a size like \"64M\"".to_string(),
+            KeyValue::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
+            KeyValue::Table => "a table".to_string(),
+            KeyValue::Pattern => "a regular expression".to_string(),
+            KeyValue::Json => "a table, or JSON in a string".to_string(),
         }
     }
 }
 
-impl Takes {
+impl KeyValue {
     /// What to write for `key`, as a cure.
     pub(crate) fn cure(self, key: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
@@ -74,21 +74,21 @@ impl Takes {
         let written = written.to_lowercase();
         let means = |(words, _): &&(&[&str], &str)| words.contains(&written.as_str());
         let (table, words): (&[(&[&str], &str)], _) = match self {
-            Takes::Flag => (FLAG_WORDS, vec!["true", "false"]),
-            Takes::OneOf(words) => (FAILURE_WORDS, words()),
-            Takes::Text
-            | Takes::Texts
-            | Takes::Number
-            | Takes::Duration
-            | Takes::Size
-            | Takes::Table
-            | Takes::Pattern
-            | Takes::Json => return self.cure(key),
+            KeyValue::Flag => (FLAG_WORDS, vec!["true", "false"]),
+            KeyValue::OneOf(words) => (FAILURE_WORDS, words()),
+            KeyValue::Text
+            | KeyValue::Texts
+            | KeyValue::Number
+            | KeyValue::Duration
+            | KeyValue::Size
+            | KeyValue::Table
+            | KeyValue::Pattern
+            | KeyValue::Json => return self.cure(key),
         };
         let meant = table.iter().find(means).map(|(_, meant)| *meant);
         let meant = meant.filter(|meant| words.contains(meant));
         match (meant.or_else(|| spelling::nearest(&written, words.iter().copied())), self) {
-            (Some(meant), Takes::Flag) => format!("write `{key} = {meant}`"),
+            (Some(meant), KeyValue::Flag) => format!("write `{key} = {meant}`"),
             (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
             (None, _) => format!("`{key}` is one of {}", words.join(", ")),
         }
@@ -97,16 +97,16 @@ impl Takes {
     /// A value that it takes.
     pub(super) fn example(self) -> String {
         match self {
-            Takes::Text => "\"text\"".to_string(),
-            Takes::Texts => "[\"one\", \"two\"]".to_string(),
-            Takes::Flag => "true".to_string(),
-            Takes::Number => "10".to_string(),
-            Takes::Duration => "\"10s\"".to_string(),
-            Takes::Size => "\"64M\"".to_string(),
-            Takes::OneOf(words) => format!("\"{}\"", words().first().unwrap_or(&"")),
-            Takes::Table => "{ key = \"value\" }".to_string(),
-            Takes::Pattern => "'^rm '".to_string(),
-            Takes::Json => "{ key = 1 }".to_string(),
+            KeyValue::Text => "\"text\"".to_string(),
+            KeyValue::Texts => "[\"one\", \"two\"]".to_string(),
+            KeyValue::Flag => "true".to_string(),
+            KeyValue::Number => "10".to_string(),
+            KeyValue::Duration => "\"10s\"".to_string(),
+            KeyValue::Size => "\"64M\"".to_string(),
+            KeyValue::OneOf(words) => format!("\"{}\"", words().first().unwrap_or(&"")),
+            KeyValue::Table => "{ key = \"value\" }".to_string(),
+            KeyValue::Pattern => "'^rm '".to_string(),
+            KeyValue::Json => "{ key = 1 }".to_string(),
         }
     }
 }
@@ -163,7 +163,7 @@ pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault
 
 pub(crate) const fn key(
     name: &'static str,
-    takes: Takes,
+    takes: KeyValue,
     default: &'static str,
     about: &'static str,
     in_directive: bool,
@@ -174,79 +174,79 @@ pub(crate) const fn key(
 /// The keys of a `[[hook]]` table; those marked can stand in a directive.
 #[rustfmt::skip]
 pub const HOOK_KEYS: &[KeyRow] = &[
-    key("name", Takes::Text, "required", "what lists, reasons and logs call it", false),
-    key("event", Takes::Texts, "required", "the event, or a list of them; a host's own name will do", false),
-    key("command", Takes::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell", false),
-    key("shell", Takes::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables", false),
-    key("timeout", Takes::Duration, "\"5s\"", "how long it may run", true),
-    key("match", Takes::Table, "every event", "which events of that name it wants; all that is given must match", false),
-    key("priority", Takes::Number, "100", "lower runs earlier", true),
-    key("parallel", Takes::Flag, "false", "it may run at the same time as its neighbours that say the same", true),
-    key("on_failure", Takes::OneOf(on_failures), "the event's", "what a failure of it means", true),
-    key("background", Takes::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
-    key("limits", Takes::Table, "none", "what it may use up", false),
-    key("sandbox", Takes::Table, "none", "what it may touch; Linux only", false),
-    key("containment", Takes::OneOf(containments), "\"auto\"", "how surely all that it starts is ended with it", true),
-    key("rewrite", Takes::Flag, "false", "it may rewrite the fields that the event lists", true),
-    key("reads", Takes::OneOf(readings), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment", true),
-    key("dialect", Takes::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
-    key("enabled", Takes::Flag, "true", "false: it is listed and never run", true),
-    key("description", Takes::Text, "none", "what it does, for lists; the description of a command", true),
+    key("name", KeyValue::Text, "required", "what lists, reasons and logs call it", false),
+    key("event", KeyValue::Texts, "required", "the event, or a list of them; a host's own name will do", false),
+    key("command", KeyValue::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell", false),
+    key("shell", KeyValue::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables", false),
+    key("timeout", KeyValue::Duration, "\"5s\"", "how long it may run", true),
+    key("match", KeyValue::Table, "every event", "which events of that name it wants; all that is given must match", false),
+    key("priority", KeyValue::Number, "100", "lower runs earlier", true),
+    key("parallel", KeyValue::Flag, "false", "it may run at the same time as its neighbours that say the same", true),
+    key("on_failure", KeyValue::OneOf(on_failures), "the event's", "what a failure of it means", true),
+    key("background", KeyValue::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
+    key("limits", KeyValue::Table, "none", "what it may use up", false),
+    key("sandbox", KeyValue::Table, "none", "what it may touch; Linux only", false),
+    key("containment", KeyValue::OneOf(containments), "\"auto\"", "how surely all that it starts is ended with it", true),
+    key("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists", true),
+    key("reads", KeyValue::OneOf(readings), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment", true),
+    key("dialect", KeyValue::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
+    key("enabled", KeyValue::Flag, "true", "false: it is listed and never run", true),
+    key("description", KeyValue::Text, "none", "what it does, for lists; the description of a command", true),
 ];
 
 /// The keys of `match`, which stand in a directive by themselves.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow] = &[
-    key("tool", Takes::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
-    key("path", Takes::Texts, "any", "globs for the paths that the tool names", true),
-    key("command", Takes::Text, "any", "a regular expression for the command line", true),
-    key("where", Takes::Table, "any", "field = regular expression, for any field of the context", true),
+    key("tool", KeyValue::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
+    key("path", KeyValue::Texts, "any", "globs for the paths that the tool names", true),
+    key("command", KeyValue::Text, "any", "a regular expression for the command line", true),
+    key("where", KeyValue::Table, "any", "field = regular expression, for any field of the context", true),
 ];
 
 /// The keys of `limits`, which stand in a directive as `limits.memory=64M`.
 #[rustfmt::skip]
 pub const LIMIT_KEYS: &[KeyRow] = &[
-    key("memory", Takes::Size, "none", "memory that all its processes hold together", true),
-    key("cpu", Takes::Duration, "none", "processor time that all its processes use together", true),
-    key("files", Takes::Number, "hookrun's", "files that each of its processes may have open at once", true),
-    key("processes", Takes::Number, "none", "processes at once, the hook itself included", true),
-    key("output", Takes::Size, "none", "bytes on stdout and stderr together", true),
+    key("memory", KeyValue::Size, "none", "memory that all its processes hold together", true),
+    key("cpu", KeyValue::Duration, "none", "processor time that all its processes use together", true),
+    key("files", KeyValue::Number, "hookrun's", "files that each of its processes may have open at once", true),
+    key("processes", KeyValue::Number, "none", "processes at once, the hook itself included", true),
+    key("output", KeyValue::Size, "none", "bytes on stdout and stderr together", true),
 ];
 
 /// The keys of `sandbox`, which stand in a directive as `sandbox.write=build`.
 #[rustfmt::skip]
 pub const SANDBOX_KEYS: &[KeyRow] = &[
-    key("read", Takes::Texts, "everything", "files and folders that it may read and run, besides those of the system", true),
-    key("write", Takes::Texts, "nothing", "files and folders that it may read, change, make and remove", true),
-    key("network", Takes::Flag, "false", "it may use the network", true),
-    key("required", Takes::Flag, "true", "it does not run where the system cannot keep it to this", true),
+    key("read", KeyValue::Texts, "everything", "files and folders that it may read and run, besides those of the system", true),
+    key("write", KeyValue::Texts, "nothing", "files and folders that it may read, change, make and remove", true),
+    key("network", KeyValue::Flag, "false", "it may use the network", true),
+    key("required", KeyValue::Flag, "true", "it does not run where the system cannot keep it to this", true),
 ];
 
 /// The keys of an `[event."name"]` table: an event of your own.
 #[rustfmt::skip]
 pub const EVENT_KEYS: &[KeyRow] = &[
-    key("summary", Takes::Text, "required", "completes \"runs when …\"", false),
-    key("blocks", Takes::Flag, "true", "a hook can block it", false),
-    key("on_failure", Takes::OneOf(on_failures), "\"block\" if it can be blocked", "what a failing hook means", false),
-    key("schedule", Takes::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
-    key("context", Takes::Table, "empty", "field = JSON type, for samples and schemas", false),
-    key("required", Takes::Texts, "none", "keys of `context` without which nothing is decided", false),
-    key("rewrites", Takes::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
+    key("summary", KeyValue::Text, "required", "completes \"runs when …\"", false),
+    key("blocks", KeyValue::Flag, "true", "a hook can block it", false),
+    key("on_failure", KeyValue::OneOf(on_failures), "\"block\" if it can be blocked", "what a failing hook means", false),
+    key("schedule", KeyValue::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
+    key("context", KeyValue::Table, "empty", "field = JSON type, for samples and schemas", false),
+    key("required", KeyValue::Texts, "none", "keys of `context` without which nothing is decided", false),
+    key("rewrites", KeyValue::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
 ];
 
 /// The keys of `[log]`.
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow] = &[
-    key("enabled", Takes::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project", false),
-    key("redact", Takes::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", false),
+    key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project", false),
+    key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", false),
 ];
 
 /// The tables of a `hookrun.toml`.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow] = &[
-    key("hook", Takes::Table, "", "a hook", false),
-    key("event", Takes::Table, "", "an event that you declare", false),
-    key("log", Takes::Table, "", "what is kept of decisions", false),
+    key("hook", KeyValue::Table, "", "a hook", false),
+    key("event", KeyValue::Table, "", "an event that you declare", false),
+    key("log", KeyValue::Table, "", "what is kept of decisions", false),
 ];
 
 fn on_failures() -> Vec<&'static str> {

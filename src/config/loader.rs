@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::draft::{Bound, Draft, What};
-use super::manifest::{Entry, Rejected};
+use super::draft::{BoundEvent, DraftTarget, HookDraft};
+use super::manifest::{HookTable, Rejected};
 use super::problem::Fault;
-use super::{Position, Problem, Scope, Severity, commands, directive, discover, relative};
+use super::{ConfigScope, Position, Problem, Severity, commands, directive, discover, relative};
 use crate::dialects::{Binding, DIALECTS, Dialect, tools};
 use crate::engine::access;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, Containment, Handler, Hook, LayerKind, Source};
+use crate::engine::hook::{Background, Containment, Handler, Hook, HookSource, LayerKind};
 use crate::engine::spelling;
 
 /// Keys that a context may have whatever its event declares.
@@ -23,18 +23,18 @@ const PUT_ASIDE: &[&str] =
     &[".disabled", ".disable", ".off", ".old", ".sample", ".example", ".save", ".txt"];
 
 /// What has been loaded so far.
-pub(super) struct Loader<'l> {
+pub(super) struct ConfigLoader<'l> {
     pub(super) catalog: &'l Catalog,
     /// Events whose declarations have mistakes, which is problem enough.
     pub(super) misdeclared: Vec<String>,
-    pub(super) scope: Scope<'l>,
+    pub(super) scope: ConfigScope<'l>,
     pub(super) hooks: Vec<Hook>,
     pub(super) problems: Vec<Problem>,
     /// Files of hooks that stand in no folder of an event, each with its canonical path.
     pub(super) seen: HashSet<PathBuf>,
 }
 
-impl Loader<'_> {
+impl ConfigLoader<'_> {
     pub(super) fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
         self.problems.push(fault.in_file(file, at));
     }
@@ -61,9 +61,9 @@ impl Loader<'_> {
 
     pub(super) fn is_in_scope(&self, spec: &EventSpec) -> bool {
         match self.scope {
-            Scope::All => true,
-            Scope::Event(name) => spec.is_called(name),
-            Scope::Events(names) => names.iter().any(|name| spec.name == name.as_str()),
+            ConfigScope::All => true,
+            ConfigScope::Event(name) => spec.is_called(name),
+            ConfigScope::Events(names) => names.iter().any(|name| spec.name == name.as_str()),
         }
     }
 
@@ -148,10 +148,10 @@ impl Loader<'_> {
         }
     }
 
-    fn bound(&self, binding: Binding) -> Bound {
+    fn bound(&self, binding: Binding) -> BoundEvent {
         let found = self.catalog.find(binding.row.event);
         let spec = found.unwrap_or_else(|_| Arc::new(binding.spec()));
-        Bound { spec, binding: Some(binding) }
+        BoundEvent { spec, binding: Some(binding) }
     }
 
     /// The events that `name` means to a hook of `dialect`.
@@ -162,10 +162,10 @@ impl Loader<'_> {
         &self,
         name: &str,
         dialect: Option<&'static Dialect>,
-    ) -> Result<Vec<Bound>, Fault> {
+    ) -> Result<Vec<BoundEvent>, Fault> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
-            return found.map(|spec| vec![Bound { spec, binding: None }]).map_err(|unknown| {
+            return found.map(|spec| vec![BoundEvent { spec, binding: None }]).map_err(|unknown| {
                 let other = DIALECTS.iter().find(|other| !other.called(name).is_empty());
                 match other {
                     Some(other) => Fault::new(
@@ -207,7 +207,7 @@ impl Loader<'_> {
             let problem = Fault::new(cause, cure).in_file(&file.path, None);
             self.problems.push(Problem { severity: Severity::Warning, ..problem });
         }
-        let mut draft = Draft::default();
+        let mut draft = HookDraft::default();
         match directive::read(&file.path, &mut draft) {
             Ok(head) => {
                 self.settle_convention(&mut draft, event, &head, &file.path);
@@ -216,8 +216,9 @@ impl Loader<'_> {
             // What cannot be opened can still be a program; starting it will tell.
             Err(error) => tracing::debug!(file = %file.path.display(), %error, "no directives"),
         }
-        let source = Source { layer, file: file.path.clone(), line: None };
-        let what = What { name: file.name, handler: Handler::File(file.path.clone()), source };
+        let source = HookSource { layer, file: file.path.clone(), line: None };
+        let what =
+            DraftTarget { name: file.name, handler: Handler::File(file.path.clone()), source };
         match self.meant(event, draft.dialect) {
             Ok(meant) => {
                 for bound in meant {
@@ -246,13 +247,13 @@ impl Loader<'_> {
     }
 
     /// Adds the hooks of a table.
-    pub(super) fn entry(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
+    pub(super) fn entry(&mut self, layer: LayerKind, file: &Path, entry: &HookTable) {
         let first = self.problems.len();
         self.bind(layer, file, entry);
         self.about(first, entry.events.iter().map(|(name, _)| name.as_str()));
     }
 
-    fn bind(&mut self, layer: LayerKind, file: &Path, entry: &Entry) {
+    fn bind(&mut self, layer: LayerKind, file: &Path, entry: &HookTable) {
         let mut bound: Vec<(String, &str)> = Vec::new();
         let mut anchored = None;
         for (name, at) in &entry.events {
@@ -274,10 +275,10 @@ impl Loader<'_> {
                 bound.push((canonical, name));
                 if self.is_in_scope(&event.spec) {
                     let line = Some(entry.at.line);
-                    let source = Source { layer, file: file.to_path_buf(), line };
+                    let source = HookSource { layer, file: file.to_path_buf(), line };
                     let handler = anchored.get_or_insert_with(|| self.anchored(file, entry));
                     let (name, handler) = (entry.name.clone(), handler.clone());
-                    self.add(&entry.draft, What { name, handler, source }, &event);
+                    self.add(&entry.draft, DraftTarget { name, handler, source }, &event);
                 }
             }
         }
@@ -290,7 +291,7 @@ impl Loader<'_> {
     }
 
     /// What a table runs, its relative paths those of its file.
-    fn anchored(&mut self, file: &Path, entry: &Entry) -> Handler {
+    fn anchored(&mut self, file: &Path, entry: &HookTable) -> Handler {
         let anchored = match &entry.handler {
             Handler::Words { words, base } if entry.is_anchored => relative::anchored(words, base)
                 .map(|words| Handler::Words { words, base: base.clone() }),
@@ -308,7 +309,7 @@ impl Loader<'_> {
             entry.handler.clone()
         });
         // Where an event is decided, the scripts of commands are not read first.
-        if self.scope == Scope::All && entry.is_anchored && !entry.draft.says_dialect {
+        if self.scope == ConfigScope::All && entry.is_anchored && !entry.draft.says_dialect {
             self.check_scripts(file, entry, &handler);
         }
         handler
@@ -319,7 +320,7 @@ impl Loader<'_> {
         self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    pub(super) fn add(&mut self, draft: &Draft, what: What, event: &Bound) {
+    pub(super) fn add(&mut self, draft: &HookDraft, what: DraftTarget, event: &BoundEvent) {
         match draft.matcher() {
             Ok(matcher) => {
                 let hook = draft.hook(what, event, matcher);
@@ -340,7 +341,7 @@ impl Loader<'_> {
     }
 
     /// Finds matched fields that no context of the event has: such a hook never runs.
-    fn check_fields(&mut self, draft: &Draft, hook: &Hook, spec: &EventSpec) {
+    fn check_fields(&mut self, draft: &HookDraft, hook: &Hook, spec: &EventSpec) {
         // Whoever declares no context tells nothing about it.
         if spec.context.is_empty() {
             return;

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::discover::{self, DropIn};
-use super::draft::{Draft, What};
-use super::loader::Loader;
+use super::draft::{DraftTarget, HookDraft};
+use super::loader::ConfigLoader;
 use super::problem::{Fault, Position, Problem, Severity};
 use super::{LayerKind, directive};
-use crate::dialects::folders::Folders;
+use crate::dialects::folders::SystemFolders;
 use crate::dialects::{self, Dialect};
-use crate::engine::hook::{Handler, Source};
+use crate::engine::hook::{Handler, HookSource};
 
 /// A flat folder, or a single file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub struct Loose {
     /// The folder or file.
     pub path: PathBuf,
     /// The system whose hooks are kept so; `None` for hookrun's own.
-    pub host: Option<&'static Folders>,
+    pub host: Option<&'static SystemFolders>,
     /// How it came here.
-    pub origin: Origin,
+    pub origin: LooseOrigin,
 }
 
 /// How a file or folder of such hooks came here: what of it must be a hook of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum LooseOrigin {
     /// It is a system's folder, which holds other things too.
     Folder,
     /// The system's own settings name the file: it is a hook, but may be a module.
@@ -38,7 +38,7 @@ pub enum Origin {
     Named,
 }
 
-impl Loader<'_> {
+impl ConfigLoader<'_> {
     pub(super) fn loose(&mut self, layer: LayerKind, loose: &Loose) {
         if !loose.path.is_dir() {
             let name = loose.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -74,12 +74,12 @@ impl Loader<'_> {
             let cure = format!("leave it to {name}, or write it as a program");
             let fault = Fault::new(cause, cure);
             return match loose.origin {
-                Origin::Folder | Origin::Listed => self.note(fault, &file.path),
-                Origin::Named => self.fault(fault, &file.path, None),
+                LooseOrigin::Folder | LooseOrigin::Listed => self.note(fault, &file.path),
+                LooseOrigin::Named => self.fault(fault, &file.path, None),
             };
         }
         let dialect = loose.host.and_then(|host| dialects::find(host.dialect));
-        let mut draft = Draft::default();
+        let mut draft = HookDraft::default();
         (draft.dialect, draft.events) = (dialect, Some(Vec::new()));
         match directive::read(&file.path, &mut draft) {
             Ok(head) => self.problems.extend(head.problems),
@@ -90,8 +90,9 @@ impl Loader<'_> {
         if events.is_empty() {
             return self.eventless(&file.path, dialect, loose.origin);
         }
-        let source = Source { layer, file: file.path.clone(), line: None };
-        let what = What { name: file.name, handler: Handler::File(file.path.clone()), source };
+        let source = HookSource { layer, file: file.path.clone(), line: None };
+        let what =
+            DraftTarget { name: file.name, handler: Handler::File(file.path.clone()), source };
         self.bind_loose(&draft, &what, &events);
     }
 
@@ -108,7 +109,7 @@ impl Loader<'_> {
     }
 
     /// Binds a hook to the events that its script names.
-    fn bind_loose(&mut self, draft: &Draft, what: &What, events: &[(String, Position)]) {
+    fn bind_loose(&mut self, draft: &HookDraft, what: &DraftTarget, events: &[(String, Position)]) {
         let mut bound: Vec<String> = Vec::new();
         for (name, at) in events {
             match self.meant(name, draft.dialect) {
@@ -128,13 +129,13 @@ impl Loader<'_> {
     }
 
     /// A file that names no event: a program that nobody would ask, or something else.
-    fn eventless(&mut self, file: &Path, dialect: Option<&'static Dialect>, origin: Origin) {
+    fn eventless(&mut self, file: &Path, dialect: Option<&'static Dialect>, origin: LooseOrigin) {
         let is_program = file.metadata().map(|meta| meta.permissions().mode() & 0o111 != 0);
         let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
         let example = example.map_or("tool.pre", |row| row.name);
         let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
         match is_program {
-            Ok(false) if origin == Origin::Folder => {
+            Ok(false) if origin == LooseOrigin::Folder => {
                 let cause = "names no event and is not executable, so it is no hook";
                 self.note(Fault::new(cause, format!("to make it one, {cure}")), file);
             }

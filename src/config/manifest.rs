@@ -15,12 +15,12 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::draft::{Draft, Given, Pattern};
+use super::draft::{HookDraft, Pattern, SettingValue};
 use super::keys::{
-    self, EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS, Takes,
+    self, EVENT_KEYS, HOOK_KEYS, KeyRow, KeyValue, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS,
 };
 use super::loose::Loose;
-use super::problem::{Fault, Lines, Position, Problem};
+use super::problem::{Fault, LineIndex, Position, Problem};
 use super::words;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Handler;
@@ -29,7 +29,7 @@ pub(super) use log::LogTable;
 /// What a `hookrun.toml` says.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
-    pub(super) hooks: Vec<Entry>,
+    pub(super) hooks: Vec<HookTable>,
     /// What could still be read of hooks that have mistakes: it may have more of them.
     pub(super) rejected: Vec<Rejected>,
     pub(super) events: Vec<(EventSpec, Position)>,
@@ -45,12 +45,12 @@ pub(super) struct Manifest {
 
 /// A `[[hook]]` table.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct HookTable {
     pub(super) name: String,
     /// The events as written, each with its place.
     pub(super) events: Vec<(String, Position)>,
     pub(super) handler: Handler,
-    pub(super) draft: Draft,
+    pub(super) draft: HookDraft,
     pub(super) at: Position,
     /// Relative paths in its command mean the folder of its file. In the settings of a host they
     /// mean what they mean there.
@@ -61,15 +61,15 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Rejected {
     pub(super) events: Vec<(String, Position)>,
-    pub(super) draft: Draft,
+    pub(super) draft: HookDraft,
 }
 
-type Value<'i> = Spanned<DeValue<'i>>;
+type ManifestValue<'i> = Spanned<DeValue<'i>>;
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
-    let mut reader = Reader {
-        lines: Lines::of(text),
+    let mut reader = ManifestReader {
+        lines: LineIndex::of(text),
         file,
         problems: Vec::new(),
         first_lines: HashMap::new(),
@@ -132,8 +132,8 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     (manifest, reader.problems)
 }
 
-struct Reader<'r> {
-    lines: Lines<'r>,
+struct ManifestReader<'r> {
+    lines: LineIndex<'r>,
     file: &'r Path,
     problems: Vec<Problem>,
     /// Where each hook name stands first.
@@ -142,7 +142,7 @@ struct Reader<'r> {
     rejected_events: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ManifestReader<'_> {
     fn at(&self, offset: usize) -> Position {
         self.lines.position(offset)
     }
@@ -162,18 +162,22 @@ impl Reader<'_> {
         found
     }
 
-    fn table<'v, 'i>(&mut self, value: &'v Value<'i>, what: &str) -> Option<&'v DeTable<'i>> {
+    fn table<'v, 'i>(
+        &mut self,
+        value: &'v ManifestValue<'i>,
+        what: &str,
+    ) -> Option<&'v DeTable<'i>> {
         let found = value.get_ref().as_table();
         if found.is_none() {
             let cause = format!("{what} is not a table");
             let key = what.trim_matches('`');
-            let cure = what.starts_with('`').then(|| Takes::Table.cure(key));
+            let cure = what.starts_with('`').then(|| KeyValue::Table.cure(key));
             self.fault(Fault { cause, cure }, value.span().start);
         }
         found
     }
 
-    fn hook(&mut self, value: &Value<'_>) -> Result<Entry, Option<Box<Rejected>>> {
+    fn hook(&mut self, value: &ManifestValue<'_>) -> Result<HookTable, Option<Box<Rejected>>> {
         let span = value.span();
         let before = self.problems.len();
         let mut parts = HookParts::default();
@@ -205,7 +209,7 @@ impl Reader<'_> {
         }
         match (name, handler) {
             (Some((name, _)), Some(handler)) if self.problems.len() == before => {
-                Ok(Entry { name, events, handler, draft, at, is_anchored: true })
+                Ok(HookTable { name, events, handler, draft, at, is_anchored: true })
             }
             _ => Err(Some(Box::new(Rejected { events, draft }))),
         }
@@ -247,7 +251,7 @@ impl Reader<'_> {
         &mut self,
         parts: &mut HookParts,
         row: &KeyRow,
-        value: &Value<'_>,
+        value: &ManifestValue<'_>,
     ) -> Result<(), Fault> {
         let start = value.span().start;
         if row.name == "match" {
@@ -261,14 +265,14 @@ impl Reader<'_> {
             return self.bounds(parts, row.name, value);
         }
         match (row.name, given(value)) {
-            ("name", Given::Text(text)) => parts.name = Some((text, start)),
-            ("command", Given::Text(text)) => parts.command = Some((text, start)),
-            ("shell", Given::Flag(flag)) => parts.shell = flag,
-            ("event", Given::Text(text)) => parts.events.push((text, self.at(start))),
-            ("event", Given::Texts(texts)) if texts.is_empty() => {
+            ("name", SettingValue::Text(text)) => parts.name = Some((text, start)),
+            ("command", SettingValue::Text(text)) => parts.command = Some((text, start)),
+            ("shell", SettingValue::Flag(flag)) => parts.shell = flag,
+            ("event", SettingValue::Text(text)) => parts.events.push((text, self.at(start))),
+            ("event", SettingValue::Texts(texts)) if texts.is_empty() => {
                 return Err(Fault::new("`event` is an empty list", "name at least one event"));
             }
-            ("event", Given::Texts(texts)) => {
+            ("event", SettingValue::Texts(texts)) => {
                 let at = self.at(start);
                 parts.events.extend(texts.into_iter().map(|text| (text, at)));
             }
@@ -282,7 +286,7 @@ impl Reader<'_> {
         &mut self,
         parts: &mut HookParts,
         name: &str,
-        value: &Value<'_>,
+        value: &ManifestValue<'_>,
     ) -> Result<(), Fault> {
         let bounds = &mut parts.draft.bounds;
         if let ("sandbox", DeValue::Boolean(on)) = (name, value.get_ref()) {
@@ -307,20 +311,27 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn match_key(&mut self, draft: &mut Draft, key: &Spanned<Cow<'_, str>>, value: &Value<'_>) {
+    fn match_key(
+        &mut self,
+        draft: &mut HookDraft,
+        key: &Spanned<Cow<'_, str>>,
+        value: &ManifestValue<'_>,
+    ) {
         let Some(row) = self.row(MATCH_KEYS, key) else { return };
         let at = Some(self.at(value.span().start));
         match (row.name, given(value)) {
-            (name @ ("tool" | "path"), Given::Texts(texts)) if texts.is_empty() => {
+            (name @ ("tool" | "path"), SettingValue::Texts(texts)) if texts.is_empty() => {
                 let cause = format!("`{name}` is an empty list");
                 let fault = Fault::new(cause, "name at least one, or drop it: then any matches");
                 self.fault(fault, value.span().start);
             }
-            ("tool", Given::Text(text)) => draft.pattern(Pattern::Tool, text, at),
-            ("tool", Given::Texts(texts)) => draft.pattern(Pattern::Tool, texts.join("|"), at),
-            ("command", Given::Text(text)) => draft.pattern(Pattern::Command, text, at),
-            ("path", Given::Text(text)) => draft.pattern(Pattern::Path, text, at),
-            ("path", Given::Texts(texts)) => {
+            ("tool", SettingValue::Text(text)) => draft.pattern(Pattern::Tool, text, at),
+            ("tool", SettingValue::Texts(texts)) => {
+                draft.pattern(Pattern::Tool, texts.join("|"), at)
+            }
+            ("command", SettingValue::Text(text)) => draft.pattern(Pattern::Command, text, at),
+            ("path", SettingValue::Text(text)) => draft.pattern(Pattern::Path, text, at),
+            ("path", SettingValue::Texts(texts)) => {
                 for text in texts {
                     draft.pattern(Pattern::Path, text, at);
                 }
@@ -336,7 +347,7 @@ impl Reader<'_> {
 
     /// Takes the fields of `where`; a table in it is a path: `toolInput = { url = "…" }`, which
     /// TOML also writes `toolInput.url = "…"`.
-    fn fields(&mut self, draft: &mut Draft, above: &str, value: &Value<'_>) {
+    fn fields(&mut self, draft: &mut HookDraft, above: &str, value: &ManifestValue<'_>) {
         let Some(table) = self.table(value, "`where`") else { return };
         if table.is_empty() {
             let cause = "a table in `match` is empty";
@@ -351,7 +362,7 @@ impl Reader<'_> {
                 continue;
             }
             let given = given(value);
-            if let Given::Text(text) = given {
+            if let SettingValue::Text(text) = given {
                 draft.pattern(Pattern::Field(path), text, Some(at));
             } else {
                 let cause = format!("`where.{path}` takes a string, not {}", given.describe());
@@ -363,7 +374,7 @@ impl Reader<'_> {
 }
 
 /// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
-fn dotted(name: &str, table: &Value<'_>) -> Option<String> {
+fn dotted(name: &str, table: &ManifestValue<'_>) -> Option<String> {
     let all = table.get_ref().as_table()?;
     let is_key = |key: &str| EVENT_KEYS.iter().any(|row| row.name == key);
     let (inner, inside) =
@@ -379,7 +390,7 @@ struct HookParts {
     command: Option<(String, usize)>,
     shell: bool,
     events: Vec<(String, Position)>,
-    draft: Draft,
+    draft: HookDraft,
 }
 
 /// The table of a hook in which a key belongs.
@@ -394,25 +405,28 @@ fn group_of(name: &str) -> Option<&'static str> {
 }
 
 /// A TOML value as settings take it.
-fn given(value: &Value<'_>) -> Given {
+fn given(value: &ManifestValue<'_>) -> SettingValue {
     match value.get_ref() {
-        DeValue::String(text) => Given::Text(text.to_string()),
-        DeValue::Boolean(flag) => Given::Flag(*flag),
+        DeValue::String(text) => SettingValue::Text(text.to_string()),
+        DeValue::Boolean(flag) => SettingValue::Flag(*flag),
         DeValue::Integer(number) => {
             let digits = number.as_str().replace('_', "");
             match i64::from_str_radix(&digits, number.radix()) {
-                Ok(number) => Given::Number(number),
-                Err(_) => Given::Other("number that is too large"),
+                Ok(number) => SettingValue::Number(number),
+                Err(_) => SettingValue::Other("number that is too large"),
             }
         }
         DeValue::Array(list) => {
             let texts: Option<Vec<String>> =
                 list.iter().map(|item| item.get_ref().as_str().map(str::to_string)).collect();
-            texts.map_or(Given::Other("list of something else than strings"), Given::Texts)
+            texts.map_or(
+                SettingValue::Other("list of something else than strings"),
+                SettingValue::Texts,
+            )
         }
-        DeValue::Float(_) => Given::Other("fraction"),
-        DeValue::Datetime(_) => Given::Other("date"),
-        DeValue::Table(_) => Given::Other("table"),
+        DeValue::Float(_) => SettingValue::Other("fraction"),
+        DeValue::Datetime(_) => SettingValue::Other("date"),
+        DeValue::Table(_) => SettingValue::Other("table"),
     }
 }
 

@@ -77,16 +77,16 @@ impl Fault {
 }
 
 /// A text whose lines were counted once, so that asking for many positions is not quadratic.
-pub(crate) struct Lines<'t> {
+pub(crate) struct LineIndex<'t> {
     text: &'t str,
     /// Where each line begins.
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
-    pub(crate) fn of(text: &'t str) -> Lines<'t> {
+impl<'t> LineIndex<'t> {
+    pub(crate) fn of(text: &'t str) -> LineIndex<'t> {
         let next = text.match_indices('\n').map(|(at, _)| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(next).collect() }
+        LineIndex { text, starts: std::iter::once(0).chain(next).collect() }
     }
 
     /// The position of a byte offset; the end of the text for one beyond it.
@@ -133,7 +133,7 @@ impl fmt::Display for Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Lines, Position, Problem};
+    use super::{Fault, LineIndex, Position, Problem};
     use crate::engine::event::catalog;
 
     #[test]
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn lines_and_columns_count_from_one_and_in_characters() {
         let text = "a\nüb c\n";
-        assert_eq!(Lines::of(text).position(0), Position { line: 1, column: 1 });
-        assert_eq!(Lines::of(text).position(5), Position { line: 2, column: 3 });
-        assert_eq!(Lines::of(text).position(99), Position { line: 3, column: 1 });
+        assert_eq!(LineIndex::of(text).position(0), Position { line: 1, column: 1 });
+        assert_eq!(LineIndex::of(text).position(5), Position { line: 2, column: 3 });
+        assert_eq!(LineIndex::of(text).position(99), Position { line: 3, column: 1 });
     }
 }

@@ -42,7 +42,8 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
     let mut starts = roots.clone();
     starts.push(env.cwd.clone());
     let home = env.home.as_ref().and_then(|home| home.metadata().ok()).map(|meta| identity(&meta));
-    let mut search = Search { home, seen: Vec::new(), layers: Vec::new(), looked: Vec::new() };
+    let mut search =
+        ProjectSearch { home, seen: Vec::new(), layers: Vec::new(), looked: Vec::new() };
     for start in &starts {
         search.upwards(start, problems);
     }
@@ -55,7 +56,7 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
         }
     }
     let mut root = roots.into_iter().next();
-    let Search { mut layers, looked, .. } = search;
+    let ProjectSearch { mut layers, looked, .. } = search;
     if layers.is_empty() {
         let repository = |start: &PathBuf| {
             let mut up = start.ancestors();
@@ -87,7 +88,7 @@ fn identity(meta: &Metadata) -> Identity {
     (meta.dev(), meta.ino())
 }
 
-struct Search {
+struct ProjectSearch {
     home: Option<Identity>,
     /// Folders that were looked into: two starts mostly meet.
     seen: Vec<Identity>,
@@ -95,7 +96,7 @@ struct Search {
     looked: Vec<PathBuf>,
 }
 
-impl Search {
+impl ProjectSearch {
     fn upwards(&mut self, start: &Path, problems: &mut Vec<Problem>) {
         let mut found = Vec::new();
         for folder in start.ancestors() {

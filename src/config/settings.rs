@@ -15,11 +15,11 @@ use std::path::Path;
 
 use super::env::Environment;
 use super::manifest::Manifest;
-use super::problem::{Fault, Lines, Problem, Severity};
+use super::problem::{Fault, LineIndex, Problem, Severity};
 use crate::dialects::settings::hosts::{self, HOST_FILES, IN_TOML};
-use crate::dialects::settings::{LISTINGS, SHAPES, Shape};
+use crate::dialects::settings::{BucketShape, LISTINGS, SHAPES};
 use crate::engine::spelling;
-use json::{Kind, Node};
+use json::{JsonKind, Node};
 use toml::de::DeTable;
 use tree::Tree;
 
@@ -36,8 +36,8 @@ pub(super) struct Operator<'o> {
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
-    let mut reader = Reader {
-        lines: Lines::of(text),
+    let mut reader = SettingsReader {
+        lines: LineIndex::of(text),
         file,
         operator,
         problems: Vec::new(),
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
 }
 
 /// A kill switch is never silent.
-fn switched_off(file: &Path, shape: &Shape, operator: Operator<'_>) -> Option<Problem> {
+fn switched_off(file: &Path, shape: &BucketShape, operator: Operator<'_>) -> Option<Problem> {
     let switch = shape.kill_switch.name;
     let fault =
         Fault::new(format!("{switch}=1: none of its hooks runs"), format!("unset {switch}"));
@@ -67,16 +67,16 @@ fn switched_off(file: &Path, shape: &Shape, operator: Operator<'_>) -> Option<Pr
 }
 
 impl Operator<'_> {
-    fn is_off(self, shape: &Shape) -> bool {
+    fn is_off(self, shape: &BucketShape) -> bool {
         self.env.switch(&shape.kill_switch) == Some("1")
     }
 
-    fn allows_commands(self, shape: &Shape) -> bool {
+    fn allows_commands(self, shape: &BucketShape) -> bool {
         self.env.switch(&shape.commands) == Some("1")
     }
 
     /// Whether something may be sent to `url`.
-    fn may_send_to(self, shape: &Shape, url: &str) -> bool {
+    fn may_send_to(self, shape: &BucketShape, url: &str) -> bool {
         let listed = self.env.switch(&shape.destinations).unwrap_or_default();
         let mut prefixes =
             listed.split(',').map(str::trim).filter(|one| !one.is_empty()).peekable();
@@ -84,20 +84,20 @@ impl Operator<'_> {
     }
 }
 
-struct Reader<'r> {
-    lines: Lines<'r>,
+struct SettingsReader<'r> {
+    lines: LineIndex<'r>,
     file: &'r Path,
     operator: Operator<'r>,
     problems: Vec<Problem>,
     manifest: Manifest,
     /// The shape of the file, once it is known.
-    shape: Option<&'static Shape>,
+    shape: Option<&'static BucketShape>,
 }
 
 /// The entries of an object, each with the place of its key.
-type Entries<'t> = Vec<(String, usize, Node<'t>)>;
+type PlacedEntries<'t> = Vec<(String, usize, Node<'t>)>;
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn fault(&mut self, fault: Fault, offset: usize) {
         let at = self.lines.position(offset);
         self.problems.push(fault.in_file(self.file, Some(at)));
@@ -129,7 +129,7 @@ impl Reader<'_> {
         };
         let Some(entries) = self.table(document, "the file") else { return };
         let listing = match self.operator.host {
-            None => Reader::listing_of(&entries),
+            None => SettingsReader::listing_of(&entries),
             Some(host) => LISTINGS.iter().find(|listing| listing.dialect == host),
         };
         if let Some(listing) = listing {
@@ -205,10 +205,11 @@ impl Reader<'_> {
         else {
             return false;
         };
-        let host = match said.map_or_else(|| shape::of(section, self.file), shape::Shape::Host) {
-            shape::Shape::Host(host) => host,
-            shape::Shape::Unknown => return false,
-            shape::Shape::Doubtful(fault) => {
+        let host = match said.map_or_else(|| shape::of(section, self.file), shape::FileShape::Host)
+        {
+            shape::FileShape::Host(host) => host,
+            shape::FileShape::Unknown => return false,
+            shape::FileShape::Doubtful(fault) => {
                 self.fault(fault, section.offset);
                 return true;
             }
@@ -227,7 +228,7 @@ impl Reader<'_> {
     }
 
     /// Reads a file of buckets of actions.
-    fn profile(&mut self, document: Node<'_>, entries: &Entries<'_>) {
+    fn profile(&mut self, document: Node<'_>, entries: &PlacedEntries<'_>) {
         let found = SHAPES.iter().find_map(|shape| {
             let (_, _, section) = entries.iter().find(|(key, _, _)| key == shape.section)?;
             Some((shape, *section))
@@ -253,8 +254,12 @@ impl Reader<'_> {
     }
 
     /// The shape that knows most of these keys.
-    fn shape_of(&mut self, buckets: &Entries<'_>, section: Node<'_>) -> Option<&'static Shape> {
-        let known_by = |shape: &Shape| {
+    fn shape_of(
+        &mut self,
+        buckets: &PlacedEntries<'_>,
+        section: Node<'_>,
+    ) -> Option<&'static BucketShape> {
+        let known_by = |shape: &BucketShape| {
             let is_known = |key: &str| shape.buckets.iter().any(|bucket| bucket.key == key);
             buckets.iter().filter(|(key, _, _)| is_known(key)).count()
         };
@@ -280,15 +285,15 @@ impl Reader<'_> {
     }
 
     /// What the file is the settings of: its own word for it, else the name of its folder.
-    fn owner(&mut self, shape: &Shape, entries: &Entries<'_>) -> String {
+    fn owner(&mut self, shape: &BucketShape, entries: &PlacedEntries<'_>) -> String {
         let folder = self.file.parent().and_then(Path::file_name);
         let by_default =
             folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         match entries.iter().find(|(key, _, _)| key == shape.owner) {
             None => by_default,
             Some((_, _, value)) => match value.kind() {
-                Kind::Text(name) if !name.contains('\0') => name,
-                Kind::Text(_) | Kind::List(_) | Kind::Table(_) | Kind::Other(_) => {
+                JsonKind::Text(name) if !name.contains('\0') => name,
+                JsonKind::Text(_) | JsonKind::List(_) | JsonKind::Table(_) | JsonKind::Other(_) => {
                     let cause =
                         format!("`{}` takes a string, not {}", shape.owner, value.describe());
                     self.fault(
@@ -302,13 +307,13 @@ impl Reader<'_> {
     }
 
     /// The entries of an object. A key that appears twice is a problem.
-    fn table<'t>(&mut self, node: Node<'t>, what: &str) -> Option<Entries<'t>> {
-        let Kind::Table(entries) = node.kind() else {
+    fn table<'t>(&mut self, node: Node<'t>, what: &str) -> Option<PlacedEntries<'t>> {
+        let JsonKind::Table(entries) = node.kind() else {
             let cause = format!("{what} is not an object but {}", node.describe());
             self.fault(Fault::new(cause, "write it in braces: { … }"), node.offset);
             return None;
         };
-        let mut kept: Entries<'t> = Vec::with_capacity(entries.len());
+        let mut kept: PlacedEntries<'t> = Vec::with_capacity(entries.len());
         for (key, at, value) in entries {
             if kept.iter().any(|(known, _, _)| *known == key) {
                 self.fault(Fault::new(format!("`{key}` appears twice"), "keep one of them"), at);

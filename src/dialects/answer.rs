@@ -7,9 +7,9 @@
 
 use serde_json::Value;
 
-use super::{Act, Binding, Key, Results, Says, form};
+use super::{Act, Binding, KeyMeaning, ReplyKey, Results, form};
 use crate::engine::answer::refusal::{self, Meaning, REFUSAL_WORDS};
-use crate::engine::outcome::{Decision, Rule, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::spelling;
 
 impl Binding {
@@ -23,7 +23,8 @@ impl Binding {
             Results::Native => &[],
             Results::Form(form) => {
                 if let Some(reason) = self.refusal(answer) {
-                    let refused = Verdict::new(Decision::Block { reason }, Rule::Translated);
+                    let refused =
+                        Verdict::new(Decision::Block { reason }, ContractRule::Translated);
                     return Ok((refused, Vec::new()));
                 }
                 return form::verdict(form, answer);
@@ -34,14 +35,14 @@ impl Binding {
         let mut notes = Vec::new();
         let read = reading.read(keys, answer, &mut notes);
         if let Some(reason) = self.refusal(answer) {
-            return Ok((Verdict::new(Decision::Block { reason }, Rule::Translated), notes));
+            return Ok((Verdict::new(Decision::Block { reason }, ContractRule::Translated), notes));
         }
         read?;
         let decision = match reading.question {
             Some(question) => Decision::Ask { question },
             None => Decision::Allow,
         };
-        let mut verdict = Verdict::new(decision, Rule::Translated);
+        let mut verdict = Verdict::new(decision, ContractRule::Translated);
         verdict.output = reading.output;
         verdict.additional_context = reading.context;
         verdict.update = reading.update;
@@ -56,14 +57,14 @@ impl Binding {
         let field = |(name, value): &(String, Value)| {
             let key = keys.iter().find(|key| key.name == name)?;
             match key.says {
-                Says::Field(field) => Some((field.to_string(), value.clone())),
-                Says::Refusal
-                | Says::Reason
-                | Says::Entry { .. }
-                | Says::Action(_)
-                | Says::Question(_)
-                | Says::Context
-                | Says::Output => None,
+                KeyMeaning::Field(field) => Some((field.to_string(), value.clone())),
+                KeyMeaning::Refusal
+                | KeyMeaning::Reason
+                | KeyMeaning::Entry { .. }
+                | KeyMeaning::Action(_)
+                | KeyMeaning::Question(_)
+                | KeyMeaning::Context
+                | KeyMeaning::Output => None,
             }
         };
         entries.filter_map(field).collect()
@@ -79,7 +80,8 @@ impl Binding {
         }
         let (own, words) = (self.keys(), action_of(self.keys()));
         let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));
-        let mut by_key = own.iter().filter(|key| key.says == Says::Refusal).map(|key| key.name);
+        let mut by_key =
+            own.iter().filter(|key| key.says == KeyMeaning::Refusal).map(|key| key.name);
         let by_word = words.is_some_and(|(name, words)| {
             let said = of(name).and_then(Value::as_str);
             words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
@@ -102,7 +104,7 @@ impl Binding {
     fn in_any_words(self, wanted: Meaning, answer: &[(String, Value)]) -> Option<&str> {
         let is_whole = matches!(self.row.results, Results::Whole(_));
         let means = |(name, value): &&(String, Value)| {
-            let is_own = |key: &Key| key.name == *name && key.says.knows(Some(value));
+            let is_own = |key: &ReplyKey| key.name == *name && key.says.knows(Some(value));
             // A payload has keys of its own.
             let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
             refusal::meaning(name, value.into()) == wanted
@@ -112,7 +114,7 @@ impl Binding {
         answer.iter().find(means).map(|(name, _)| name.as_str())
     }
 
-    fn keys(self) -> &'static [Key] {
+    fn keys(self) -> &'static [ReplyKey] {
         match self.row.results {
             Results::Keys(keys) => keys,
             Results::Native | Results::Form(_) | Results::Whole(_) => &[],
@@ -126,44 +128,46 @@ impl Binding {
 
     /// The keys of the dialect's own for a reason.
     fn reasons(self) -> impl Iterator<Item = &'static str> {
-        self.keys().iter().filter(|key| key.says == Says::Reason).map(|key| key.name)
+        self.keys().iter().filter(|key| key.says == KeyMeaning::Reason).map(|key| key.name)
     }
 }
 
-impl Says {
+impl KeyMeaning {
     /// Whether a value means something of its own here, and not what it means in other systems.
     fn knows(self, value: Option<&Value>) -> bool {
         match self {
-            Says::Refusal => false,
-            Says::Action(words) => {
+            KeyMeaning::Refusal => false,
+            KeyMeaning::Action(words) => {
                 let said = value.and_then(Value::as_str);
                 words.iter().any(|(word, _)| said == Some(*word))
             }
-            Says::Reason
-            | Says::Field(_)
-            | Says::Entry { .. }
-            | Says::Question(_)
-            | Says::Context
-            | Says::Output => true,
+            KeyMeaning::Reason
+            | KeyMeaning::Field(_)
+            | KeyMeaning::Entry { .. }
+            | KeyMeaning::Question(_)
+            | KeyMeaning::Context
+            | KeyMeaning::Output => true,
         }
     }
 }
 
-pub(super) fn action_of(keys: &[Key]) -> Option<(&'static str, &'static [(&'static str, Act)])> {
+pub(super) fn action_of(
+    keys: &[ReplyKey],
+) -> Option<(&'static str, &'static [(&'static str, Act)])> {
     keys.iter().find_map(|key| match key.says {
-        Says::Action(words) => Some((key.name, words)),
-        Says::Refusal
-        | Says::Reason
-        | Says::Field(_)
-        | Says::Entry { .. }
-        | Says::Question(_)
-        | Says::Context
-        | Says::Output => None,
+        KeyMeaning::Action(words) => Some((key.name, words)),
+        KeyMeaning::Refusal
+        | KeyMeaning::Reason
+        | KeyMeaning::Field(_)
+        | KeyMeaning::Entry { .. }
+        | KeyMeaning::Question(_)
+        | KeyMeaning::Context
+        | KeyMeaning::Output => None,
     })
 }
 
 fn whole(field: &str, answer: &[(String, Value)]) -> Verdict {
-    let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
+    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Translated);
     let value = Value::Object(answer.iter().cloned().collect());
     verdict.update.push((field.to_string(), value));
     verdict
@@ -182,7 +186,7 @@ struct Reading {
 impl Reading {
     fn read(
         &mut self,
-        keys: &'static [Key],
+        keys: &'static [ReplyKey],
         answer: &[(String, Value)],
         notes: &mut Vec<String>,
     ) -> Result<(), String> {
@@ -213,32 +217,32 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, key: &Key, name: &str, value: &Value) -> Result<(), String> {
+    fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
         let text = || match value.as_str() {
             Some(text) => Ok(text.to_string()),
             None => Err(format!("`{name}` must be a JSON string")),
         };
         match key.says {
             // Whether it refuses is asked of every key that may say so, in `refusal`.
-            Says::Refusal if value.is_boolean() => {}
-            Says::Refusal => return Err(format!("`{name}` must be a JSON boolean")),
-            Says::Reason => {
+            KeyMeaning::Refusal if value.is_boolean() => {}
+            KeyMeaning::Refusal => return Err(format!("`{name}` must be a JSON boolean")),
+            KeyMeaning::Reason => {
                 text()?;
             }
-            Says::Field(field) => self.update.push((field.to_string(), value.clone())),
-            Says::Entry { list, .. } if name == list && !value.is_array() => {
+            KeyMeaning::Field(field) => self.update.push((field.to_string(), value.clone())),
+            KeyMeaning::Entry { list, .. } if name == list && !value.is_array() => {
                 return Err(format!("`{name}` must be a JSON array"));
             }
-            Says::Entry { field, list } if name == list => {
+            KeyMeaning::Entry { field, list } if name == list => {
                 self.update.push((field.to_string(), value.clone()));
             }
-            Says::Entry { field, .. } => {
+            KeyMeaning::Entry { field, .. } => {
                 self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
             }
-            Says::Action(words) => self.act(name, &text()?, words)?,
-            Says::Question(_) => self.question = Some(question(name, value)?),
-            Says::Context => self.add_context(text()?),
-            Says::Output => self.output = Some(text()?),
+            KeyMeaning::Action(words) => self.act(name, &text()?, words)?,
+            KeyMeaning::Question(_) => self.question = Some(question(name, value)?),
+            KeyMeaning::Context => self.add_context(text()?),
+            KeyMeaning::Output => self.output = Some(text()?),
         }
         Ok(())
     }
@@ -264,17 +268,17 @@ impl Reading {
     }
 }
 
-impl Key {
+impl ReplyKey {
     pub(super) fn list(&self) -> Option<&'static str> {
         match self.says {
-            Says::Entry { list, .. } => Some(list),
-            Says::Refusal
-            | Says::Reason
-            | Says::Field(_)
-            | Says::Action(_)
-            | Says::Question(_)
-            | Says::Context
-            | Says::Output => None,
+            KeyMeaning::Entry { list, .. } => Some(list),
+            KeyMeaning::Refusal
+            | KeyMeaning::Reason
+            | KeyMeaning::Field(_)
+            | KeyMeaning::Action(_)
+            | KeyMeaning::Question(_)
+            | KeyMeaning::Context
+            | KeyMeaning::Output => None,
         }
     }
 }
@@ -297,7 +301,7 @@ fn question(name: &str, value: &Value) -> Result<String, String> {
 ///
 /// # Errors
 /// When it is a slip of one that they have.
-fn ignored(name: &str, keys: &[Key]) -> Result<String, String> {
+fn ignored(name: &str, keys: &[ReplyKey]) -> Result<String, String> {
     if let Some(meant) = spelling::nearest(name, keys.iter().map(|key| key.name)) {
         return Err(format!("`{name}` is not a key; did you mean `{meant}`?"));
     }

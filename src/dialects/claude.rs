@@ -9,35 +9,35 @@ use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
     STOP_REASON, TEACH, gate, open_gate, told,
 };
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
 use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::engine::event::{Merge, Schedule};
 
 /// Is told, and its context reaches nobody.
-pub(super) static TOLD: Form = Form {
+pub(super) static TOLD: ReplyForm = ReplyForm {
     writes: &[SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// Is told, and its context reaches the model.
-pub(super) static TEACHES: Form = Form {
+pub(super) static TEACHES: ReplyForm = ReplyForm {
     writes: &[TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// May refuse by exit status 2.
-pub(super) static GATES: Form = Form {
+pub(super) static GATES: ReplyForm = ReplyForm {
     writes: &[REFUSE, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// May refuse, and its context reaches the model.
-pub(super) static GATES_AND_TEACHES: Form = Form {
+pub(super) static GATES_AND_TEACHES: ReplyForm = ReplyForm {
     writes: &[REFUSE, TEACH, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::Two,
@@ -47,7 +47,7 @@ pub(super) static GATES_AND_TEACHES: Form = Form {
 pub(super) const TOOL_READS: &[Hear] = &[
     PERMISSION,
     PERMISSION_REASON,
-    Hear { path: "hookSpecificOutput.updatedInput", says: Heard::New("toolInput") },
+    Hear { path: "hookSpecificOutput.updatedInput", says: HeardValue::New("toolInput") },
     HALT,
     STOP_REASON,
     DECISION,
@@ -56,7 +56,7 @@ pub(super) const TOOL_READS: &[Hear] = &[
     MESSAGE,
 ];
 
-static PRE_TOOL_USE: Form = Form {
+static PRE_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         REFUSE,
         Say {
@@ -81,7 +81,7 @@ static PRE_TOOL_USE: Form = Form {
 };
 
 /// It ignores the exit status.
-pub(super) static PERMISSION_REQUEST: Form = Form {
+pub(super) static PERMISSION_REQUEST: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::Refusal,
@@ -97,9 +97,9 @@ pub(super) static PERMISSION_REQUEST: Form = Form {
     reads: &[
         Hear {
             path: "hookSpecificOutput.decision.behavior",
-            says: Heard::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
+            says: HeardValue::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
         },
-        Hear { path: "hookSpecificOutput.decision.message", says: Heard::Reason },
+        Hear { path: "hookSpecificOutput.decision.message", says: HeardValue::Reason },
         HALT,
         STOP_REASON,
         DECISION,
@@ -110,7 +110,7 @@ pub(super) static PERMISSION_REQUEST: Form = Form {
 };
 
 /// The tool has run; an objection is put beside its result.
-static POST_TOOL_USE: Form = Form {
+static POST_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::Objection,
@@ -126,8 +126,8 @@ static POST_TOOL_USE: Form = Form {
         SHOW,
     ],
     reads: &[
-        Hear { path: "hookSpecificOutput.updatedToolOutput", says: Heard::New("result") },
-        Hear { path: "hookSpecificOutput.updatedMCPToolOutput", says: Heard::New("result") },
+        Hear { path: "hookSpecificOutput.updatedToolOutput", says: HeardValue::New("result") },
+        Hear { path: "hookSpecificOutput.updatedMCPToolOutput", says: HeardValue::New("result") },
         HALT,
         STOP_REASON,
         DECISION,
@@ -138,7 +138,7 @@ static POST_TOOL_USE: Form = Form {
     refuses: Refuses::Two,
 };
 
-static MESSAGE_DISPLAY: Form = Form {
+static MESSAGE_DISPLAY: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::New("delta"),
@@ -148,27 +148,27 @@ static MESSAGE_DISPLAY: Form = Form {
         SHOW,
     ],
     reads: &[
-        Hear { path: "hookSpecificOutput.displayContent", says: Heard::New("delta") },
+        Hear { path: "hookSpecificOutput.displayContent", says: HeardValue::New("delta") },
         MESSAGE,
     ],
     refuses: Refuses::Two,
 };
 
 /// Its tools; `MultiEdit` and `Agent` by version.
-const TOOLS: Tools = Tools {
+const TOOLS: HostTools = HostTools {
     rows: &[
-        tool("Bash", Sort::Shell),
-        tool("Read", Sort::Read),
-        tool("Write", Sort::Write),
-        tool("Edit", Sort::Edit),
-        tool("MultiEdit", Sort::Edit),
-        tool("Grep", Sort::Grep),
-        tool("Glob", Sort::Glob),
-        tool("LS", Sort::List),
-        tool("WebFetch", Sort::Fetch),
-        tool("WebSearch", Sort::WebSearch),
-        Tool { also: &["Agent"], ..tool("Task", Sort::Agent) },
-        Tool { also: &["Task"], ..tool("Agent", Sort::Agent) },
+        tool("Bash", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Write", ToolSort::Write),
+        tool("Edit", ToolSort::Edit),
+        tool("MultiEdit", ToolSort::Edit),
+        tool("Grep", ToolSort::Grep),
+        tool("Glob", ToolSort::Glob),
+        tool("LS", ToolSort::List),
+        tool("WebFetch", ToolSort::Fetch),
+        tool("WebSearch", ToolSort::WebSearch),
+        Tool { also: &["Agent"], ..tool("Task", ToolSort::Agent) },
+        Tool { also: &["Task"], ..tool("Agent", ToolSort::Agent) },
     ],
     mcp: Mcp::Double,
 };

@@ -10,12 +10,12 @@ use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, NAMED, REASON, REFUSE, SHOW, STOP_REASON, TEACH, gate,
     open_gate, told,
 };
-use super::form::{Form, On, Put, Refuses, Say};
-use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::form::{On, Put, Refuses, ReplyForm, Say};
+use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::engine::event::{Merge, Schedule};
 
-static PRE_TOOL_USE: Form = Form {
+static PRE_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         REFUSE,
         Say {
@@ -36,7 +36,7 @@ static PRE_TOOL_USE: Form = Form {
 
 /// A result cannot be rewritten; an objection stands in its place, and so does what a hook has
 /// made of it.
-static POST_TOOL_USE: Form = Form {
+static POST_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::Objection,
@@ -56,11 +56,11 @@ static POST_TOOL_USE: Form = Form {
 };
 
 /// Its tools. Files are read by the shell, and changed by patches alone.
-const TOOLS: Tools = Tools {
+const TOOLS: HostTools = HostTools {
     rows: &[
-        tool("Bash", Sort::Shell),
-        Tool { also: &["Edit", "Write"], ..tool("apply_patch", Sort::Patch) },
-        Tool { also: &["Agent"], ..tool("spawn_agent", Sort::Agent) },
+        tool("Bash", ToolSort::Shell),
+        Tool { also: &["Edit", "Write"], ..tool("apply_patch", ToolSort::Patch) },
+        Tool { also: &["Agent"], ..tool("spawn_agent", ToolSort::Agent) },
     ],
     mcp: Mcp::Double,
 };

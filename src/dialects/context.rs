@@ -8,7 +8,7 @@ use super::tools::is_of_server;
 use super::{Binding, Dialect, KeySpelling};
 use crate::engine::event::context::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
-use crate::engine::hook::convention::ToolCall;
+use crate::engine::hook::convention::HostCall;
 
 /// Why an event of a dialect cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -246,7 +246,7 @@ impl Binding {
     }
 
     /// The context that such a hook gets about one call of its host's own tools.
-    pub fn encode_call(self, event: &Event, call: Option<&ToolCall>) -> Context {
+    pub fn encode_call(self, event: &Event, call: Option<&HostCall>) -> Context {
         let mut context = event.context().clone();
         if let Some(call) = call {
             context.set("toolName", &Value::from(call.name.as_str()));

@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::judge::judge;
-use super::{Binding, Heard, Results, Says};
+use super::{Binding, HeardValue, KeyMeaning, Results};
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
 use crate::engine::hook::Matcher;
-use crate::engine::hook::convention::{Convention, EventPart, Permit, Printed, ToolCall};
+use crate::engine::hook::convention::{Convention, EventPart, HostCall, Permit, Printed};
 
 impl Convention for Binding {
     fn system(&self) -> &'static str {
@@ -42,7 +42,7 @@ impl Convention for Binding {
     }
 
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {
-        let numbered = |first: usize, calls: Vec<ToolCall>| {
+        let numbered = |first: usize, calls: Vec<HostCall>| {
             (first..).zip(calls).map(|(number, call)| EventPart { number, call: Some(call) })
         };
         let mut parts: Vec<EventPart> = numbered(0, self.dialect.calls(event)).collect();
@@ -100,8 +100,8 @@ impl Convention for Binding {
             Results::Native => Vocabulary::Native.is_data(place, key),
             Results::Whole(_) => true,
             Results::Keys(keys) => {
-                let is_own = |own: &super::Key| {
-                    (own.name == key || own.list() == Some(key)) && own.says != Says::Refusal
+                let is_own = |own: &super::ReplyKey| {
+                    (own.name == key || own.list() == Some(key)) && own.says != KeyMeaning::Refusal
                 };
                 place.is_empty() && keys.iter().any(is_own)
             }
@@ -110,9 +110,12 @@ impl Convention for Binding {
                     Some((outer, name)) => outer == place && name == key,
                     None => place.is_empty() && path == key,
                 };
-                let is_data = |says: Heard| match says {
-                    Heard::Reason | Heard::New(_) | Heard::Context | Heard::Output => true,
-                    Heard::Words { .. } | Heard::Flag(_) | Heard::Objection => false,
+                let is_data = |says: HeardValue| match says {
+                    HeardValue::Reason
+                    | HeardValue::New(_)
+                    | HeardValue::Context
+                    | HeardValue::Output => true,
+                    HeardValue::Words { .. } | HeardValue::Flag(_) | HeardValue::Objection => false,
                 };
                 form.reads.iter().any(|hear| is_here(hear.path) && is_data(hear.says))
             }

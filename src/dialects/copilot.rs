@@ -5,18 +5,19 @@
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
 //! keys; both are read. It was not measured.
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
-use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say, parts};
+use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::engine::event::{Merge, Schedule};
 
 const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };
-const ADDED: Hear = Hear { path: "additionalContext", says: Heard::Context };
-static TOLD: Form = Form { writes: &[], reads: &[], refuses: Refuses::Two };
+const ADDED: Hear = Hear { path: "additionalContext", says: HeardValue::Context };
+static TOLD: ReplyForm = ReplyForm { writes: &[], reads: &[], refuses: Refuses::Two };
 
-static TEACHES: Form = Form { writes: &[CONTEXT], reads: &[ADDED], refuses: Refuses::Two };
+static TEACHES: ReplyForm =
+    ReplyForm { writes: &[CONTEXT], reads: &[ADDED], refuses: Refuses::Two };
 
-static PRE_TOOL_USE: Form = Form {
+static PRE_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::Refusal,
@@ -39,15 +40,15 @@ static PRE_TOOL_USE: Form = Form {
     reads: &[
         Hear {
             path: "permissionDecision",
-            says: Heard::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
+            says: HeardValue::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
         },
-        Hear { path: "permissionDecisionReason", says: Heard::Reason },
-        Hear { path: "modifiedArgs", says: Heard::New("toolInput") },
+        Hear { path: "permissionDecisionReason", says: HeardValue::Reason },
+        Hear { path: "modifiedArgs", says: HeardValue::New("toolInput") },
     ],
     refuses: Refuses::NonZero,
 };
 
-static PERMISSION_REQUEST: Form = Form {
+static PERMISSION_REQUEST: ReplyForm = ReplyForm {
     writes: &[Say {
         on: On::Refusal,
         put: &[("behavior", Put::Word("deny")), ("message", Put::Text)],
@@ -56,26 +57,26 @@ static PERMISSION_REQUEST: Form = Form {
     reads: &[
         Hear {
             path: "behavior",
-            says: Heard::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
+            says: HeardValue::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
         },
-        Hear { path: "message", says: Heard::Reason },
+        Hear { path: "message", says: HeardValue::Reason },
     ],
     refuses: Refuses::Two,
 };
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: Form = Form {
+static POST_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         Say { on: On::Objection, put: &[("additionalContext", Put::Text)], status: 0 },
         Say { on: On::New("result"), put: &[("modifiedResult", Put::Value)], status: 0 },
         CONTEXT,
     ],
-    reads: &[Hear { path: "modifiedResult", says: Heard::New("result") }, ADDED],
+    reads: &[Hear { path: "modifiedResult", says: HeardValue::New("result") }, ADDED],
     refuses: Refuses::Two,
 };
 
 /// The exit status is a warning there; the word refuses.
-static STOP: Form = Form {
+static STOP: ReplyForm = ReplyForm {
     writes: &[Say {
         on: On::Refusal,
         put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
@@ -84,20 +85,20 @@ static STOP: Form = Form {
     reads: &[
         Hear {
             path: "decision",
-            says: Heard::Words { refuse: &["block"], ask: &[], pass: &["allow"] },
+            says: HeardValue::Words { refuse: &["block"], ask: &[], pass: &["allow"] },
         },
         parts::REASON,
     ],
     refuses: Refuses::Two,
 };
 
-static TRANSFORMED: Form = Form {
+static TRANSFORMED: ReplyForm = ReplyForm {
     writes: &[Say {
         on: On::New("prompt"),
         put: &[("modifiedTransformedPrompt", Put::Plain)],
         status: 0,
     }],
-    reads: &[Hear { path: "modifiedTransformedPrompt", says: Heard::New("prompt") }],
+    reads: &[Hear { path: "modifiedTransformedPrompt", says: HeardValue::New("prompt") }],
     refuses: Refuses::Two,
 };
 
@@ -120,7 +121,7 @@ const ALSO: &[(&str, &str)] = &[
 /// What it waits: its documents.
 const WAIT: Option<Wait> = Some(Wait::seconds(30));
 
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent {
         keys: KEYS,
         also: ALSO,
@@ -130,7 +131,7 @@ const fn told(name: &'static str, event: &'static str, form: &'static Form) -> D
     }
 }
 
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent {
         keys: KEYS,
         also: ALSO,
@@ -140,7 +141,11 @@ const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> D
     }
 }
 
-const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn open_gate(
+    name: &'static str,
+    event: &'static str,
+    form: &'static ReplyForm,
+) -> DialectEvent {
     DialectEvent {
         keys: KEYS,
         also: ALSO,
@@ -151,21 +156,21 @@ const fn open_gate(name: &'static str, event: &'static str, form: &'static Form)
 }
 
 /// Its tools.
-const TOOLS: Tools = Tools {
+const TOOLS: HostTools = HostTools {
     rows: &[
-        tool("bash", Sort::Shell),
-        tool("powershell", Sort::Shell),
-        Tool { keys: PATH, ..tool("view", Sort::Read) },
+        tool("bash", ToolSort::Shell),
+        tool("powershell", ToolSort::Shell),
+        Tool { keys: PATH, ..tool("view", ToolSort::Read) },
         Tool {
             keys: &[("file_path", "path"), ("content", "file_text")],
-            ..tool("create", Sort::Write)
+            ..tool("create", ToolSort::Write)
         },
-        Tool { keys: EDIT, ..tool("edit", Sort::Edit) },
-        Tool { keys: EDIT, ..tool("str_replace_editor", Sort::Edit) },
-        tool("grep", Sort::Grep),
-        tool("glob", Sort::Glob),
-        tool("web_fetch", Sort::Fetch),
-        tool("task", Sort::Agent),
+        Tool { keys: EDIT, ..tool("edit", ToolSort::Edit) },
+        Tool { keys: EDIT, ..tool("str_replace_editor", ToolSort::Edit) },
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("task", ToolSort::Agent),
     ],
     mcp: Mcp::Hyphen,
 };

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say, parts};
-use super::tools::{Mcp, Sort, Tools, tool};
+use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say, parts};
+use super::tools::{HostTools, Mcp, ToolSort, tool};
 use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, Wait, rewrite};
 use crate::engine::event::{Conduct, Merge};
@@ -30,21 +30,21 @@ const ASK: Say = Say {
 
 const PERMISSION: Hear = Hear {
     path: "permission",
-    says: Heard::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
+    says: HeardValue::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
 };
-const AGENT_MESSAGE: Hear = Hear { path: "agent_message", says: Heard::Reason };
-const USER_MESSAGE: Hear = Hear { path: "user_message", says: Heard::Reason };
+const AGENT_MESSAGE: Hear = Hear { path: "agent_message", says: HeardValue::Reason };
+const USER_MESSAGE: Hear = Hear { path: "user_message", says: HeardValue::Reason };
 
-static TOLD: Form = Form { writes: &[], reads: &[], refuses: Refuses::Two };
+static TOLD: ReplyForm = ReplyForm { writes: &[], reads: &[], refuses: Refuses::Two };
 
-static SESSION_START: Form = Form {
+static SESSION_START: ReplyForm = ReplyForm {
     writes: &[Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "additional_context", says: Heard::Context }],
+    reads: &[Hear { path: "additional_context", says: HeardValue::Context }],
     refuses: Refuses::Two,
 };
 
 /// Any tool: a question is not enforced, so it refuses.
-static PRE_TOOL_USE: Form = Form {
+static PRE_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         DENY,
         Say { on: On::New("toolInput"), put: &[("updated_input", Put::Value)], status: 0 },
@@ -53,55 +53,55 @@ static PRE_TOOL_USE: Form = Form {
         PERMISSION,
         AGENT_MESSAGE,
         USER_MESSAGE,
-        Hear { path: "updated_input", says: Heard::New("toolInput") },
+        Hear { path: "updated_input", says: HeardValue::New("toolInput") },
     ],
     refuses: Refuses::Two,
 };
 
 /// A shell command or an MCP tool.
-static BEFORE_RUNNING: Form = Form {
+static BEFORE_RUNNING: ReplyForm = ReplyForm {
     writes: &[DENY, ASK],
     reads: &[PERMISSION, AGENT_MESSAGE, USER_MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// A file is read, or a subagent starts: yes or no.
-static GATES: Form = Form {
+static GATES: ReplyForm = ReplyForm {
     writes: &[DENY],
     reads: &[PERMISSION, AGENT_MESSAGE, USER_MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: Form = Form {
+static POST_TOOL_USE: ReplyForm = ReplyForm {
     writes: &[
         Say { on: On::Objection, put: &[("additional_context", Put::Text)], status: 0 },
         Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 },
     ],
-    reads: &[Hear { path: "additional_context", says: Heard::Context }],
+    reads: &[Hear { path: "additional_context", says: HeardValue::Context }],
     refuses: Refuses::Two,
 };
 
-static BEFORE_SUBMIT_PROMPT: Form = Form {
+static BEFORE_SUBMIT_PROMPT: ReplyForm = ReplyForm {
     writes: &[Say {
         on: On::Refusal,
         put: &[("continue", Put::Flag(false)), ("user_message", Put::Text)],
         status: 2,
     }],
-    reads: &[Hear { path: "continue", says: Heard::Flag(false) }, USER_MESSAGE],
+    reads: &[Hear { path: "continue", says: HeardValue::Flag(false) }, USER_MESSAGE],
     refuses: Refuses::Two,
 };
 
 /// To go on is to be told what to do.
-static STOP: Form = Form {
+static STOP: ReplyForm = ReplyForm {
     writes: &[Say { on: On::Refusal, put: &[("followup_message", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "followup_message", says: Heard::Objection }],
+    reads: &[Hear { path: "followup_message", says: HeardValue::Objection }],
     refuses: Refuses::Two,
 };
 
-static PRE_COMPACT: Form = Form {
+static PRE_COMPACT: ReplyForm = ReplyForm {
     writes: &[Say { on: On::Output, put: &[("user_message", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "user_message", says: Heard::Output }],
+    reads: &[Hear { path: "user_message", says: HeardValue::Output }],
     refuses: Refuses::Two,
 };
 
@@ -112,15 +112,19 @@ const SESSION: (&str, &str) = ("conversation_id", "sessionId");
 const WAIT: Option<Wait> =
     Some(Wait { usual: Duration::from_secs(30), longest: None, is_known: false });
 
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::told(name, event, form) }
 }
 
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::gate(name, event, form) }
 }
 
-const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn open_gate(
+    name: &'static str,
+    event: &'static str,
+    form: &'static ReplyForm,
+) -> DialectEvent {
     DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::open_gate(name, event, form) }
 }
 
@@ -140,15 +144,15 @@ const fn of_tool(
 
 /// Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
 /// event of edited files is read as.
-const TOOLS: Tools = Tools {
+const TOOLS: HostTools = HostTools {
     rows: &[
-        tool("Shell", Sort::Shell),
-        tool("Read", Sort::Read),
-        tool("Write", Sort::Write),
-        tool("Write", Sort::Edit),
-        tool("Edit", Sort::Edit),
-        tool("Grep", Sort::Grep),
-        tool("Task", Sort::Agent),
+        tool("Shell", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Write", ToolSort::Write),
+        tool("Write", ToolSort::Edit),
+        tool("Edit", ToolSort::Edit),
+        tool("Grep", ToolSort::Grep),
+        tool("Task", ToolSort::Agent),
     ],
     mcp: Mcp::Bare,
 };

@@ -9,7 +9,7 @@ use crate::engine::event::Context;
 
 /// The folders of one system.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Folders {
+pub struct SystemFolders {
     /// The name of its dialect, which hooks in these folders are written for.
     pub dialect: &'static str,
     /// The folder of a user, below the home folder.
@@ -22,9 +22,9 @@ pub struct Folders {
 
 /// Every system with such folders. The system's own order is kept: the user's before the
 /// project's.
-pub const FOLDERS: &[Folders] = &[
+pub const FOLDERS: &[SystemFolders] = &[
     // Source: pi's "Hooks" document, "Hook Locations".
-    Folders {
+    SystemFolders {
         dialect: "pi",
         user: ".pi/agent/hooks",
         project: ".pi/hooks",
@@ -38,7 +38,7 @@ pub const FOLDERS: &[Folders] = &[
 /// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
 /// CLI sent.
 #[derive(Debug)]
-struct Says {
+struct FolderSource {
     dialect: &'static str,
     /// The variables that name its project.
     variables: &'static [&'static str],
@@ -48,17 +48,17 @@ struct Says {
     cwd: &'static str,
 }
 
-const SAYS: &[Says] = &[
-    Says { dialect: "claude", variables: &["CLAUDE_PROJECT_DIR"], roots: &[], cwd: "cwd" },
-    Says { dialect: "codex", variables: &[], roots: &[], cwd: "cwd" },
-    Says { dialect: "gemini", variables: &["GEMINI_PROJECT_DIR"], roots: &[], cwd: "cwd" },
-    Says {
+const SAYS: &[FolderSource] = &[
+    FolderSource { dialect: "claude", variables: &["CLAUDE_PROJECT_DIR"], roots: &[], cwd: "cwd" },
+    FolderSource { dialect: "codex", variables: &[], roots: &[], cwd: "cwd" },
+    FolderSource { dialect: "gemini", variables: &["GEMINI_PROJECT_DIR"], roots: &[], cwd: "cwd" },
+    FolderSource {
         dialect: "cursor",
         variables: &["CURSOR_PROJECT_DIR"],
         roots: &["workspace_roots"],
         cwd: "cwd",
     },
-    Says { dialect: "copilot", variables: &[], roots: &[], cwd: "cwd" },
+    FolderSource { dialect: "copilot", variables: &[], roots: &[], cwd: "cwd" },
 ];
 
 /// The folders that a host tells of.
@@ -70,7 +70,7 @@ pub struct HostFolders {
     pub cwd: Option<PathBuf>,
 }
 
-fn says(dialect: &str) -> Option<&'static Says> {
+fn says(dialect: &str) -> Option<&'static FolderSource> {
     SAYS.iter().find(|says| says.dialect == dialect)
 }
 
@@ -108,11 +108,11 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
 }
 
 /// The folders of the system with this dialect.
-pub fn of(dialect: &str) -> Option<&'static Folders> {
+pub fn of(dialect: &str) -> Option<&'static SystemFolders> {
     FOLDERS.iter().find(|folders| folders.dialect == dialect)
 }
 
-impl Folders {
+impl SystemFolders {
     /// Whether a file of this name is a module that only the system itself loads.
     pub fn is_module(&self, name: &str) -> bool {
         self.modules.iter().any(|ending| name.ends_with(ending))
@@ -130,7 +130,7 @@ mod tests {
             let dialect = dialects::find(says.dialect).unwrap();
             assert_eq!(dialect.name, says.dialect);
             for name in says.variables {
-                let is_set = |variable: &&dialects::variables::Variable| variable.name == *name;
+                let is_set = |variable: &&dialects::variables::HostVariable| variable.name == *name;
                 assert!(dialect.variables.iter().any(|one| is_set(&one)), "{name}");
             }
         }

@@ -1,7 +1,7 @@
 //! A host's own forms: what is written for it, and what hooks that were written for it say.
 //!
 //! Agent hosts say a refusal, a question, a new input and a context in places of their own, some
-//! by the exit status, some by JSON, and drop what stands in the wrong place. A [`Form`] is the
+//! by the exit status, some by JSON, and drop what stands in the wrong place. A [`ReplyForm`] is the
 //! table of one event's places; the safest one that was measured goes first.
 
 pub(super) mod parts;
@@ -11,12 +11,12 @@ use serde_json::{Map, Value};
 use super::{Binding, Reply, native};
 use crate::engine::answer::refusal;
 use crate::engine::outcome::{
-    Decision, NoticeKind, Outcome, Question, Rule, Settled, Verdict, joined,
+    ContractRule, Decision, NoticeKind, Outcome, Question, Settled, Verdict, joined,
 };
 
 /// The places of one event.
 #[derive(Debug, PartialEq)]
-pub struct Form {
+pub struct ReplyForm {
     /// What is written for the host.
     pub writes: &'static [Say],
     /// What a hook's JSON says.
@@ -90,12 +90,12 @@ pub struct Hear {
     /// Where, as a path of keys with dots.
     pub path: &'static str,
     /// What it says.
-    pub says: Heard,
+    pub says: HeardValue,
 }
 
 /// What a value says in a hook's JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
+pub enum HeardValue {
     /// One of these words refuses, asks, or lets it pass; any other is malformed.
     Words {
         /// The words that refuse.
@@ -150,7 +150,7 @@ impl Refuses {
     }
 }
 
-impl Form {
+impl ReplyForm {
     /// The fields of ours that it has a place for.
     #[cfg(test)]
     pub(super) fn fields(&self) -> Vec<&'static str> {
@@ -159,13 +159,13 @@ impl Form {
             On::Refusal | On::Objection | On::Question | On::Context | On::Output => None,
         });
         let read = self.reads.iter().filter_map(|hear| match hear.says {
-            Heard::New(field) => Some(field),
-            Heard::Words { .. }
-            | Heard::Flag(_)
-            | Heard::Objection
-            | Heard::Reason
-            | Heard::Context
-            | Heard::Output => None,
+            HeardValue::New(field) => Some(field),
+            HeardValue::Words { .. }
+            | HeardValue::Flag(_)
+            | HeardValue::Objection
+            | HeardValue::Reason
+            | HeardValue::Context
+            | HeardValue::Output => None,
         });
         written.chain(read).collect()
     }
@@ -181,7 +181,7 @@ impl Form {
 }
 
 /// The reply to an outcome in a host's form. Text that the form has no place for is on stderr.
-pub(super) fn reply(binding: Binding, form: &'static Form, outcome: &Outcome) -> Reply {
+pub(super) fn reply(binding: Binding, form: &'static ReplyForm, outcome: &Outcome) -> Reply {
     let questions: &[Question] = match &outcome.settled {
         Settled::Refused(refusal) => return refuse(binding, form, &refusal.reason),
         Settled::Asked { questions } if form.say(On::Question).is_none() => {
@@ -212,7 +212,7 @@ pub(super) fn reply(binding: Binding, form: &'static Form, outcome: &Outcome) ->
 }
 
 /// The reply that refuses for `reason`, in the form's way; by exit status 2 where it has none.
-pub(super) fn refuse(binding: Binding, form: &'static Form, reason: &str) -> Reply {
+pub(super) fn refuse(binding: Binding, form: &'static ReplyForm, reason: &str) -> Reply {
     let native = native::refuse(reason);
     let (stdout, status) = match form.say(On::Refusal) {
         None => (String::new(), native.status),
@@ -288,7 +288,7 @@ fn objections(outcome: &Outcome) -> Option<String> {
 }
 
 /// What hooks said and the form has no place for.
-fn unsaid(form: &Form, outcome: &Outcome) -> String {
+fn unsaid(form: &ReplyForm, outcome: &Outcome) -> String {
     let mut lines = String::new();
     for said in &outcome.said {
         let texts = [
@@ -311,7 +311,7 @@ fn unsaid(form: &Form, outcome: &Outcome) -> String {
 /// # Errors
 /// Why it is malformed.
 pub(super) fn verdict(
-    form: &'static Form,
+    form: &'static ReplyForm,
     answer: &[(String, Value)],
 ) -> Result<(Verdict, Vec<String>), String> {
     let whole = Value::Object(answer.iter().cloned().collect());
@@ -320,7 +320,7 @@ pub(super) fn verdict(
     }
     let mut asks = false;
     let mut reason = None;
-    let mut verdict = Verdict::new(Decision::Allow, Rule::Translated);
+    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Translated);
     for hear in form.reads {
         let Some(value) = at(&whole, hear.path).filter(|value| !value.is_null()) else { continue };
         let text = || match value.as_str() {
@@ -328,7 +328,7 @@ pub(super) fn verdict(
             None => Err(format!("`{}` must be a JSON string", hear.path)),
         };
         match hear.says {
-            Heard::Words { refuse, ask, pass } => {
+            HeardValue::Words { refuse, ask, pass } => {
                 let text = text()?;
                 let mut known = refuse.iter().chain(ask).chain(pass);
                 if !known.any(|word| *word == text) {
@@ -336,15 +336,15 @@ pub(super) fn verdict(
                 }
                 asks |= ask.contains(&text.as_str());
             }
-            Heard::Flag(_) if value.is_boolean() => {}
-            Heard::Flag(_) => return Err(format!("`{}` must be a JSON boolean", hear.path)),
-            Heard::Objection => {
+            HeardValue::Flag(_) if value.is_boolean() => {}
+            HeardValue::Flag(_) => return Err(format!("`{}` must be a JSON boolean", hear.path)),
+            HeardValue::Objection => {
                 text()?;
             }
-            Heard::Reason => reason = reason.or(Some(text()?)),
-            Heard::New(field) => verdict.update.push((field.to_string(), value.clone())),
-            Heard::Context => verdict.additional_context = Some(text()?),
-            Heard::Output => verdict.output = Some(text()?),
+            HeardValue::Reason => reason = reason.or(Some(text()?)),
+            HeardValue::New(field) => verdict.update.push((field.to_string(), value.clone())),
+            HeardValue::Context => verdict.additional_context = Some(text()?),
+            HeardValue::Output => verdict.output = Some(text()?),
         }
     }
     if asks {
@@ -362,7 +362,7 @@ fn unknown_word(path: &str, word: &str, known: &[&str]) -> String {
 
 /// What is wrong with a key that decides, where it stands in another spelling, or below what is no
 /// object: a refusal in it would be lost.
-fn misplaced(form: &'static Form, whole: &Value) -> Option<String> {
+fn misplaced(form: &'static ReplyForm, whole: &Value) -> Option<String> {
     let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
     for hear in form.reads {
         let (outer, key) = hear.path.rsplit_once('.').unwrap_or(("", hear.path));
@@ -370,7 +370,7 @@ fn misplaced(form: &'static Form, whole: &Value) -> Option<String> {
         if whole.get(head).is_some_and(|value| !value.is_object() && !value.is_null()) {
             return Some(format!("`{head}` must be a JSON object"));
         }
-        let decides = matches!(hear.says, Heard::Words { .. } | Heard::Flag(_));
+        let decides = matches!(hear.says, HeardValue::Words { .. } | HeardValue::Flag(_));
         let inner = if outer.is_empty() { None } else { at(whole, outer) };
         for place in [Some(whole), inner].into_iter().flatten().filter(|_| decides) {
             let mut keys = place.as_object()?.keys();
@@ -383,26 +383,28 @@ fn misplaced(form: &'static Form, whole: &Value) -> Option<String> {
 }
 
 /// The reason, if the object refuses in this form.
-pub(super) fn refusal(form: &'static Form, answer: &[(String, Value)]) -> Option<String> {
+pub(super) fn refusal(form: &'static ReplyForm, answer: &[(String, Value)]) -> Option<String> {
     let whole = Value::Object(answer.iter().cloned().collect());
     let refuses = |hear: &&Hear| {
         let Some(value) = at(&whole, hear.path) else { return false };
         match hear.says {
-            Heard::Words { refuse, .. } => {
+            HeardValue::Words { refuse, .. } => {
                 value.as_str().is_some_and(|word| refuse.contains(&word))
             }
-            Heard::Flag(flag) => *value == Value::Bool(flag),
-            Heard::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            Heard::Reason | Heard::New(_) | Heard::Context | Heard::Output => false,
+            HeardValue::Flag(flag) => *value == Value::Bool(flag),
+            HeardValue::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            HeardValue::Reason | HeardValue::New(_) | HeardValue::Context | HeardValue::Output => {
+                false
+            }
         }
     };
     form.reads.iter().find(refuses)?;
-    let of = |says: Heard| {
+    let of = |says: HeardValue| {
         let places = form.reads.iter().filter(move |hear| hear.says == says);
         let mut texts = places.filter_map(|hear| at(&whole, hear.path).and_then(Value::as_str));
         texts.find(|text| !text.trim().is_empty())
     };
-    let reason = of(Heard::Objection).or_else(|| of(Heard::Reason));
+    let reason = of(HeardValue::Objection).or_else(|| of(HeardValue::Reason));
     let elsewhere = || refusal::reason(answer, std::iter::empty(), None);
     Some(reason.map_or_else(elsewhere, str::to_string))
 }

@@ -6,8 +6,8 @@
 //! there is none, but that is what asking means there.
 
 use super::form::parts::{self, ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON};
-use super::form::{Form, Hear, Heard, On, Put, Refuses, Say};
-use super::tools::{Mcp, Sort, Tool, Tools, tool};
+use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
 use super::variables::{Tells, variable};
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
 use crate::engine::event::{Merge, Schedule};
@@ -15,31 +15,31 @@ use crate::engine::event::{Merge, Schedule};
 const CONTEXT: Say =
     Say { on: On::Context, put: &[("hookSpecificOutput.additionalContext", Put::Text)], status: 0 };
 
-static TOLD: Form = Form {
+static TOLD: ReplyForm = ReplyForm {
     writes: &[SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::FromTwo,
 };
 
-static TEACHES: Form = Form {
+static TEACHES: ReplyForm = ReplyForm {
     writes: &[CONTEXT, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::FromTwo,
 };
 
-static GATES: Form = Form {
+static GATES: ReplyForm = ReplyForm {
     writes: &[REFUSE, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
     refuses: Refuses::FromTwo,
 };
 
-static GATES_AND_TEACHES: Form = Form {
+static GATES_AND_TEACHES: ReplyForm = ReplyForm {
     writes: &[REFUSE, CONTEXT, SHOW],
     reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
     refuses: Refuses::FromTwo,
 };
 
-static BEFORE_TOOL: Form = Form {
+static BEFORE_TOOL: ReplyForm = ReplyForm {
     writes: &[
         REFUSE,
         Say {
@@ -61,7 +61,7 @@ static BEFORE_TOOL: Form = Form {
         STOP_REASON,
         DECISION,
         REASON,
-        Hear { path: "hookSpecificOutput.tool_input", says: Heard::New("toolInput") },
+        Hear { path: "hookSpecificOutput.tool_input", says: HeardValue::New("toolInput") },
         ADDED,
         MESSAGE,
     ],
@@ -69,7 +69,7 @@ static BEFORE_TOOL: Form = Form {
 };
 
 /// The text of a result is replaced by a refusal of it.
-static AFTER_TOOL: Form = Form {
+static AFTER_TOOL: ReplyForm = ReplyForm {
     writes: &[
         Say {
             on: On::Objection,
@@ -89,19 +89,19 @@ static AFTER_TOOL: Form = Form {
 };
 
 /// Its tools.
-const TOOLS: Tools = Tools {
+const TOOLS: HostTools = HostTools {
     rows: &[
-        tool("run_shell_command", Sort::Shell),
-        tool("read_file", Sort::Read),
-        tool("write_file", Sort::Write),
-        tool("replace", Sort::Edit),
-        Tool { also: &["grep_search"], ..tool("search_file_content", Sort::Grep) },
-        tool("grep_search", Sort::Grep),
-        tool("glob", Sort::Glob),
-        tool("list_directory", Sort::List),
-        tool("web_fetch", Sort::Fetch),
-        tool("google_web_search", Sort::WebSearch),
-        tool("delegate_to_agent", Sort::Agent),
+        tool("run_shell_command", ToolSort::Shell),
+        tool("read_file", ToolSort::Read),
+        tool("write_file", ToolSort::Write),
+        tool("replace", ToolSort::Edit),
+        Tool { also: &["grep_search"], ..tool("search_file_content", ToolSort::Grep) },
+        tool("grep_search", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("list_directory", ToolSort::List),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("google_web_search", ToolSort::WebSearch),
+        tool("delegate_to_agent", ToolSort::Agent),
     ],
     mcp: Mcp::Single,
 };
@@ -109,15 +109,19 @@ const TOOLS: Tools = Tools {
 /// What it waits: its documents, and measured. Its settings count milliseconds.
 const WAIT: Option<Wait> = Some(Wait::seconds(60));
 
-const fn told(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent { wait: WAIT, ..parts::told(name, event, form) }
 }
 
-const fn gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
     DialectEvent { wait: WAIT, ..parts::gate(name, event, form) }
 }
 
-const fn open_gate(name: &'static str, event: &'static str, form: &'static Form) -> DialectEvent {
+const fn open_gate(
+    name: &'static str,
+    event: &'static str,
+    form: &'static ReplyForm,
+) -> DialectEvent {
     DialectEvent { wait: WAIT, ..parts::open_gate(name, event, form) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! git gives a hook arguments, lines on stdin and variables instead of a JSON document, so its
 //! table is of another form than those of the agents. Source: githooks(5) of git 2.47. What
-//! changes by a commit or a push is asked from git itself, by [`Listing`]s; running them is the
+//! changes by a commit or a push is asked from git itself, by [`ListingArguments`]s; running them is the
 //! command line's part.
 
 mod changes;
@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 use super::{Reply, native};
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 
-pub use changes::{Changes, Listing, read_changes};
-pub use contract::Taken;
+pub use changes::{Changes, ListingArguments, read_changes};
+pub use contract::TakenFromGit;
 
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";
@@ -33,7 +33,7 @@ pub struct GitHook {
     /// What its arguments say, in order.
     pub arguments: &'static [Argument],
     /// What a line on its stdin says.
-    pub lines: Option<Lines>,
+    pub lines: Option<StdinLines>,
     /// Which paths change if it lets it happen.
     pub changes: Changes,
     /// When `install` writes it.
@@ -55,7 +55,7 @@ pub enum Argument {
 
 /// What the lines on a hook's stdin say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
+pub struct StdinLines {
     /// The key of the list that they become.
     pub key: &'static str,
     /// The keys of the words of a line. Only the first word may have spaces in it (`:/some text`
@@ -76,7 +76,7 @@ pub enum Presence {
 
 /// What git gave a hook.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct GitInput {
     /// The arguments.
     pub arguments: Vec<OsString>,
     /// What was on stdin, for hooks that have [`GitHook::lines`].
@@ -120,7 +120,7 @@ const PLAIN: GitHook = GitHook {
     presence: Presence::Plain,
 };
 
-const MOVED: Lines = Lines { key: "refs", words: &["oldSha", "newSha", "ref"] };
+const MOVED: StdinLines = StdinLines { key: "refs", words: &["oldSha", "newSha", "ref"] };
 
 /// Every hook of git that the catalog has.
 pub static GIT_HOOKS: &[GitHook] = &[
@@ -142,7 +142,7 @@ pub static GIT_HOOKS: &[GitHook] = &[
         name: "post-rewrite",
         event: "commit.rewrite",
         arguments: &[Argument::Text("trigger")],
-        lines: Some(Lines { key: "commits", words: &["oldSha", "newSha"] }),
+        lines: Some(StdinLines { key: "commits", words: &["oldSha", "newSha"] }),
         ..PLAIN
     },
     GitHook { name: "pre-merge-commit", event: "merge.pre", changes: Changes::Index, ..PLAIN },
@@ -194,7 +194,7 @@ pub static GIT_HOOKS: &[GitHook] = &[
         name: "pre-push",
         event: "push.pre",
         arguments: &[Argument::Text("remote"), Argument::Text("url")],
-        lines: Some(Lines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] }),
+        lines: Some(StdinLines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] }),
         changes: Changes::Sent,
         ..PLAIN
     },
@@ -245,7 +245,7 @@ pub fn find(name: &str) -> Option<&'static GitHook> {
 
 impl GitHook {
     /// The file of the commit message that the hook may edit.
-    pub fn message_file<'g>(&self, given: &'g Given) -> Option<&'g Path> {
+    pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
         let place = self.arguments.iter().position(|one| *one == Argument::MessageFile)?;
         given.arguments.get(place).map(Path::new)
     }
@@ -254,7 +254,7 @@ impl GitHook {
     ///
     /// # Errors
     /// When git gave something else than its manual says.
-    pub fn context(&self, given: &Given) -> Result<Map<String, Value>, GitError> {
+    pub fn context(&self, given: &GitInput) -> Result<Map<String, Value>, GitError> {
         let mut context = Map::new();
         let mut left = given.arguments.iter();
         for argument in self.arguments {
@@ -293,7 +293,7 @@ impl GitHook {
     }
 
     /// The lines of a hook's stdin, each an object.
-    fn read_lines(&self, lines: Lines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
+    fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
         let mut all = Vec::new();
         for line in stdin.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let mut words: Vec<&[u8]> =
@@ -312,7 +312,7 @@ impl GitHook {
         Ok(all)
     }
 
-    fn raw(&self, given: &Given) -> Value {
+    fn raw(&self, given: &GitInput) -> Value {
         let told = |(name, _): &&(String, String)| TOLD_VARIABLES.contains(&name.as_str());
         let variables = given.variables.iter().filter(told);
         let variables: Map<String, Value> =
@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn what_git_gives_becomes_a_context() {
         let push = find("pre-push").unwrap();
-        let given = Given {
+        let given = GitInput {
             arguments: vec!["origin".into(), "/srv/a.git".into()],
             stdin: b":/a fix 11 refs/heads/x 00\n(delete) 00 refs/heads/\xff 22\n".to_vec(),
             cwd: "/w".into(),
@@ -446,9 +446,9 @@ mod tests {
             },
         });
         assert_eq!(context, expected);
-        let given = Given { stdin: b"one two\n".to_vec(), ..Given::default() };
+        let given = GitInput { stdin: b"one two\n".to_vec(), ..GitInput::default() };
         assert!(push.context(&given).is_err());
-        assert!(find("commit-msg").unwrap().context(&Given::default()).is_err());
+        assert!(find("commit-msg").unwrap().context(&GitInput::default()).is_err());
     }
 
     #[test]

@@ -21,14 +21,14 @@ use serde_json::Value;
 use super::{Binding, Results};
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::answer::{
-    InText, Sought, all_of, beside_nothing, crash, malformed, objects_in, read_object, read_text,
-    refused_by_status, search, syntax, without_colours,
+    FoundAnswers, InText, all_of, beside_nothing, crash, malformed, objects_in, read_object,
+    read_text, refused_by_status, search, syntax, without_colours,
 };
 use crate::engine::ending::{Captured, Ending};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::convention::{Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
-use crate::engine::outcome::{Decision, Rule, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 /// How the run of such a hook has ended, with notes for its author.
 pub(super) fn judge(
@@ -41,13 +41,16 @@ pub(super) fn judge(
     let text = uncoloured.as_deref().unwrap_or(stdout).trim();
     let found = heard(text, stderr, binding);
     if let Some(reason) = found.refusal.filter(|_| status != 2) {
-        return answered(Verdict::new(Decision::Block { reason }, Rule::Translated), Vec::new());
+        return answered(
+            Verdict::new(Decision::Block { reason }, ContractRule::Translated),
+            Vec::new(),
+        );
     }
     if is_cut && status != 2 {
         return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
     }
     let said = stderr.text();
-    let failure = Failure { status, stdout: text, stderr: &said, permit };
+    let failure = ThrownStatus { status, stdout: text, stderr: &said, permit };
     let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
     let form = match binding.row.results {
         Results::Form(form) => Some(form),
@@ -71,21 +74,21 @@ pub(super) fn judge(
             let host = binding.dialect.name;
             let note =
                 format!("status {status} allows it in {host}: only a block in the output stops it");
-            answered(Verdict::new(Decision::Allow, Rule::PassingExit), vec![note])
+            answered(Verdict::new(Decision::Allow, ContractRule::PassingExit), vec![note])
         }
     }
 }
 
 /// A hook that has exited with a status that is no refusal.
 #[derive(Clone, Copy)]
-struct Failure<'a> {
+struct ThrownStatus<'a> {
     status: i32,
     stdout: &'a str,
     stderr: &'a str,
     permit: Permit<'a>,
 }
 
-impl Failure<'_> {
+impl ThrownStatus<'_> {
     fn crash(self) -> Option<String> {
         crash(self.status, self.stderr, self.permit)
     }
@@ -113,7 +116,7 @@ impl Failure<'_> {
 
 /// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
 /// beside an empty stdout.
-fn heard(text: &str, stderr: &Captured, binding: Binding) -> Sought {
+fn heard(text: &str, stderr: &Captured, binding: Binding) -> FoundAnswers {
     let said =
         if binding.reads_stderr() && text.is_empty() { stderr.text() } else { String::new() };
     let text = if text.is_empty() { said.trim() } else { text };
@@ -131,7 +134,7 @@ fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
 }
 
 /// An error that was thrown, and what was changed before it.
-fn threw(failure: Failure<'_>, binding: Binding) -> (Ending, Vec<String>) {
+fn threw(failure: ThrownStatus<'_>, binding: Binding) -> (Ending, Vec<String>) {
     let (text, permit) = (failure.stdout, failure.permit);
     let object = read_object(text).ok().filter(|_| text.starts_with('{'));
     let mut left = object.map(|object| binding.left(&object)).unwrap_or_default();
@@ -170,18 +173,19 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         None => text,
         Some(InText::Answer(answer)) => answer,
         Some(InText::Decision(decision)) => {
-            return answered(Verdict::new(decision, Rule::Translated), Vec::new());
+            return answered(Verdict::new(decision, ContractRule::Translated), Vec::new());
         }
         Some(InText::Malformed(problem)) if permit.spec.blocks => {
             return (malformed(problem), Vec::new());
         }
         Some(InText::Malformed(_) | InText::Nothing) if binding.row.text_teaches => {
-            let verdict = Verdict::new(Decision::Allow, Rule::Translated).with_context(text);
+            let verdict =
+                Verdict::new(Decision::Allow, ContractRule::Translated).with_context(text);
             return answered(verdict, Vec::new());
         }
         Some(InText::Malformed(_) | InText::Nothing) => {
             let note = format!("text on stdout means nothing to {}", binding.dialect.name);
-            return answered(Verdict::new(Decision::Allow, Rule::Silence), vec![note]);
+            return answered(Verdict::new(Decision::Allow, ContractRule::Silence), vec![note]);
         }
     };
     let object = read_object(text).map_err(|error| syntax(&error));

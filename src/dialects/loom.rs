@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::tools::Tools;
+use super::tools::HostTools;
 use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results};
 use crate::engine::event::{Conduct, OnFailure};
 
@@ -37,7 +37,7 @@ pub(super) static LOOM: Dialect = Dialect {
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[
         told("session.start"),

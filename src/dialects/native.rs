@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::Reply;
-use crate::engine::outcome::{Found, NoticeKind, Outcome, Settled, joined};
+use crate::engine::outcome::{HookFinding, NoticeKind, Outcome, Settled, joined};
 
 /// What it is called beside the dialects.
 pub const NAME: &str = crate::engine::event::NATIVE;
@@ -38,7 +38,7 @@ pub fn refuse(reason: &str) -> Reply {
     refuse_with(reason, &[])
 }
 
-fn refuse_with(reason: &str, findings: &[Found]) -> Reply {
+fn refuse_with(reason: &str, findings: &[HookFinding]) -> Reply {
     let reason = shortened(reason);
     let reason = reason.as_str();
     let mut result = Map::new();
@@ -70,7 +70,7 @@ fn result(outcome: &Outcome) -> String {
 }
 
 /// The findings, as many of the first as are short enough together; a report has them all.
-fn insert_findings(result: &mut Map<String, Value>, findings: &[Found]) {
+fn insert_findings(result: &mut Map<String, Value>, findings: &[HookFinding]) {
     let mut list = Vec::new();
     let mut bytes = 0;
     for found in findings {
@@ -123,7 +123,7 @@ pub(super) fn notices(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::outcome::Said;
+    use crate::engine::outcome::HookText;
 
     #[test]
     fn consent_without_words_is_silent() {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_words_of_all_hooks_are_one_result() {
-        let said = |hook: &str, output: &str, context: Option<&str>| Said {
+        let said = |hook: &str, output: &str, context: Option<&str>| HookText {
             hook: hook.into(),
             output: Some(output.into()),
             additional_context: context.map(Into::into),

@@ -8,9 +8,11 @@
 
 use std::time::Duration;
 
-use super::tools::Tools;
+use super::tools::HostTools;
 use super::wolli::INPUT;
-use super::{Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, key, rewrite};
+use super::{
+    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, key, rewrite,
+};
 use crate::engine::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.
@@ -19,7 +21,7 @@ const LATEST: Conduct = Conduct { last_result: true, isolated: true, ..TOLD.cond
 /// A person may be asked for as long as they like.
 const LATEST_UNTIMED: Conduct = Conduct { timeout: Some(Duration::MAX), ..LATEST };
 
-const CANCEL: Key = key("cancel", Says::Refusal);
+const CANCEL: ReplyKey = key("cancel", KeyMeaning::Refusal);
 
 const TOLD: DialectEvent = DialectEvent {
     conduct: Conduct { reads_on: true, ..Conduct::USUAL },
@@ -42,11 +44,11 @@ const fn before(name: &'static str, event: &'static str) -> DialectEvent {
 
 /// To block a stop is to go on. Its own word for that is `continue`, which must be `true`: a block in
 /// the word that other hosts read is written alone.
-const STOP: &[Key] = &[
-    key("decision", Says::Action(&[("block", Act::Refuse)])),
-    key("reason", Says::Reason),
-    key("additionalContext", Says::Context),
-    key("continue", Says::Refusal),
+const STOP: &[ReplyKey] = &[
+    key("decision", KeyMeaning::Action(&[("block", Act::Refuse)])),
+    key("reason", KeyMeaning::Reason),
+    key("additionalContext", KeyMeaning::Context),
+    key("continue", KeyMeaning::Refusal),
 ];
 
 const TOOL_KEYS: &[(&str, &str)] =
@@ -70,7 +72,7 @@ pub(super) static OMP: Dialect = Dialect {
     discovery: Discovery::FirstWins,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[
         told("session_start", "session.start"),
@@ -82,23 +84,23 @@ pub(super) static OMP: Dialect = Dialect {
         DialectEvent {
             results: Results::Keys(&[
                 CANCEL,
-                key("skipConversationRestore", Says::Field("skipConversationRestore")),
+                key("skipConversationRestore", KeyMeaning::Field("skipConversationRestore")),
             ]),
             rewrites: &[rewrite("skipConversationRestore", Merge::Last)],
             ..before("session_before_branch", "session.branch.pre")
         },
         DialectEvent { keys: LEFT_SESSION, ..told("session_branch", "session.branch") },
         DialectEvent {
-            results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
+            results: Results::Keys(&[CANCEL, key("compaction", KeyMeaning::Field("compaction"))]),
             rewrites: &[rewrite("compaction", Merge::Last)],
             ..before("session_before_compact", "compact.pre")
         },
         DialectEvent {
             keys: &[("context", "additions")],
             results: Results::Keys(&[
-                key("context", Says::Field("additions")),
-                key("prompt", Says::Field("prompt")),
-                key("preserveData", Says::Field("preserveData")),
+                key("context", KeyMeaning::Field("additions")),
+                key("prompt", KeyMeaning::Field("prompt")),
+                key("preserveData", KeyMeaning::Field("preserveData")),
             ]),
             rewrites: &[
                 rewrite("additions", Merge::Last),
@@ -110,21 +112,21 @@ pub(super) static OMP: Dialect = Dialect {
         },
         told("session_compact", "compact.post"),
         DialectEvent {
-            results: Results::Keys(&[CANCEL, key("summary", Says::Field("summary"))]),
+            results: Results::Keys(&[CANCEL, key("summary", KeyMeaning::Field("summary"))]),
             rewrites: &[rewrite("summary", Merge::Last)],
             ..before("session_before_tree", "session.tree.pre")
         },
         told("session_tree", "session.tree"),
         told("session_shutdown", "session.end"),
         DialectEvent {
-            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            results: Results::Keys(&[key("messages", KeyMeaning::Field("messages"))]),
             rewrites: &[rewrite("messages", Merge::Chain)],
             ..told("context", "model.pre")
         },
         DialectEvent {
             results: Results::Keys(&[key(
                 "message",
-                Says::Entry { field: "messages", list: "messages" },
+                KeyMeaning::Entry { field: "messages", list: "messages" },
             )]),
             rewrites: &[rewrite("messages", Merge::First)],
             conduct: Conduct { isolated: true, ..TOLD.conduct },
@@ -134,9 +136,9 @@ pub(super) static OMP: Dialect = Dialect {
         DialectEvent {
             keys: INPUT.keys,
             results: Results::Keys(&[
-                key("handled", Says::Field("handled")),
-                key("text", Says::Field("prompt")),
-                key("images", Says::Field("images")),
+                key("handled", KeyMeaning::Field("handled")),
+                key("text", KeyMeaning::Field("prompt")),
+                key("images", KeyMeaning::Field("images")),
             ]),
             blocks: true,
             rewrites: INPUT.rewrites,
@@ -172,9 +174,9 @@ pub(super) static OMP: Dialect = Dialect {
             keys: TOOL_KEYS,
             // `input` is of its extensions, not of the document.
             results: Results::Keys(&[
-                key("block", Says::Refusal),
-                key("reason", Says::Reason),
-                key("input", Says::Field("toolInput")),
+                key("block", KeyMeaning::Refusal),
+                key("reason", KeyMeaning::Reason),
+                key("input", KeyMeaning::Field("toolInput")),
             ]),
             rewrites: &[rewrite("toolInput", Merge::Last)],
             blocks: true,
@@ -186,8 +188,8 @@ pub(super) static OMP: Dialect = Dialect {
         DialectEvent {
             keys: TOOL_KEYS,
             results: Results::Keys(&[
-                key("content", Says::Field("result")),
-                key("details", Says::Field("details")),
+                key("content", KeyMeaning::Field("result")),
+                key("details", KeyMeaning::Field("details")),
             ]),
             rewrites: &[rewrite("result", Merge::Last), rewrite("details", Merge::Last)],
             conduct: LATEST,

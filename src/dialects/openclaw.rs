@@ -9,9 +9,10 @@
 
 use std::time::Duration;
 
-use super::tools::Tools;
+use super::tools::HostTools;
 use super::{
-    Act, Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
+    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, StandIn,
+    key, rewrite,
 };
 use crate::engine::event::{Conduct, Merge, OnFailure, Rewrite, Schedule};
 
@@ -61,10 +62,10 @@ const fn written(name: &'static str, event: &'static str) -> DialectEvent {
 
 const OF_MESSAGE: &[Rewrite] = &[rewrite("message", Merge::SameRole)];
 
-const BLOCK: Key = key("block", Says::Refusal);
-const REASON: Key = key("blockReason", Says::Reason);
-const HANDLED: Key = key("handled", Says::Field("handled"));
-const MESSAGE: Key = key("message", Says::Field("message"));
+const BLOCK: ReplyKey = key("block", KeyMeaning::Refusal);
+const REASON: ReplyKey = key("blockReason", KeyMeaning::Reason);
+const HANDLED: ReplyKey = key("handled", KeyMeaning::Field("handled"));
+const MESSAGE: ReplyKey = key("message", KeyMeaning::Field("message"));
 
 const fn stand_in(theirs: &'static str, ours: &'static str, is_made: bool) -> StandIn {
     StandIn { theirs, ours, is_made }
@@ -94,15 +95,16 @@ const TOOL_OF_SOURCE: &[(&str, &str)] =
 const SUBAGENT: &[(&str, &str)] = &[("agentId", "agentType"), ("childSessionKey", "agentId")];
 
 /// Texts for the model, before or after the prompt or the system prompt.
-const ADDED: &[Key] = &[key("prependContext", Says::Context), key("appendContext", Says::Context)];
+const ADDED: &[ReplyKey] =
+    &[key("prependContext", KeyMeaning::Context), key("appendContext", KeyMeaning::Context)];
 
 const BEFORE_AGENT: DialectEvent = DialectEvent {
     results: Results::Keys(&[
-        key("systemPrompt", Says::Field("systemPrompt")),
+        key("systemPrompt", KeyMeaning::Field("systemPrompt")),
         ADDED[0],
         ADDED[1],
-        key("prependSystemContext", Says::Context),
-        key("appendSystemContext", Says::Context),
+        key("prependSystemContext", KeyMeaning::Context),
+        key("appendSystemContext", KeyMeaning::Context),
     ]),
     rewrites: &[rewrite("systemPrompt", Merge::Last)],
     ..waited("before-agent-start", "agent.start")
@@ -113,9 +115,9 @@ const SENDING: DialectEvent = DialectEvent {
     stand_ins: MESSAGE_FACTS,
     when: Some(("direction", "sending")),
     results: Results::Keys(&[
-        key("content", Says::Field("content")),
-        key("cancel", Says::Refusal),
-        key("cancelReason", Says::Reason),
+        key("content", KeyMeaning::Field("content")),
+        key("cancel", KeyMeaning::Refusal),
+        key("cancelReason", KeyMeaning::Reason),
     ]),
     blocks: true,
     rewrites: &[rewrite("content", Merge::Last)],
@@ -125,11 +127,11 @@ const SENDING: DialectEvent = DialectEvent {
 const TOOL_CALL: DialectEvent = DialectEvent {
     keys: TOOL,
     results: Results::Keys(&[
-        key("params", Says::Field("toolInput")),
+        key("params", KeyMeaning::Field("toolInput")),
         BLOCK,
         REASON,
         // An approval that nobody gives is a refusal, whatever the hook would like it to be.
-        key("requireApproval", Says::Question(&[("timeoutBehavior", "deny")])),
+        key("requireApproval", KeyMeaning::Question(&[("timeoutBehavior", "deny")])),
     ]),
     blocks: true,
     rewrites: &[rewrite("toolInput", Merge::Last)],
@@ -147,7 +149,7 @@ pub(super) static OPENCLAW: Dialect = Dialect {
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[
         // The thirteen of the document.
@@ -167,10 +169,10 @@ pub(super) static OPENCLAW: Dialect = Dialect {
             stand_ins: MESSAGE_FACTS,
             when: Some(("direction", "received")),
             results: Results::Keys(&[
-                key("cancel", Says::Refusal),
-                key("cancelReason", Says::Reason),
+                key("cancel", KeyMeaning::Refusal),
+                key("cancelReason", KeyMeaning::Reason),
                 HANDLED,
-                key("reply", Says::Field("reply")),
+                key("reply", KeyMeaning::Field("reply")),
             ]),
             blocks: true,
             rewrites: &[rewrite("handled", Merge::Claim), rewrite("reply", Merge::Last)],
@@ -206,8 +208,8 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         DialectEvent { name: "before_tool_call", keys: TOOL_OF_SOURCE, ..TOOL_CALL },
         DialectEvent {
             results: Results::Keys(&[
-                key("outcome", Says::Action(&[("pass", Act::Pass), ("block", Act::Refuse)])),
-                key("reason", Says::Reason),
+                key("outcome", KeyMeaning::Action(&[("pass", Act::Pass), ("block", Act::Refuse)])),
+                key("reason", KeyMeaning::Reason),
             ]),
             blocks: true,
             on_failure: OnFailure::Block,
@@ -224,13 +226,13 @@ pub(super) static OPENCLAW: Dialect = Dialect {
             results: Results::Keys(&[
                 key(
                     "action",
-                    Says::Action(&[
+                    KeyMeaning::Action(&[
                         ("continue", Act::Pass),
                         ("finalize", Act::Pass),
                         ("revise", Act::Refuse),
                     ]),
                 ),
-                key("reason", Says::Reason),
+                key("reason", KeyMeaning::Reason),
             ]),
             blocks: true,
             ..waited("before_agent_finalize", "agent.stop")
@@ -243,9 +245,9 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         DialectEvent {
             name: "reply_payload_sending",
             results: Results::Keys(&[
-                key("payload", Says::Field("payload")),
-                key("cancel", Says::Refusal),
-                key("reason", Says::Reason),
+                key("payload", KeyMeaning::Field("payload")),
+                key("cancel", KeyMeaning::Refusal),
+                key("reason", KeyMeaning::Reason),
             ]),
             rewrites: &[rewrite("payload", Merge::Chain)],
             schedule: Schedule::Sequential,
@@ -255,8 +257,8 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         DialectEvent {
             keys: SUBAGENT,
             results: Results::Keys(&[
-                key("status", Says::Action(&[("ok", Act::Pass), ("error", Act::Refuse)])),
-                key("error", Says::Reason),
+                key("status", KeyMeaning::Action(&[("ok", Act::Pass), ("error", Act::Refuse)])),
+                key("error", KeyMeaning::Reason),
             ]),
             blocks: true,
             ..waited("subagent_spawning", "subagent.start")
@@ -265,13 +267,13 @@ pub(super) static OPENCLAW: Dialect = Dialect {
             results: Results::Keys(&[
                 key(
                     "decision",
-                    Says::Action(&[
+                    KeyMeaning::Action(&[
                         ("pass", Act::Pass),
                         ("revise", Act::Pass),
                         ("block", Act::Refuse),
                     ]),
                 ),
-                key("summary", Says::Reason),
+                key("summary", KeyMeaning::Reason),
             ]),
             blocks: true,
             conduct: within(120),
@@ -280,20 +282,20 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         // Of its source: what may be taken.
         DialectEvent {
             stand_ins: MESSAGE_FACTS,
-            results: Results::Keys(&[HANDLED, key("reply", Says::Field("reply"))]),
+            results: Results::Keys(&[HANDLED, key("reply", KeyMeaning::Field("reply"))]),
             rewrites: &[rewrite("handled", Merge::Claim), rewrite("reply", Merge::Last)],
             ..claimed("inbound_claim", "message.in")
         },
         DialectEvent {
             stand_ins: MESSAGE_FACTS,
-            results: Results::Keys(&[HANDLED, key("text", Says::Field("reply"))]),
+            results: Results::Keys(&[HANDLED, key("text", KeyMeaning::Field("reply"))]),
             rewrites: &[rewrite("handled", Merge::Claim), rewrite("reply", Merge::Last)],
             ..claimed("before_dispatch", "message.in")
         },
         DialectEvent {
             keys: &[("cleanedBody", "content")],
             stand_ins: MESSAGE_FACTS,
-            results: Results::Keys(&[HANDLED, key("reply", Says::Field("reply"))]),
+            results: Results::Keys(&[HANDLED, key("reply", KeyMeaning::Field("reply"))]),
             rewrites: &[rewrite("handled", Merge::Claim), rewrite("reply", Merge::Last)],
             ..claimed("before_agent_reply", "reply.pre")
         },
@@ -316,8 +318,8 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         // Of several overrides the first one counts.
         DialectEvent {
             results: Results::Keys(&[
-                key("modelOverride", Says::Field("model")),
-                key("providerOverride", Says::Field("provider")),
+                key("modelOverride", KeyMeaning::Field("model")),
+                key("providerOverride", KeyMeaning::Field("provider")),
             ]),
             rewrites: &[rewrite("model", Merge::First), rewrite("provider", Merge::First)],
             ..waited("before_model_resolve", "model.select")
@@ -329,7 +331,7 @@ pub(super) static OPENCLAW: Dialect = Dialect {
         },
         DialectEvent {
             keys: &[("childSessionKey", "agentId")],
-            results: Results::Keys(&[key("origin", Says::Field("target"))]),
+            results: Results::Keys(&[key("origin", KeyMeaning::Field("target"))]),
             rewrites: &[rewrite("target", Merge::First)],
             ..waited("subagent_delivery_target", "subagent.target")
         },

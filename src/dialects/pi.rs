@@ -7,10 +7,11 @@
 
 use std::time::Duration;
 
-use super::tools::Tools;
+use super::tools::HostTools;
 use super::wolli::INPUT;
 use super::{
-    Dialect, DialectEvent, Discovery, Key, KeySpelling, Results, Says, StandIn, key, rewrite,
+    Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, StandIn, key,
+    rewrite,
 };
 use crate::engine::event::{Conduct, Merge, OnFailure};
 
@@ -40,7 +41,7 @@ const fn told(name: &'static str, event: &'static str) -> DialectEvent {
     DialectEvent { name, event, ..TOLD }
 }
 
-const CANCEL: Key = key("cancel", Says::Refusal);
+const CANCEL: ReplyKey = key("cancel", KeyMeaning::Refusal);
 
 const fn session(reason: &'static str, event: &'static str) -> DialectEvent {
     DialectEvent { when: Some(("reason", reason)), keys: SESSION_KEYS, ..told("session", event) }
@@ -75,7 +76,7 @@ pub(super) static PI: Dialect = Dialect {
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[
         session("start", "session.start"),
@@ -86,14 +87,17 @@ pub(super) static PI: Dialect = Dialect {
         DialectEvent {
             results: Results::Keys(&[
                 CANCEL,
-                key("skipConversationRestore", Says::Field("skipConversationRestore")),
+                key("skipConversationRestore", KeyMeaning::Field("skipConversationRestore")),
             ]),
             rewrites: &[rewrite("skipConversationRestore", Merge::Last)],
             ..session_before("before_branch", "session.branch.pre")
         },
         session("branch", "session.branch"),
         DialectEvent {
-            results: Results::Keys(&[CANCEL, key("compactionEntry", Says::Field("compaction"))]),
+            results: Results::Keys(&[
+                CANCEL,
+                key("compactionEntry", KeyMeaning::Field("compaction")),
+            ]),
             rewrites: &[rewrite("compaction", Merge::Last)],
             ..session_before("before_compact", "compact.pre")
         },
@@ -105,7 +109,10 @@ pub(super) static PI: Dialect = Dialect {
         told("turn_end", "turn.end"),
         DialectEvent {
             keys: TOOL_KEYS,
-            results: Results::Keys(&[key("block", Says::Refusal), key("reason", Says::Reason)]),
+            results: Results::Keys(&[
+                key("block", KeyMeaning::Refusal),
+                key("reason", KeyMeaning::Reason),
+            ]),
             blocks: true,
             on_failure: OnFailure::Block,
             conduct: Conduct { timeout: Some(Duration::MAX), ..LATEST },
@@ -114,9 +121,9 @@ pub(super) static PI: Dialect = Dialect {
         DialectEvent {
             keys: TOOL_KEYS,
             results: Results::Keys(&[
-                key("content", Says::Field("result")),
-                key("details", Says::Field("details")),
-                key("isError", Says::Field("isError")),
+                key("content", KeyMeaning::Field("result")),
+                key("details", KeyMeaning::Field("details")),
+                key("isError", KeyMeaning::Field("isError")),
             ]),
             rewrites: &[
                 rewrite("result", Merge::Last),
@@ -136,14 +143,14 @@ pub(super) static PI: Dialect = Dialect {
         },
         DialectEvent {
             results: Results::Keys(&[
-                key("message", Says::Entry { field: "messages", list: "messages" }),
-                key("systemPrompt", Says::Field("systemPrompt")),
+                key("message", KeyMeaning::Entry { field: "messages", list: "messages" }),
+                key("systemPrompt", KeyMeaning::Field("systemPrompt")),
             ]),
             rewrites: &[rewrite("messages", Merge::Append), rewrite("systemPrompt", Merge::Chain)],
             ..told("before_agent_start", "agent.start")
         },
         DialectEvent {
-            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            results: Results::Keys(&[key("messages", KeyMeaning::Field("messages"))]),
             rewrites: &[rewrite("messages", Merge::Chain)],
             ..told("context", "model.pre")
         },
@@ -155,7 +162,7 @@ pub(super) static PI: Dialect = Dialect {
         told("after_provider_response", "provider.response"),
         told("resources_discover", "resources.discover"),
         DialectEvent {
-            results: Results::Keys(&[key("sessionDir", Says::Field("sessionDir"))]),
+            results: Results::Keys(&[key("sessionDir", KeyMeaning::Field("sessionDir"))]),
             rewrites: &[rewrite("sessionDir", Merge::First)],
             ..told("session_directory", "session.dir")
         },
@@ -165,7 +172,7 @@ pub(super) static PI: Dialect = Dialect {
         before("session_before_fork", "session.branch.pre"),
         DialectEvent { keys: SESSION_KEYS, ..told("session_fork", "session.branch") },
         DialectEvent {
-            results: Results::Keys(&[CANCEL, key("compaction", Says::Field("compaction"))]),
+            results: Results::Keys(&[CANCEL, key("compaction", KeyMeaning::Field("compaction"))]),
             rewrites: &[rewrite("compaction", Merge::Last)],
             ..before("session_before_compact", "compact.pre")
         },
@@ -181,7 +188,7 @@ pub(super) static PI: Dialect = Dialect {
         DialectEvent { keys: EXECUTION_KEYS, ..told("tool_execution_end", "tool.end") },
         told("model_select", "model.selected"),
         DialectEvent {
-            results: Results::Keys(&[key("result", Says::Field("result"))]),
+            results: Results::Keys(&[key("result", KeyMeaning::Field("result"))]),
             rewrites: &[rewrite("result", Merge::First)],
             ..told("user_bash", "user.bash")
         },

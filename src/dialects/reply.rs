@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Act, Binding, Key, Reply, Results, Says, form, native};
+use super::{Act, Binding, KeyMeaning, Reply, ReplyKey, Results, form, native};
 use crate::engine::event::Merge;
 use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 
@@ -13,7 +13,9 @@ impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
     pub fn can_ask(self) -> bool {
         match self.row.results {
-            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, Says::Question(_))),
+            Results::Keys(keys) => {
+                keys.iter().any(|key| matches!(key.says, KeyMeaning::Question(_)))
+            }
             Results::Form(form) => form.can_ask(),
             Results::Native | Results::Whole(_) => false,
         }
@@ -40,9 +42,11 @@ impl Binding {
         let update = outcome.update();
         for key in keys {
             match key.says {
-                Says::Refusal | Says::Reason | Says::Action(_) => {}
-                Says::Field(field) => insert(&mut result, key.name, update.get(field).cloned()),
-                Says::Entry { field, list } => {
+                KeyMeaning::Refusal | KeyMeaning::Reason | KeyMeaning::Action(_) => {}
+                KeyMeaning::Field(field) => {
+                    insert(&mut result, key.name, update.get(field).cloned())
+                }
+                KeyMeaning::Entry { field, list } => {
                     let added = self.added(outcome, field);
                     match added.as_slice() {
                         [] => {}
@@ -50,17 +54,19 @@ impl Binding {
                         _ => insert(&mut result, list, Some(Value::Array(added))),
                     }
                 }
-                Says::Question(_) if questions.is_empty() => {}
-                Says::Question(entries) => {
+                KeyMeaning::Question(_) if questions.is_empty() => {}
+                KeyMeaning::Question(entries) => {
                     insert(&mut result, key.name, Some(approval(questions, entries)));
                 }
                 // The first place for context takes all of it.
-                Says::Context if is_first_of(keys, key) => {
+                KeyMeaning::Context if is_first_of(keys, key) => {
                     let context = outcome.additional_context().map(Value::from);
                     insert(&mut result, key.name, context);
                 }
-                Says::Context => {}
-                Says::Output => insert(&mut result, key.name, outcome.output().map(Value::from)),
+                KeyMeaning::Context => {}
+                KeyMeaning::Output => {
+                    insert(&mut result, key.name, outcome.output().map(Value::from))
+                }
             }
         }
         let result = with_action(result, keys, &update);
@@ -81,33 +87,33 @@ impl Binding {
         let mut result = Map::new();
         let words = super::answer::action_of(keys).map_or(&[][..], |(_, words)| words);
         let has_word = words.iter().any(|(_, act)| *act == Act::Refuse);
-        let refuses_by_key = keys.iter().any(|key| key.says == Says::Refusal);
+        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal);
         for key in keys {
             match key.says {
                 // One place says it.
-                Says::Refusal if has_word => {}
-                Says::Refusal => insert(&mut result, key.name, Some(true.into())),
-                Says::Reason => {
+                KeyMeaning::Refusal if has_word => {}
+                KeyMeaning::Refusal => insert(&mut result, key.name, Some(true.into())),
+                KeyMeaning::Reason => {
                     let reason = native.stderr.trim_end_matches('\n');
                     insert(&mut result, key.name, Some(reason.into()));
                 }
-                Says::Action(words) => {
+                KeyMeaning::Action(words) => {
                     let refuses = |(_, act): &&(&str, Act)| *act == Act::Refuse;
                     let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
                     let word = words.iter().find(refuses).or_else(|| words.iter().find(claims));
                     insert(&mut result, key.name, word.map(|(word, _)| Value::from(*word)));
                 }
                 // To take it is the strictest that can be said: the model never sees it.
-                Says::Field(field)
+                KeyMeaning::Field(field)
                     if self.row.blocks && !refuses_by_key && self.row.claims(field) =>
                 {
                     insert(&mut result, key.name, Some(true.into()));
                 }
-                Says::Field(_)
-                | Says::Entry { .. }
-                | Says::Question(_)
-                | Says::Context
-                | Says::Output => {}
+                KeyMeaning::Field(_)
+                | KeyMeaning::Entry { .. }
+                | KeyMeaning::Question(_)
+                | KeyMeaning::Context
+                | KeyMeaning::Output => {}
             }
         }
         Reply { stdout: line(result), ..native }
@@ -149,7 +155,7 @@ fn informational(outcome: &Outcome) -> Reply {
     Reply { stdout: line(result), ..native }
 }
 
-fn is_first_of(keys: &[Key], key: &Key) -> bool {
+fn is_first_of(keys: &[ReplyKey], key: &ReplyKey) -> bool {
     keys.iter().find(|one| one.says == key.says) == Some(key)
 }
 
@@ -177,7 +183,7 @@ fn line(result: Map<String, Value>) -> String {
 /// The result with the word before it that says what it is.
 fn with_action(
     result: Map<String, Value>,
-    keys: &[Key],
+    keys: &[ReplyKey],
     update: &Map<String, Value>,
 ) -> Map<String, Value> {
     let Some((name, words)) = super::answer::action_of(keys) else { return result };
@@ -213,13 +219,13 @@ fn whole(field: &str, outcome: &Outcome) -> Reply {
 }
 
 /// What hooks said and the result has no place for.
-fn unsaid(keys: &[Key], outcome: &Outcome) -> String {
-    let has = |says: Says| keys.iter().any(|key| key.says == says);
+fn unsaid(keys: &[ReplyKey], outcome: &Outcome) -> String {
+    let has = |says: KeyMeaning| keys.iter().any(|key| key.says == says);
     let mut lines = String::new();
     for said in &outcome.said {
         let texts = [
-            (Says::Output, "output", &said.output),
-            (Says::Context, "additionalContext", &said.additional_context),
+            (KeyMeaning::Output, "output", &said.output),
+            (KeyMeaning::Context, "additionalContext", &said.additional_context),
         ];
         for (says, name, text) in texts {
             if let Some(text) = text.as_ref().filter(|text| !has(says) && !text.trim().is_empty()) {

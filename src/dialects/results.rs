@@ -1,6 +1,6 @@
 //! The vocabulary of results: which keys a system's hooks answer with, and what their values say.
 
-use super::Form;
+use super::ReplyForm;
 
 /// The shape of an event's results.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -8,25 +8,25 @@ pub enum Results {
     /// hookrun's own structured result.
     Native,
     /// An object with these keys.
-    Keys(&'static [Key]),
+    Keys(&'static [ReplyKey]),
     /// An object that as a whole is the new value of this field of ours.
     Whole(&'static str),
     /// A host's own form for each thing that can be said.
-    Form(&'static Form),
+    Form(&'static ReplyForm),
 }
 
 /// One key of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+pub struct ReplyKey {
     /// The key.
     pub name: &'static str,
     /// What its value says.
-    pub says: Says,
+    pub says: KeyMeaning,
 }
 
 /// What the value of a result's key says.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Says {
+pub enum KeyMeaning {
     /// `true` refuses the event.
     Refusal,
     /// The reason of the refusal: a text.
@@ -51,17 +51,17 @@ pub enum Says {
     Output,
 }
 
-impl Says {
+impl KeyMeaning {
     /// What it says, in words.
     pub fn about(self) -> String {
         match self {
-            Says::Refusal => "`true` blocks".to_string(),
-            Says::Reason => "the reason of the block".to_string(),
-            Says::Field(field) => format!("the new `{field}`"),
-            Says::Entry { field, list } => {
+            KeyMeaning::Refusal => "`true` blocks".to_string(),
+            KeyMeaning::Reason => "the reason of the block".to_string(),
+            KeyMeaning::Field(field) => format!("the new `{field}`"),
+            KeyMeaning::Entry { field, list } => {
                 format!("one more of `{field}`; several, in a reply, under `{list}`")
             }
-            Says::Action(words) => {
+            KeyMeaning::Action(words) => {
                 let said = words.iter().map(|(word, act)| match act {
                     Act::Pass => format!("`{word}` allows it"),
                     Act::Rewrite => format!("`{word}` rewrites"),
@@ -70,14 +70,14 @@ impl Says {
                 });
                 said.collect::<Vec<_>>().join(", ")
             }
-            Says::Question(_) => "a question for a person".to_string(),
-            Says::Context => "text for the model".to_string(),
-            Says::Output => "text to show".to_string(),
+            KeyMeaning::Question(_) => "a question for a person".to_string(),
+            KeyMeaning::Context => "text for the model".to_string(),
+            KeyMeaning::Output => "text to show".to_string(),
         }
     }
 }
 
-/// What a word of [`Says::Action`] does.
+/// What a word of [`KeyMeaning::Action`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// The event goes on as it is.
@@ -92,6 +92,6 @@ pub enum Act {
 }
 
 /// A key of a result.
-pub const fn key(name: &'static str, says: Says) -> Key {
-    Key { name, says }
+pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
+    ReplyKey { name, says }
 }

@@ -9,21 +9,21 @@ mod line;
 use regex::Regex;
 
 use super::Dialect;
-use super::settings::hosts::{Matching, Subject};
+use super::settings::hosts::{MatcherSubject, Matching};
 use crate::engine::event::Event;
 use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression, shortened};
-use crate::engine::hook::{Condition, Mismatch, Place};
+use crate::engine::hook::{Condition, Mismatch, PathBase};
 use command::CommandForm;
 
 /// What a hook in a host's settings says about the events that it wants.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedEvents {
     /// The host.
     pub dialect: &'static Dialect,
     /// The host's name for the event.
     pub event: &'static str,
     /// The matcher: how it is read, what it is compared with, and what is written.
-    pub matcher: Option<(Matching, Subject, String)>,
+    pub matcher: Option<(Matching, MatcherSubject, String)>,
     /// A further condition, in the words of permission rules.
     pub condition: Option<String>,
 }
@@ -33,7 +33,7 @@ pub struct Wanted {
 pub struct HostMatch {
     dialect: &'static Dialect,
     event: &'static str,
-    names: Option<(Names, Subject)>,
+    names: Option<(Names, MatcherSubject)>,
     condition: Option<PermissionRule>,
 }
 
@@ -70,7 +70,7 @@ impl HostMatch {
     ///
     /// # Errors
     /// When its matcher is no regular expression, or its condition no permission rule.
-    pub fn read(wanted: &Wanted) -> Result<HostMatch, MatcherError> {
+    pub fn read(wanted: &WantedEvents) -> Result<HostMatch, MatcherError> {
         let names = match &wanted.matcher {
             Some((matching, subject, written)) => {
                 Names::read(*matching, *subject, written)?.map(|names| (names, *subject))
@@ -100,18 +100,19 @@ impl HostMatch {
 }
 
 impl Condition for HostMatch {
-    fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+    fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         self.is_meant(event)?;
         if let Some((names, subject)) = &self.names {
             let found = match subject {
-                Subject::Tool => self.dialect.tool_names(event),
-                Subject::Command => {
+                MatcherSubject::Tool => self.dialect.tool_names(event),
+                MatcherSubject::Command => {
                     event.action().and_then(|action| action.command.clone()).into_iter().collect()
                 }
-                Subject::Fact(key) => event.context().text(key).into_iter().collect(),
+                MatcherSubject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
             let is_untold = found.is_empty() && event.spec().blocks;
-            let may_fit = |around: Around| *subject == Subject::Tool && names.may_fit(&around);
+            let may_fit =
+                |around: AroundServer| *subject == MatcherSubject::Tool && names.may_fit(&around);
             let is_untold = is_untold || unknown(self.dialect, event).is_some_and(may_fit);
             if !is_untold && !found.iter().any(|name| names.fit(name)) {
                 let (wanted, what) = (names.to_string(), subject.about());
@@ -127,8 +128,8 @@ impl Condition for HostMatch {
     /// Whether its matcher, if it is compared with tools, takes one of these names.
     fn takes_tool(&self, names: &[&str]) -> bool {
         match &self.names {
-            Some((form, Subject::Tool)) => names.iter().any(|name| form.fit(name)),
-            Some((_, Subject::Command | Subject::Fact(_))) | None => true,
+            Some((form, MatcherSubject::Tool)) => names.iter().any(|name| form.fit(name)),
+            Some((_, MatcherSubject::Command | MatcherSubject::Fact(_))) | None => true,
         }
     }
 
@@ -137,7 +138,8 @@ impl Condition for HostMatch {
     }
 
     fn needs_action(&self) -> bool {
-        let of_tool = |(_, subject): &(Names, Subject)| !matches!(subject, Subject::Fact(_));
+        let of_tool =
+            |(_, subject): &(Names, MatcherSubject)| !matches!(subject, MatcherSubject::Fact(_));
         self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)
     }
 }
@@ -153,12 +155,12 @@ impl std::fmt::Display for HostMatch {
     }
 }
 
-impl Subject {
+impl MatcherSubject {
     fn about(self) -> String {
         match self {
-            Subject::Tool => "tool".to_string(),
-            Subject::Command => "command".to_string(),
-            Subject::Fact(key) => format!("`{key}`"),
+            MatcherSubject::Tool => "tool".to_string(),
+            MatcherSubject::Command => "command".to_string(),
+            MatcherSubject::Fact(key) => format!("`{key}`"),
         }
     }
 }
@@ -167,7 +169,7 @@ impl Names {
     /// `None` where everything fits.
     fn read(
         matching: Matching,
-        subject: Subject,
+        subject: MatcherSubject,
         written: &str,
     ) -> Result<Option<Names>, MatcherError> {
         if matches!(written, "" | "*") {
@@ -182,7 +184,7 @@ impl Names {
                 written.split(matching.divides).map(str::trim).filter(|one| !one.is_empty());
             return Ok(Some(Names::List(own, words.map(str::to_string).collect())));
         }
-        if matching.is_plain && matches!(subject, Subject::Fact(_)) {
+        if matching.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
             return Ok(Some(Names::List(own.clone(), vec![own])));
         }
         let form = match matching.is_anchored {
@@ -204,7 +206,7 @@ impl Names {
     }
 
     /// Whether they take the name for some server.
-    fn may_fit(&self, around: &Around) -> bool {
+    fn may_fit(&self, around: &AroundServer) -> bool {
         match self {
             Names::List(_, words) => words.iter().any(|word| is_one(word, around)),
             Names::Form(written, form) if written.contains('(') => may_name(form, written, around),
@@ -214,22 +216,22 @@ impl Names {
 }
 
 /// What stands before and after the server in the name of an MCP server's tool.
-type Around = (String, String);
+type AroundServer = (String, String);
 
 /// Where the server is not told and the event can be refused, any server may be meant.
-fn unknown(dialect: &Dialect, event: &Event) -> Option<Around> {
+fn unknown(dialect: &Dialect, event: &Event) -> Option<AroundServer> {
     dialect.around_unknown_server(event).filter(|_| event.spec().blocks)
 }
 
 /// Whether `word` is the tool's name for some server.
-fn is_one(word: &str, (before, after): &Around) -> bool {
+fn is_one(word: &str, (before, after): &AroundServer) -> bool {
     let server =
         word.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()));
     server.is_some_and(|server| !server.is_empty())
 }
 
 /// Whether the tool's name begins with `start` for some server.
-fn may_begin(start: &str, (before, after): &Around) -> bool {
+fn may_begin(start: &str, (before, after): &AroundServer) -> bool {
     let Some(rest) = start.strip_prefix(before.as_str()) else { return before.starts_with(start) };
     // The server may go on after it, or end at any place in it.
     let mut ends = (1..rest.len()).filter(|at| rest.is_char_boundary(*at));
@@ -239,7 +241,7 @@ fn may_begin(start: &str, (before, after): &Around) -> bool {
 
 /// Whether an alternative of an expression may be meant for a server: one that stands in it
 /// is tried, and what is no plain name is taken for any.
-fn may_name(form: &Regex, written: &str, (before, after): &Around) -> bool {
+fn may_name(form: &Regex, written: &str, (before, after): &AroundServer) -> bool {
     // `Ba.*` means no server, though one could be called so.
     if !written.contains("mcp") && !written.trim_start_matches('^').starts_with(".*") {
         return false;
@@ -294,7 +296,7 @@ impl PermissionRule {
         Ok(PermissionRule { written: written.to_string(), tool: tool.to_string(), of })
     }
 
-    fn decide(&self, dialect: &Dialect, event: &Event, place: &Place) -> Result<(), Mismatch> {
+    fn decide(&self, dialect: &Dialect, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         let names = dialect.tool_names(event);
         let mismatch = |found| {
             let (what, wanted) = ("if".to_string(), self.written.clone());
@@ -304,7 +306,7 @@ impl PermissionRule {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,
         };
-        let may_be_called = |around: Around| match self.tool.split_once('*') {
+        let may_be_called = |around: AroundServer| match self.tool.split_once('*') {
             Some((start, _)) => may_begin(start, &around),
             None => is_one(&self.tool, &around),
         };
@@ -364,7 +366,7 @@ mod tests {
     use super::*;
 
     fn fits(matching: Matching, written: &str, name: &str) -> Option<bool> {
-        let names = Names::read(matching, Subject::Tool, written).ok()?;
+        let names = Names::read(matching, MatcherSubject::Tool, written).ok()?;
         Some(names.is_none_or(|names| names.fit(name)))
     }
 
@@ -421,7 +423,7 @@ mod tests {
             ("Bash|Write", false),
             ("Ba.*", false),
         ] {
-            let names = Names::read(of("claude"), Subject::Tool, written).unwrap().unwrap();
+            let names = Names::read(of("claude"), MatcherSubject::Tool, written).unwrap().unwrap();
             assert_eq!(names.may_fit(&around), may, "{written}");
         }
         for (start, may) in [

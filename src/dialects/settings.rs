@@ -9,10 +9,10 @@ mod pi;
 pub use loom::summary;
 
 /// Every shape of a settings file that is known, in the order in which they are tried.
-pub const SHAPES: &[Shape] = &[loom::PROFILE];
+pub const SHAPES: &[BucketShape] = &[loom::PROFILE];
 
 /// Every kind of settings file that lists the files of hooks.
-pub const LISTINGS: &[Listing] = &[pi::SETTINGS];
+pub const LISTINGS: &[ListingShape] = &[pi::SETTINGS];
 
 /// The dialect that is called `name`, if its system has settings with hooks.
 pub fn whose(name: &str) -> Option<&'static str> {
@@ -24,7 +24,7 @@ pub fn whose(name: &str) -> Option<&'static str> {
 
 /// A kind of settings file that lists the files of hooks.
 #[derive(Debug)]
-pub struct Listing {
+pub struct ListingShape {
     /// What people call such a file.
     pub name: &'static str,
     /// The convention that its hooks are written for.
@@ -42,7 +42,7 @@ pub const FOLDERS: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 
 /// A kind of settings file: buckets, one for each moment, that hold lists of actions.
 #[derive(Debug)]
-pub struct Shape {
+pub struct BucketShape {
     /// What people call such a file.
     pub name: &'static str,
     /// The top-level key below which its hooks stand.
@@ -56,20 +56,20 @@ pub struct Shape {
     /// The key of an entry that names its action.
     pub action: &'static str,
     /// The other keys of an entry.
-    pub keys: &'static [Key],
+    pub keys: &'static [EntryKey],
     /// What an entry can do.
-    pub actions: &'static [Action],
+    pub actions: &'static [EntryAction],
     /// `1` in this variable: no hook of such a file runs.
-    pub kill_switch: Switch,
+    pub kill_switch: OperatorSwitch,
     /// `1` in this variable: commands may be run.
-    pub commands: Switch,
+    pub commands: OperatorSwitch,
     /// URL prefixes in this variable, divided by commas: nothing is sent elsewhere.
-    pub destinations: Switch,
+    pub destinations: OperatorSwitch,
 }
 
-impl Shape {
+impl BucketShape {
     /// The variables of its operator.
-    pub fn switches(&self) -> [&Switch; 3] {
+    pub fn switches(&self) -> [&OperatorSwitch; 3] {
         [&self.kill_switch, &self.commands, &self.destinations]
     }
 }
@@ -85,16 +85,16 @@ pub struct Bucket {
 
 /// A key of an entry.
 #[derive(Debug)]
-pub struct Key {
+pub struct EntryKey {
     /// The key.
     pub name: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: EntryValue,
 }
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum EntryValue {
     /// A string.
     Text,
     /// A list of strings.
@@ -103,20 +103,20 @@ pub enum Takes {
     OneOf(&'static [&'static str]),
 }
 
-impl Takes {
+impl EntryValue {
     /// What is expected, for messages.
     pub fn describe(self) -> String {
         match self {
-            Takes::Text => "a string".to_string(),
-            Takes::Texts => "a list of strings".to_string(),
-            Takes::OneOf(words) => format!("one of \"{}\"", words.join("\", \"")),
+            EntryValue::Text => "a string".to_string(),
+            EntryValue::Texts => "a list of strings".to_string(),
+            EntryValue::OneOf(words) => format!("one of \"{}\"", words.join("\", \"")),
         }
     }
 }
 
 /// Something that an entry can do.
 #[derive(Debug)]
-pub struct Action {
+pub struct EntryAction {
     /// The word for it.
     pub name: &'static str,
     /// What it is.
@@ -148,7 +148,7 @@ pub enum Does {
 
 /// A variable by which the operator, and not the file, decides.
 #[derive(Debug)]
-pub struct Switch {
+pub struct OperatorSwitch {
     /// Its name.
     pub name: &'static str,
     /// What it does.

@@ -16,7 +16,7 @@ pub struct Sign {
     /// The name of the dialect, or `native`.
     pub dialect: &'static str,
     /// What must be said about the event's name.
-    pub named: Named,
+    pub named: SignedEvents,
     /// The keys that must be there.
     pub has: &'static [&'static str],
     /// The keys that must not.
@@ -25,7 +25,7 @@ pub struct Sign {
 
 /// What the name of an event says about whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum SignedEvents {
     /// It is one of the dialect's, and of no other's.
     Alone,
     /// It is one of the dialect's.
@@ -40,23 +40,23 @@ pub enum Named {
     Nowhere,
 }
 
-impl Named {
+impl SignedEvents {
     /// In words.
     pub fn about(self) -> String {
         match self {
-            Named::Alone => "only the host's".to_string(),
-            Named::Known => "one of the host's".to_string(),
-            Named::KnownNotIn(other) => format!("one of the host's, and none of {other}"),
-            Named::KnownOrNew => "one of the host's, or new".to_string(),
-            Named::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
-            Named::Nowhere => "none".to_string(),
+            SignedEvents::Alone => "only the host's".to_string(),
+            SignedEvents::Known => "one of the host's".to_string(),
+            SignedEvents::KnownNotIn(other) => format!("one of the host's, and none of {other}"),
+            SignedEvents::KnownOrNew => "one of the host's, or new".to_string(),
+            SignedEvents::Ours => "one of hookrun's, or one of yours with a dot in it".to_string(),
+            SignedEvents::Nowhere => "none".to_string(),
         }
     }
 }
 
 const fn sign(
     dialect: &'static str,
-    named: Named,
+    named: SignedEvents,
     has: &'static [&'static str],
     lacks: &'static [&'static str],
 ) -> Sign {
@@ -104,36 +104,41 @@ const OF_HOSTS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];
 pub const SIGNS: &[Sign] = &[
     sign(
         native::NAME,
-        Named::Ours,
+        SignedEvents::Ours,
         &[],
         &["hook_event_name", "type", "session_id", "conversation_id", "transcript_path"],
     ),
-    sign("pi", Named::Alone, &[], OF_HOSTS),
-    sign("omp", Named::Alone, &[], OF_HOSTS),
+    sign("pi", SignedEvents::Alone, &[], OF_HOSTS),
+    sign("omp", SignedEvents::Alone, &[], OF_HOSTS),
     sign(
         "claude",
-        Named::KnownOrNew,
+        SignedEvents::KnownOrNew,
         &["session_id", "prompt_id"],
         &["turn_id", "timestamp", "sessionId", "conversation_id", "cursor_version"],
     ),
-    sign("claude", Named::Alone, &["session_id"], NOT_CLAUDES),
-    sign("codex", Named::KnownOrNew, &["session_id", "turn_id", "model"], NOT_CODEXS),
+    sign("claude", SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
+    sign("codex", SignedEvents::KnownOrNew, &["session_id", "turn_id", "model"], NOT_CODEXS),
     // Claude Code tells its model when a session starts, and no permission mode then.
-    sign("codex", Named::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
-    sign("codex", Named::Alone, &["session_id"], NOT_CODEXS),
+    sign("codex", SignedEvents::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
+    sign("codex", SignedEvents::Alone, &["session_id"], NOT_CODEXS),
     // Copilot CLI sends neither a transcript nor a time with the events of the same names.
-    sign("gemini", Named::Known, &["session_id", "transcript_path", "timestamp"], NOT_GEMINIS),
-    sign("gemini", Named::Alone, &["session_id"], NOT_GEMINIS),
-    sign("cursor", Named::KnownOrNew, &["conversation_id", "cursor_version"], NOT_CURSORS),
-    sign("cursor", Named::Alone, &["conversation_id"], NOT_CURSORS),
-    sign("copilot", Named::Nowhere, &["sessionId", "timestamp", "cwd"], &["event", "type"]),
-    sign("copilot", Named::Known, &["sessionId", "timestamp", "cwd"], NOT_COPILOTS_OWN),
+    sign(
+        "gemini",
+        SignedEvents::Known,
+        &["session_id", "transcript_path", "timestamp"],
+        NOT_GEMINIS,
+    ),
+    sign("gemini", SignedEvents::Alone, &["session_id"], NOT_GEMINIS),
+    sign("cursor", SignedEvents::KnownOrNew, &["conversation_id", "cursor_version"], NOT_CURSORS),
+    sign("cursor", SignedEvents::Alone, &["conversation_id"], NOT_CURSORS),
+    sign("copilot", SignedEvents::Nowhere, &["sessionId", "timestamp", "cwd"], &["event", "type"]),
+    sign("copilot", SignedEvents::Known, &["sessionId", "timestamp", "cwd"], NOT_COPILOTS_OWN),
     // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
     // looks the same but for the name.
-    sign("copilot", Named::KnownNotIn("gemini"), &["session_id", "timestamp"], NOT_COPILOTS),
+    sign("copilot", SignedEvents::KnownNotIn("gemini"), &["session_id", "timestamp"], NOT_COPILOTS),
     sign(
         "copilot",
-        Named::KnownNotIn("gemini"),
+        SignedEvents::KnownNotIn("gemini"),
         &["session_id", "timestamp", "stop_reason"],
         &["type", "prompt_id", "turn_id", "model", "permission_mode", "conversation_id"],
     ),
@@ -258,18 +263,20 @@ impl Sign {
         }
         let Some(event) = name_in(context, self.dialect) else {
             let key = find(self.dialect).map_or("", |dialect| dialect.names_event_by);
-            return self.named == Named::Nowhere && context.raw(key).is_none();
+            return self.named == SignedEvents::Nowhere && context.raw(key).is_none();
         };
         let is_known = is_known(self.dialect, &event);
         match self.named {
-            Named::Alone => is_known && !is_anothers(self.dialect, &event),
-            Named::Known => is_known,
-            Named::KnownNotIn(other) => {
+            SignedEvents::Alone => is_known && !is_anothers(self.dialect, &event),
+            SignedEvents::Known => is_known,
+            SignedEvents::KnownNotIn(other) => {
                 is_known && !find(other).is_some_and(|other| has_event(other, &event))
             }
-            Named::KnownOrNew => is_known || !is_anothers(self.dialect, &event),
-            Named::Ours => is_known || event.contains('.') && !is_anothers(self.dialect, &event),
-            Named::Nowhere => false,
+            SignedEvents::KnownOrNew => is_known || !is_anothers(self.dialect, &event),
+            SignedEvents::Ours => {
+                is_known || event.contains('.') && !is_anothers(self.dialect, &event)
+            }
+            SignedEvents::Nowhere => false,
         }
     }
 }
@@ -298,7 +305,7 @@ const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
 /// For whom a script was written, by the words in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFor {
     /// The first word of a host, the line in which it stands, and the host's dialect.
     pub foreign: Option<(&'static str, usize, &'static str)>,
     /// Whether it uses hookrun's own words too.
@@ -321,8 +328,8 @@ pub fn exits_with_one(text: &str) -> Option<usize> {
 }
 
 /// Looks for words that tell for whom a script was written. Comments say nothing.
-pub fn written(text: &str) -> Written {
-    let mut found = Written::default();
+pub fn written(text: &str) -> WrittenFor {
+    let mut found = WrittenFor::default();
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
             continue;
@@ -423,10 +430,10 @@ mod tests {
     fn every_sign_is_of_a_dialect_and_asks_for_something() {
         for sign in SIGNS {
             assert!(sign.dialect == native::NAME || find(sign.dialect).is_some(), "{sign:?}");
-            if let Named::KnownNotIn(other) = sign.named {
+            if let SignedEvents::KnownNotIn(other) = sign.named {
                 assert!(find(other).is_some(), "{sign:?}");
             }
-            let is_by_name = matches!(sign.named, Named::Alone | Named::Ours);
+            let is_by_name = matches!(sign.named, SignedEvents::Alone | SignedEvents::Ours);
             assert!(is_by_name || !sign.has.is_empty(), "{sign:?}");
             assert!(!sign.has.iter().any(|key| sign.lacks.contains(key)), "{sign:?}");
         }

@@ -17,13 +17,13 @@ use serde_json::{Map, Value};
 
 use super::{DIALECTS, Dialect};
 use crate::engine::event::{ActionKind, Event};
-use crate::engine::hook::convention::ToolCall;
+use crate::engine::hook::convention::HostCall;
 use crate::engine::spelling;
 pub use mcp::Mcp;
 
 /// The tools of a host.
 #[derive(Debug)]
-pub struct Tools {
+pub struct HostTools {
     /// Those that are known. Of several with one sort the first is meant; of several with one
     /// name, what they are given tells.
     pub rows: &'static [Tool],
@@ -31,9 +31,9 @@ pub struct Tools {
     pub mcp: Mcp,
 }
 
-impl Tools {
+impl HostTools {
     /// No tools of its own.
-    pub const NONE: Tools = Tools { rows: &[], mcp: Mcp::Double };
+    pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
 }
 
 /// A tool of a host.
@@ -42,7 +42,7 @@ pub struct Tool {
     /// What the host calls it.
     pub name: &'static str,
     /// What it is.
-    pub sort: Sort,
+    pub sort: ToolSort,
     /// Other names by which matchers mean it.
     pub also: &'static [&'static str],
     /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
@@ -51,7 +51,7 @@ pub struct Tool {
 
 /// What a tool is, with the keys that its input usually has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ToolSort {
     /// `command`.
     Shell,
     /// `file_path`.
@@ -77,23 +77,23 @@ pub enum Sort {
 }
 
 /// A row without other names and keys. Tables begin with it.
-pub const fn tool(name: &'static str, sort: Sort) -> Tool {
+pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
     Tool { name, sort, also: &[], keys: &[] }
 }
 
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
-const SPELLINGS: &[(&str, &[&str], &[Sort])] = &[
-    ("command", &["cmd", "script"], &[Sort::Shell]),
-    ("command", &["patch", "input", "patchText"], &[Sort::Patch]),
+const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
+    ("command", &["cmd", "script"], &[ToolSort::Shell]),
+    ("command", &["patch", "input", "patchText"], &[ToolSort::Patch]),
     (
         "file_path",
         &["path", "filePath", "absolute_path", "target_file"],
-        &[Sort::Read, Sort::Write, Sort::Edit],
+        &[ToolSort::Read, ToolSort::Write, ToolSort::Edit],
     ),
-    ("content", &["file_text", "contents"], &[Sort::Write]),
-    ("old_string", &["old_str", "oldText"], &[Sort::Edit]),
-    ("new_string", &["new_str", "newText"], &[Sort::Edit]),
-    ("path", &["dir_path", "directory"], &[Sort::Grep, Sort::Glob, Sort::List]),
+    ("content", &["file_text", "contents"], &[ToolSort::Write]),
+    ("old_string", &["old_str", "oldText"], &[ToolSort::Edit]),
+    ("new_string", &["new_str", "newText"], &[ToolSort::Edit]),
+    ("path", &["dir_path", "directory"], &[ToolSort::Grep, ToolSort::Glob, ToolSort::List]),
 ];
 
 /// Other keys that the tools of hosts are given.
@@ -132,9 +132,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
 /// A call as it came, understood.
-struct Heard {
+struct UnderstoodCall {
     /// What it may be; the first is meant.
-    sorts: Vec<Sort>,
+    sorts: Vec<ToolSort>,
     /// What it is given, under the usual keys.
     input: Map<String, Value>,
 }
@@ -142,7 +142,7 @@ struct Heard {
 impl Dialect {
     /// The calls that a hook of this dialect is told of for `event`: none where it is told what
     /// came, else one, or several where it is told the parts one by one.
-    pub fn calls(&self, event: &Event) -> Vec<ToolCall> {
+    pub fn calls(&self, event: &Event) -> Vec<HostCall> {
         let context = event.context();
         if event.host() == self.name || self.tools.rows.is_empty() {
             return Vec::new();
@@ -150,7 +150,7 @@ impl Dialect {
         let Some(name) = context.string("toolName") else { return Vec::new() };
         let input = context.value("toolInput").ok().flatten().unwrap_or(Value::Null);
         if let Some((server, tool)) = mcp::read(&name, event).into_iter().next() {
-            return vec![ToolCall { name: self.tools.mcp.write(&server, &tool), input }];
+            return vec![HostCall { name: self.tools.mcp.write(&server, &tool), input }];
         }
         match hear(&name, input, event) {
             Some(heard) => {
@@ -164,30 +164,30 @@ impl Dialect {
 
     /// The calls that a patch inside a shell command is, beside the command itself: Codex takes
     /// it from there and changes the files.
-    pub fn patch_calls(&self, event: &Event) -> Vec<ToolCall> {
+    pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
         let Some(action) = event.action() else { return Vec::new() };
         let patched = action.patched();
         let command = action.command.as_deref().filter(|_| !patched.is_empty());
         let Some(command) = command else { return Vec::new() };
-        if self.tools.rows.iter().any(|row| row.sort == Sort::Patch) {
+        if self.tools.rows.iter().any(|row| row.sort == ToolSort::Patch) {
             let input = Map::from_iter([("command".to_string(), command.into())]);
-            return self.call(Sort::Patch, input).into_iter().collect();
+            return self.call(ToolSort::Patch, input).into_iter().collect();
         }
         let mut changes = patch::read(command);
-        let has = |changes: &[(Sort, Map<String, Value>)], path: &str| {
+        let has = |changes: &[(ToolSort, Map<String, Value>)], path: &str| {
             changes.iter().any(|(_, input)| input.get("file_path").is_some_and(|one| one == path))
         };
         for path in patched {
             if !has(&changes, &path) {
                 let input = Map::from_iter([("file_path".to_string(), path.into())]);
-                changes.push((Sort::Edit, input));
+                changes.push((ToolSort::Edit, input));
             }
         }
         changes.into_iter().filter_map(|(sort, input)| self.call(sort, input)).collect()
     }
 
     /// The names by which matchers mean the tool of `call`.
-    pub fn names_of<'c>(&self, call: &'c ToolCall) -> Vec<&'c str> {
+    pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
         let also = self.tools.rows.iter().filter(|row| row.name == call.name);
         let also = also.flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
@@ -247,53 +247,53 @@ impl Dialect {
     }
 
     /// The rows that tell of a tool of this sort. A patch writes and edits.
-    fn rows_for(&self, sort: Sort) -> Vec<&'static Tool> {
+    fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
         let of = |sort| self.tools.rows.iter().find(|row| row.sort == sort);
         let found: Vec<_> = match sort {
-            Sort::Patch => match of(Sort::Patch) {
+            ToolSort::Patch => match of(ToolSort::Patch) {
                 Some(own) => vec![Some(own)],
-                None => vec![of(Sort::Edit), of(Sort::Write)],
+                None => vec![of(ToolSort::Edit), of(ToolSort::Write)],
             },
-            Sort::Write | Sort::Edit => vec![of(sort).or_else(|| of(Sort::Patch))],
-            Sort::Shell
-            | Sort::Read
-            | Sort::Grep
-            | Sort::Glob
-            | Sort::List
-            | Sort::Fetch
-            | Sort::WebSearch
-            | Sort::Agent => vec![of(sort)],
+            ToolSort::Write | ToolSort::Edit => vec![of(sort).or_else(|| of(ToolSort::Patch))],
+            ToolSort::Shell
+            | ToolSort::Read
+            | ToolSort::Grep
+            | ToolSort::Glob
+            | ToolSort::List
+            | ToolSort::Fetch
+            | ToolSort::WebSearch
+            | ToolSort::Agent => vec![of(sort)],
         };
         found.into_iter().flatten().collect()
     }
 
-    fn told(&self, heard: Heard, is_gate: bool) -> Vec<ToolCall> {
+    fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
         let Some(sort) = heard.sorts.first().copied() else { return Vec::new() };
         let has = |sort| self.tools.rows.iter().any(|row| row.sort == sort);
-        if sort == Sort::Patch && !has(sort) {
+        if sort == ToolSort::Patch && !has(sort) {
             let changes = patch::read(patch_text(&heard.input));
             return changes.into_iter().filter_map(|(sort, one)| self.call(sort, one)).collect();
         }
-        if matches!(sort, Sort::Write | Sort::Edit) && !has(sort) && has(Sort::Patch) {
+        if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
             let mut input = Map::new();
             input.insert("command".to_string(), patch::write(sort, &heard.input).into());
-            return self.call(Sort::Patch, input).into_iter().collect();
+            return self.call(ToolSort::Patch, input).into_iter().collect();
         }
-        let inputs = match sort == Sort::Edit && is_gate {
+        let inputs = match sort == ToolSort::Edit && is_gate {
             true => one_by_one(heard.input),
             false => vec![heard.input],
         };
         inputs.into_iter().filter_map(|one| self.call(sort, one)).collect()
     }
 
-    fn call(&self, sort: Sort, input: Map<String, Value>) -> Option<ToolCall> {
+    fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
         let row = self.tools.rows.iter().find(|row| row.sort == sort)?;
         let own = |key: String| {
             let listed = row.keys.iter().find(|(usual, _)| *usual == key);
             listed.map_or(key, |(_, own)| (*own).to_string())
         };
         let input = input.into_iter().map(|(key, value)| (own(key), value)).collect();
-        Some(ToolCall { name: row.name.to_string(), input: Value::Object(input) })
+        Some(HostCall { name: row.name.to_string(), input: Value::Object(input) })
     }
 
     /// What a hook of this dialect has made of the input that it was told in its call number
@@ -334,7 +334,7 @@ impl Dialect {
         if !self.tools.rows.iter().any(|row| row.sort == sort) {
             return no_way("its tool is another one there");
         }
-        if sort == Sort::Shell && old.values().any(Value::is_array) {
+        if sort == ToolSort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
         }
         Ok(Value::Object(in_the_words_of(&old, sort, &name, event, usual(sort, new))))
@@ -350,7 +350,7 @@ pub(super) fn is_of_server(event: &Event) -> bool {
 /// An input in the words of the host that asked: the keys that it used, else those that it knows.
 fn in_the_words_of(
     old: &Map<String, Value>,
-    sort: Sort,
+    sort: ToolSort,
     name: &str,
     event: &Event,
     new: Map<String, Value>,
@@ -372,13 +372,13 @@ fn in_the_words_of(
     new.into_iter().map(|(key, value)| (own(key), value)).collect()
 }
 
-fn spellings(sort: Sort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let of = SPELLINGS.iter().filter(move |(_, _, sorts)| sorts.contains(&sort));
     of.map(|(usual, others, _)| (*usual, *others))
 }
 
 /// An input under the usual keys. A key that is there already keeps its other spellings beside it.
-fn usual(sort: Sort, input: Map<String, Value>) -> Map<String, Value> {
+fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     let mut usual = Map::new();
     let has = |key: &str| input.contains_key(key);
     for (key, value) in &input {
@@ -393,7 +393,7 @@ fn usual(sort: Sort, input: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// What the call of a tool is; `None` where nobody knows.
-fn hear(name: &str, input: Value, event: &Event) -> Option<Heard> {
+fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     let input = match input {
         Value::Object(input) => input,
         Value::String(text) => Map::from_iter([("command".to_string(), Value::String(text))]),
@@ -401,25 +401,25 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<Heard> {
     };
     let mut sorts = sorts(name, event);
     let edits = ["edits", "old_string", "old_str", "oldText"];
-    if sorts.contains(&Sort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
-        sorts.sort_by_key(|sort| *sort != Sort::Edit);
+    if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
+        sorts.sort_by_key(|sort| *sort != ToolSort::Edit);
     }
     let sort = *sorts.first()?;
     let mut input = usual(sort, input);
     let is_told = input.get("command").is_some_and(Value::is_string);
     let command = event.action().and_then(|action| action.command.clone());
-    if let Some(command) = command.filter(|_| sort == Sort::Shell && !is_told) {
+    if let Some(command) = command.filter(|_| sort == ToolSort::Shell && !is_told) {
         input.insert("command".to_string(), command.into());
     }
-    Some(Heard { sorts, input })
+    Some(UnderstoodCall { sorts, input })
 }
 
 /// What a tool of this name is: by the host's own table, else by any, else by the action.
-fn sorts(name: &str, event: &Event) -> Vec<Sort> {
+fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     let host = DIALECTS.iter().filter(|dialect| dialect.name == event.host());
     let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
     let own = host.flat_map(|dialect| dialect.tools.rows).filter(|row| row.name == name);
-    let found: Vec<Sort> = own.map(|row| row.sort).collect();
+    let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
     if !found.is_empty() {
         return found;
     }
@@ -429,19 +429,19 @@ fn sorts(name: &str, event: &Event) -> Vec<Sort> {
         return vec![row.sort];
     }
     if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
-        return vec![Sort::Patch];
+        return vec![ToolSort::Patch];
     }
     // A tool that nobody knows counts as a shell when it is given a command line.
     let has_command = event.action().is_some_and(|action| action.command.is_some());
     match event.action().map_or(ActionKind::Other, |action| action.kind) {
-        ActionKind::Shell => vec![Sort::Shell],
-        ActionKind::Read => vec![Sort::Read],
-        ActionKind::Write => vec![Sort::Write],
-        ActionKind::Edit => vec![Sort::Edit],
-        ActionKind::Search => vec![Sort::Grep],
-        ActionKind::Fetch => vec![Sort::Fetch],
-        ActionKind::Agent => vec![Sort::Agent],
-        ActionKind::Mcp | ActionKind::Other if has_command => vec![Sort::Shell],
+        ActionKind::Shell => vec![ToolSort::Shell],
+        ActionKind::Read => vec![ToolSort::Read],
+        ActionKind::Write => vec![ToolSort::Write],
+        ActionKind::Edit => vec![ToolSort::Edit],
+        ActionKind::Search => vec![ToolSort::Grep],
+        ActionKind::Fetch => vec![ToolSort::Fetch],
+        ActionKind::Agent => vec![ToolSort::Agent],
+        ActionKind::Mcp | ActionKind::Other if has_command => vec![ToolSort::Shell],
         ActionKind::Mcp | ActionKind::Other => Vec::new(),
     }
 }
@@ -462,7 +462,7 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let with = |edit: Value| {
         let mut one = input.clone();
         if let Value::Object(edit) = edit {
-            one.extend(usual(Sort::Edit, edit));
+            one.extend(usual(ToolSort::Edit, edit));
         }
         one
     };

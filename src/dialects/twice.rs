@@ -11,7 +11,7 @@ use crate::engine::runner::{FormOfCall, digest};
 
 /// A dialect in which a call may come that comes in another one too.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharingDialect {
     /// Its name.
     pub dialect: &'static str,
     /// The variable by which its own host tells hooks the session. Where it is set to the session
@@ -22,10 +22,10 @@ pub struct Shared {
 /// Every such dialect. Cursor and Copilot CLI also run the hooks of Claude's settings, and Copilot CLI
 /// sends those what it sends its own in another spelling (their documents). Claude Code was seen
 /// to set the variable.
-pub const SHARED: &[Shared] = &[
-    Shared { dialect: "claude", told_by: Some("CLAUDE_CODE_SESSION_ID") },
-    Shared { dialect: "cursor", told_by: None },
-    Shared { dialect: "copilot", told_by: None },
+pub const SHARED: &[SharingDialect] = &[
+    SharingDialect { dialect: "claude", told_by: Some("CLAUDE_CODE_SESSION_ID") },
+    SharingDialect { dialect: "cursor", told_by: None },
+    SharingDialect { dialect: "copilot", told_by: None },
 ];
 
 /// The longest input that tells calls of one millisecond apart.

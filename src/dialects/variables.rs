@@ -4,7 +4,7 @@ use crate::engine::event::Event;
 
 /// A variable that a host sets for its hooks.
 #[derive(Debug)]
-pub struct Variable {
+pub struct HostVariable {
     /// Its name.
     pub name: &'static str,
     /// What is in it.
@@ -25,14 +25,14 @@ pub enum Tells {
 }
 
 /// A row of a table.
-pub const fn variable(name: &'static str, tells: Tells) -> Variable {
-    Variable { name, tells }
+pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
+    HostVariable { name, tells }
 }
 
 impl super::Binding {
     /// The variables that its host would set for a hook of `event`, with their values.
     pub fn variables(self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
-        let value = |variable: &Variable| match variable.tells {
+        let value = |variable: &HostVariable| match variable.tells {
             Tells::Project => Some(project.to_string()),
             Tells::Folder => {
                 let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());

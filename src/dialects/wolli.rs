@@ -6,8 +6,10 @@
 //! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
 //! hookrun keeps its own.
 
-use super::tools::Tools;
-use super::{Act, Dialect, DialectEvent, Discovery, KeySpelling, Results, Says, key, rewrite};
+use super::tools::HostTools;
+use super::{
+    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, Results, key, rewrite,
+};
 use crate::engine::event::Merge;
 
 const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };
@@ -21,14 +23,14 @@ pub(super) const INPUT: DialectEvent = DialectEvent {
     results: Results::Keys(&[
         key(
             "action",
-            Says::Action(&[
+            KeyMeaning::Action(&[
                 ("continue", Act::Pass),
                 ("transform", Act::Rewrite),
                 ("handled", Act::Claim("handled")),
             ]),
         ),
-        key("text", Says::Field("prompt")),
-        key("images", Says::Field("images")),
+        key("text", KeyMeaning::Field("prompt")),
+        key("images", KeyMeaning::Field("images")),
     ]),
     blocks: true,
     rewrites: &[
@@ -48,7 +50,7 @@ pub(super) static WOLLI: Dialect = Dialect {
     discovery: Discovery::All,
     spelling: KeySpelling::Camel,
     runs_once: false,
-    tools: &Tools::NONE,
+    tools: &HostTools::NONE,
     variables: &[],
     events: &[
         DialectEvent {
@@ -56,10 +58,10 @@ pub(super) static WOLLI: Dialect = Dialect {
             event: "tool.pre",
             keys: &[("input", "toolInput"), ("toolCallId", "toolUseId")],
             results: Results::Keys(&[
-                key("block", Says::Refusal),
-                key("reason", Says::Reason),
+                key("block", KeyMeaning::Refusal),
+                key("reason", KeyMeaning::Reason),
                 // There hooks change it in place; a program says what it has become.
-                key("input", Says::Field("toolInput")),
+                key("input", KeyMeaning::Field("toolInput")),
             ]),
             blocks: true,
             rewrites: &[rewrite("toolInput", Merge::Chain)],
@@ -70,9 +72,9 @@ pub(super) static WOLLI: Dialect = Dialect {
             event: "tool.post",
             keys: &[("input", "toolInput"), ("toolCallId", "toolUseId"), ("content", "result")],
             results: Results::Keys(&[
-                key("content", Says::Field("result")),
-                key("details", Says::Field("details")),
-                key("isError", Says::Field("isError")),
+                key("content", KeyMeaning::Field("result")),
+                key("details", KeyMeaning::Field("details")),
+                key("isError", KeyMeaning::Field("isError")),
             ]),
             rewrites: &[
                 rewrite("result", Merge::Chain),
@@ -85,7 +87,7 @@ pub(super) static WOLLI: Dialect = Dialect {
         DialectEvent {
             name: "context",
             event: "model.pre",
-            results: Results::Keys(&[key("messages", Says::Field("messages"))]),
+            results: Results::Keys(&[key("messages", KeyMeaning::Field("messages"))]),
             rewrites: &[rewrite("messages", Merge::Chain)],
             ..BEFORE
         },
@@ -102,8 +104,8 @@ pub(super) static WOLLI: Dialect = Dialect {
             aliases: &["before_agent_start"],
             event: "agent.start",
             results: Results::Keys(&[
-                key("message", Says::Entry { field: "messages", list: "messages" }),
-                key("systemPrompt", Says::Field("systemPrompt")),
+                key("message", KeyMeaning::Entry { field: "messages", list: "messages" }),
+                key("systemPrompt", KeyMeaning::Field("systemPrompt")),
             ]),
             rewrites: &[rewrite("messages", Merge::Append), rewrite("systemPrompt", Merge::Chain)],
             ..BEFORE
@@ -112,14 +114,14 @@ pub(super) static WOLLI: Dialect = Dialect {
             name: "compact",
             aliases: &["session_before_compact"],
             event: "compact.pre",
-            results: Results::Keys(&[key("cancel", Says::Refusal)]),
+            results: Results::Keys(&[key("cancel", KeyMeaning::Refusal)]),
             blocks: true,
             ..BEFORE
         },
         DialectEvent {
             name: "message_end",
             event: "message.end",
-            results: Results::Keys(&[key("message", Says::Field("message"))]),
+            results: Results::Keys(&[key("message", KeyMeaning::Field("message"))]),
             rewrites: &[rewrite("message", Merge::SameRole)],
             ..BEFORE
         },

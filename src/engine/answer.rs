@@ -27,12 +27,12 @@ use serde_json::Value;
 use crate::engine::ending::{Captured, Ending, Exit, signal_name};
 use crate::engine::hook::Convention;
 use crate::engine::hook::convention::{Permit, Printed};
-use crate::engine::outcome::{Decision, Rule, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub(crate) use crash::crash;
 pub(crate) use object::{all_of, objects_in, read_object};
 use object::{findings_in, last, read_said};
 use refusal::Vocabulary;
-pub(crate) use search::{Sought, search};
+pub(crate) use search::{FoundAnswers, search};
 use structured::structured;
 pub(crate) use text::{InText, read_text, without_colours};
 
@@ -91,7 +91,7 @@ pub fn judge(
         return object(text, permit);
     }
     let as_text = |notes| {
-        let verdict = Verdict::new(Decision::Allow, Rule::Text);
+        let verdict = Verdict::new(Decision::Allow, ContractRule::Text);
         // The hooks of another system know nothing of ours.
         let teaches = permit.spec.conduct.text_teaches && permit.hook.convention.is_none();
         let verdict = match teaches {
@@ -118,7 +118,7 @@ pub fn judge(
 /// The ending of a hook that exited with 0 and printed nothing on stdout. Of a gate, a JSON object
 /// that is all of stderr counts where it refuses or asks; among logs it is a note.
 pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
-    let silent = Ending::Answered(Verdict::new(Decision::Allow, Rule::Silence));
+    let silent = Ending::Answered(Verdict::new(Decision::Allow, ContractRule::Silence));
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
     if stderr.is_empty() || !permit.spec.blocks {
         return (silent, Vec::new());
@@ -159,7 +159,7 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let read = document.and_then(|entries| structured(entries, text, permit));
     // A refusal may stand below a key that is not ours, or beside one.
     let found = match &read {
-        Ok((_, notes)) if notes.is_empty() => Sought::default(),
+        Ok((_, notes)) if notes.is_empty() => FoundAnswers::default(),
         Ok(_) | Err(_) => search(text, Vocabulary::Native),
     };
     match (read, found.decision(), found.unreadable) {
@@ -240,7 +240,7 @@ pub(crate) fn refused_by_status(
     if let Some(signal) = status.checked_sub(128).filter(|signal| (1..=31).contains(signal)) {
         notes.push(format!("status {status} is what a shell reports for {}", signal_name(signal)));
     }
-    let mut verdict = Verdict::new(Decision::Block { reason }, Rule::NonZeroExit);
+    let mut verdict = Verdict::new(Decision::Block { reason }, ContractRule::NonZeroExit);
     if let Some(Value::Array(_)) = object.as_deref().and_then(|said| last(said, "findings")) {
         let mut unknown = Vec::new();
         for (at, one) in findings_in(stdout).iter().enumerate() {
@@ -259,7 +259,7 @@ const SURROUNDED: &str = "text surrounds the JSON on stdout; print the JSON alon
 
 /// A refusal or question that is no answer of its own.
 fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
-    let mut verdict = Verdict::new(decision, Rule::RefusalInText);
+    let mut verdict = Verdict::new(decision, ContractRule::RefusalInText);
     verdict.output = output.map(str::to_string);
     let note = match output {
         Some(_) => SURROUNDED,
@@ -325,9 +325,9 @@ mod tests {
 
     #[test]
     fn silence_and_text_and_structure_allow() {
-        assert_eq!(verdict(" \n").rule, Rule::Silence);
+        assert_eq!(verdict(" \n").rule, ContractRule::Silence);
         assert_eq!(verdict("hi\r\n").output.as_deref(), Some("hi"));
-        assert_eq!(verdict("[1]").rule, Rule::Text);
+        assert_eq!(verdict("[1]").rule, ContractRule::Text);
         let full = verdict(
             "\u{feff}{\"continue\":true,\r\n\"output\":\"o\",\"additionalContext\":\"c\",\"update\":{\"toolInput\":{}}}",
         );
@@ -486,7 +486,10 @@ mod tests {
         let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
         assert!(matches!(ending, Ending::Malformed { .. }));
         let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
-        assert!(matches!(ending, Ending::Answered(Verdict { rule: Rule::NonZeroExit, .. })));
+        assert!(matches!(
+            ending,
+            Ending::Answered(Verdict { rule: ContractRule::NonZeroExit, .. })
+        ));
     }
 
     #[test]

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
-use crate::engine::exec::{Budget, Call as FunctionCall, Engine, Job, Runs, command};
-use crate::engine::hook::convention::{EventPart, Given, Permit};
+use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
+use crate::engine::hook::convention::{EventPart, GivenPart, Permit};
 use crate::engine::hook::{Background, Handler, Hook};
-use crate::engine::outcome::merge::{self, Flow, Heard, Merger};
-use crate::engine::outcome::{Decision, Rewritten, Rule, Verdict};
-use crate::engine::plan::{Plan, Planned, Step, Wish};
+use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
+use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
+use crate::engine::plan::{Plan, PlanStep, Planned, Wish};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::engine::ui::desk::Seat;
 pub use links::follow;
@@ -104,8 +104,8 @@ struct Turned {
 }
 
 impl Chain<'_> {
-    fn step(&mut self, number: usize, step: Step) {
-        let mut wanted: Vec<Turn> = Vec::new();
+    fn step(&mut self, number: usize, step: PlanStep) {
+        let mut wanted: Vec<HookTurn> = Vec::new();
         let mut places = Vec::new();
         for planned in step.hooks {
             let hook = Arc::clone(&planned.hook);
@@ -161,13 +161,13 @@ impl Chain<'_> {
             if self.is_settled {
                 return;
             }
-            let turns: Vec<(Turn, bool)> = step
+            let turns: Vec<(HookTurn, bool)> = step
                 .iter()
                 .flat_map(|one| {
                     self.turns(&one.hook).into_iter().map(|turn| (turn, one.has_rewritten))
                 })
                 .collect();
-            let (turns, have_rewritten): (Vec<Turn>, Vec<bool>) = turns.into_iter().unzip();
+            let (turns, have_rewritten): (Vec<HookTurn>, Vec<bool>) = turns.into_iter().unzip();
             let traces = self.run_together(&turns);
             for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
                 trace.notes.push(format!(
@@ -195,8 +195,8 @@ impl Chain<'_> {
             let old = self.event.context().value(field).ok().flatten().unwrap_or(Value::Null);
             old != *new
         });
-        let mut heard = Heard::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
-        if let (Heard::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
+        let mut heard = Contribution::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
+        if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
             // It was said the first time, if at all.
             verdict.output = None;
             verdict.additional_context = None;
@@ -213,7 +213,7 @@ impl Chain<'_> {
                 let words = format!(
                     "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
                 );
-                heard = Heard::Failure(words);
+                heard = Contribution::Failure(words);
             }
             Some(_) | None => {}
         }
@@ -245,16 +245,16 @@ impl Chain<'_> {
 
     /// How often `hook` is asked: once, or once for each call of its own host's tools that the
     /// event is.
-    fn turns(&self, hook: &Arc<Hook>) -> Vec<Turn> {
+    fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
         let parts = match &hook.convention {
             Some(convention) => convention.parts(self.seen(), &hook.matcher),
             None => vec![EventPart::WHOLE],
         };
-        parts.into_iter().map(|part| Turn { hook: Arc::clone(hook), part }).collect()
+        parts.into_iter().map(|part| HookTurn { hook: Arc::clone(hook), part }).collect()
     }
 
     /// What a hook gets on stdin.
-    fn payload(&mut self, turn: &Turn) -> Arc<Payload> {
+    fn payload(&mut self, turn: &HookTurn) -> Arc<Payload> {
         if let Some(convention) = &turn.hook.convention {
             let theirs = convention.payload(self.seen(), &turn.part);
             return Arc::new(Payload::of(&theirs));
@@ -263,7 +263,7 @@ impl Chain<'_> {
         Arc::clone(self.payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
     }
 
-    fn run_together(&mut self, turns: &[Turn]) -> Vec<Trace> {
+    fn run_together(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
         let hooks = hooks.as_slice();
         // Functions need nothing of what follows.
@@ -291,7 +291,7 @@ impl Chain<'_> {
     /// What a turn needs before its job is made.
     fn prepared<'t>(
         &'t self,
-        turn: &'t Turn,
+        turn: &'t HookTurn,
         payload: Arc<Payload>,
         facts: &[(&'static str, String)],
     ) -> Prepared<'t> {
@@ -399,15 +399,15 @@ impl Chain<'_> {
         }
         // Our own hooks also answer without giving a new value, and then leave the others'.
         let is_result = match verdict.rule {
-            Rule::Translated => true,
-            Rule::Structured | Rule::Returned => !verdict.update.is_empty(),
-            Rule::Silence
-            | Rule::Text
-            | Rule::Asked
-            | Rule::ContinueFalse
-            | Rule::RefusalInText
-            | Rule::NonZeroExit
-            | Rule::PassingExit => false,
+            ContractRule::Translated => true,
+            ContractRule::Structured | ContractRule::Returned => !verdict.update.is_empty(),
+            ContractRule::Silence
+            | ContractRule::Text
+            | ContractRule::Asked
+            | ContractRule::ContinueFalse
+            | ContractRule::RefusalInText
+            | ContractRule::NonZeroExit
+            | ContractRule::PassingExit => false,
         };
         if let Some(came) =
             self.came.as_ref().filter(|came| is_result && came.spec().conduct.last_result)
@@ -460,7 +460,7 @@ impl Chain<'_> {
 
 /// A turn with what its job borrows.
 struct Prepared<'t> {
-    turn: &'t Turn,
+    turn: &'t HookTurn,
     payload: Arc<Payload>,
     seat: Option<Seat>,
     variables: Vec<(String, String)>,
@@ -469,16 +469,16 @@ struct Prepared<'t> {
 }
 
 /// A hook whose turn it is.
-struct Turn {
+struct HookTurn {
     hook: Arc<Hook>,
     /// What of the event it is asked about.
     part: EventPart,
 }
 
-impl Turn {
+impl HookTurn {
     fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
         let given = self.part.call.as_ref();
-        let given = given.map(|_| Given { event: seen, part: self.part.number });
+        let given = given.map(|_| GivenPart { event: seen, part: self.part.number });
         Permit { spec: seen.spec(), hook: &self.hook, given, about: Some(seen) }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text};
 use crate::engine::outcome::Verdict;
-use crate::engine::outcome::merge::{CRASHED, Heard};
+use crate::engine::outcome::merge::{CRASHED, Contribution};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,10 +198,10 @@ impl Ending {
     }
 
     /// What the merge hears; `None` for a hook that no longer mattered.
-    pub fn heard(&self) -> Option<Heard> {
+    pub fn heard(&self) -> Option<Contribution> {
         match self.verdict() {
-            Some(verdict) => Some(Heard::Verdict(verdict.clone())),
-            None => self.failure().map(Heard::Failure),
+            Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
+            None => self.failure().map(Contribution::Failure),
         }
     }
 }

@@ -128,7 +128,7 @@ pub struct ContextKey {
     /// The key, in camel case.
     pub name: Cow<'static, str>,
     /// The JSON type of its value.
-    pub kind: Kind,
+    pub kind: JsonType,
     /// What the value says.
     pub about: Cow<'static, str>,
     /// An example value, as JSON text.
@@ -137,7 +137,7 @@ pub struct ContextKey {
 
 /// A JSON type, as the catalog and the schemas name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonType {
     String,
     Integer,
     Number,
@@ -148,28 +148,28 @@ pub enum Kind {
     Any,
 }
 
-impl Kind {
+impl JsonType {
     /// Every kind with its name in `hookrun.toml`, `hookrun events` and JSON Schema.
-    pub const NAMES: &[(Kind, &str)] = &[
-        (Kind::String, "string"),
-        (Kind::Integer, "integer"),
-        (Kind::Number, "number"),
-        (Kind::Boolean, "boolean"),
-        (Kind::Object, "object"),
-        (Kind::Array, "array"),
-        (Kind::Any, "any"),
+    pub const NAMES: &[(JsonType, &str)] = &[
+        (JsonType::String, "string"),
+        (JsonType::Integer, "integer"),
+        (JsonType::Number, "number"),
+        (JsonType::Boolean, "boolean"),
+        (JsonType::Object, "object"),
+        (JsonType::Array, "array"),
+        (JsonType::Any, "any"),
     ];
 
     /// Whether `value` is of this kind.
     pub fn fits(self, value: &serde_json::Value) -> bool {
         match self {
-            Kind::String => value.is_string(),
-            Kind::Integer => value.is_i64() || value.is_u64(),
-            Kind::Number => value.is_number(),
-            Kind::Boolean => value.is_boolean(),
-            Kind::Object => value.is_object(),
-            Kind::Array => value.is_array(),
-            Kind::Any => true,
+            JsonType::String => value.is_string(),
+            JsonType::Integer => value.is_i64() || value.is_u64(),
+            JsonType::Number => value.is_number(),
+            JsonType::Boolean => value.is_boolean(),
+            JsonType::Object => value.is_object(),
+            JsonType::Array => value.is_array(),
+            JsonType::Any => true,
         }
     }
 
@@ -177,13 +177,13 @@ impl Kind {
     fn fits_text(self, raw: &str) -> bool {
         let is_number = || raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         match self {
-            Kind::String => raw.starts_with('"'),
-            Kind::Integer => is_number() && !raw.contains(['.', 'e', 'E']),
-            Kind::Number => is_number(),
-            Kind::Boolean => matches!(raw, "true" | "false"),
-            Kind::Object => raw.starts_with('{'),
-            Kind::Array => raw.starts_with('['),
-            Kind::Any => true,
+            JsonType::String => raw.starts_with('"'),
+            JsonType::Integer => is_number() && !raw.contains(['.', 'e', 'E']),
+            JsonType::Number => is_number(),
+            JsonType::Boolean => matches!(raw, "true" | "false"),
+            JsonType::Object => raw.starts_with('{'),
+            JsonType::Array => raw.starts_with('['),
+            JsonType::Any => true,
         }
     }
 
@@ -383,11 +383,11 @@ fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, Stri
 /// them is rewritten.
 #[derive(Debug, Clone)]
 pub struct Event {
-    told: Arc<Told>,
+    told: Arc<EventOfHost>,
 }
 
 #[derive(Debug, Clone)]
-struct Told {
+struct EventOfHost {
     spec: Arc<EventSpec>,
     host: Cow<'static, str>,
     context: Context,
@@ -430,7 +430,7 @@ impl Event {
             }
             None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
         }
-        let mut told = Told { spec, host, context, action: None, links: None };
+        let mut told = EventOfHost { spec, host, context, action: None, links: None };
         told.normalise_action()?;
         Ok(Event { told: Arc::new(told) })
     }
@@ -481,7 +481,7 @@ impl Event {
     /// # Errors
     /// When the tool input that results cannot be read.
     pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
-        let mut changed = Told::clone(&self.told);
+        let mut changed = EventOfHost::clone(&self.told);
         changed.context.set(field, value);
         if field == "toolInput" || field == "toolName" {
             changed.context.remove("action");
@@ -492,7 +492,7 @@ impl Event {
     }
 }
 
-impl Told {
+impl EventOfHost {
     fn normalise_action(&mut self) -> Result<(), ContextError> {
         self.links = None;
         if let Some(given) = self.context.raw("action") {

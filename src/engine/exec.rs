@@ -42,16 +42,16 @@ use crate::engine::ui::clock::Clock;
 use rustix::process::Pid;
 
 use crate::engine::hook::convention::Permit;
-pub use call::Call;
+pub use call::FunctionCall;
 use command::Program;
 pub use entry::OwnProgram;
 use keeper::Keeper;
-pub use progress::{Progress, Watcher};
+pub use progress::{HookProgress, Watcher};
 pub use pulse::Pulse;
 pub use signals::{Abort, hold_out};
 use spawn::{Heritage, Variables};
 pub use startup::start_up;
-use step::Step;
+use step::RunningStep;
 pub use tree::Grounds;
 use walls::Walls;
 pub use workers::MOST_FUNCTIONS;
@@ -123,7 +123,7 @@ pub enum Runs {
     /// A process.
     Program(Program),
     /// A function; of the rest of its [`Job`] only the hook and the permit matter.
-    Call(Call),
+    Call(FunctionCall),
 }
 
 impl<'a> Job<'a> {
@@ -131,7 +131,7 @@ impl<'a> Job<'a> {
     pub fn of_function(
         hook: &'a Hook,
         timeout: Duration,
-        call: Call,
+        call: FunctionCall,
         permit: Permit<'a>,
     ) -> Job<'a> {
         Job {
@@ -205,12 +205,12 @@ pub struct Engine {
     /// Where async functions run; `None` for a runtime of its own, made for the first one.
     #[cfg(feature = "tokio")]
     pub runtime: Option<tokio::runtime::Handle>,
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
 }
 
 /// What the clones of an engine share.
 #[derive(Debug, Default)]
-struct Shared {
+struct EngineShared {
     /// Held by every step while it runs, and alone by a sweep: it would end hooks that run.
     steps: RwLock<()>,
     /// Hooks so far that may leave processes behind.
@@ -293,7 +293,7 @@ impl Engine {
             locked(&self.shared.spared).insert(job.hook.name.clone());
         }
         let running = self.shared.steps.read().unwrap_or_else(PoisonError::into_inner);
-        let (mut traces, groups) = Step::new(self, jobs, budget, settles).run();
+        let (mut traces, groups) = RunningStep::new(self, jobs, budget, settles).run();
         drop(running);
         self.sweep(jobs, &mut traces, &groups);
         traces

@@ -16,7 +16,7 @@ pub use convention::Convention;
 pub(crate) use function::Called;
 pub use function::{Function, IntoVerdict, Returned};
 pub use limits::Limits;
-pub use matcher::{Condition, Matcher, Mismatch, Place};
+pub use matcher::{Condition, Matcher, Mismatch, PathBase};
 pub use sandbox::{Containment, Sandbox};
 
 /// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
@@ -30,7 +30,7 @@ pub struct Hook {
     /// Canonical name of the event that it is asked about.
     pub event: String,
     /// Where it was found.
-    pub source: Source,
+    pub source: HookSource,
     /// What is run.
     pub handler: Handler,
     /// Which events of that name it wants.
@@ -84,7 +84,7 @@ impl Hook {
         Hook {
             name: name.to_string(),
             event: event.to_string(),
-            source: Source { layer: LayerKind::Explicit, file, line: None },
+            source: HookSource { layer: LayerKind::Explicit, file, line: None },
             handler,
             matcher: Matcher::default(),
             priority: DEFAULT_PRIORITY,
@@ -205,7 +205,7 @@ impl Hook {
     ///
     /// # Errors
     /// What it wants, and what the event is.
-    pub fn wants(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+    pub fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
             let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
@@ -214,7 +214,7 @@ impl Hook {
         match &self.root {
             None => self.matcher.decide(event, place),
             Some(root) => {
-                let own = Place { cwd: place.cwd.clone(), project: root.clone() };
+                let own = PathBase { cwd: place.cwd.clone(), project: root.clone() };
                 self.matcher.decide(event, &own)
             }
         }
@@ -235,7 +235,7 @@ impl Hook {
 
 /// Where a hook was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct HookSource {
     /// The layer.
     pub layer: LayerKind,
     /// The script of a drop-in, or the `hookrun.toml`.

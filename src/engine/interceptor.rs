@@ -31,7 +31,7 @@ pub struct ToolResult {
 
 /// What an interceptor makes of a call before it runs.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Before {
+pub enum CallChange {
     /// It stays as it is.
     Pass,
     /// It gets this input.
@@ -81,25 +81,25 @@ pub struct Finished {
 
 /// Which tools an interceptor stands before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tools {
+pub enum ToolSet {
     /// Every tool.
     All,
     /// The tool of exactly this name.
     Named(String),
 }
 
-impl Tools {
+impl ToolSet {
     fn has(&self, tool: &str) -> bool {
         match self {
-            Tools::All => true,
-            Tools::Named(name) => name == tool,
+            ToolSet::All => true,
+            ToolSet::Named(name) => name == tool,
         }
     }
 }
 
-impl From<&str> for Tools {
-    fn from(name: &str) -> Tools {
-        Tools::Named(name.to_string())
+impl From<&str> for ToolSet {
+    fn from(name: &str) -> ToolSet {
+        ToolSet::Named(name.to_string())
     }
 }
 
@@ -130,12 +130,12 @@ pub struct Interceptors {
     after: Vec<Interceptor<AfterFn>>,
 }
 
-type BeforeFn = dyn Fn(&ToolCall) -> Before + Send + Sync;
+type BeforeFn = dyn Fn(&ToolCall) -> CallChange + Send + Sync;
 type AfterFn = dyn Fn(&ToolCall, &ToolResult) -> After + Send + Sync;
 
 struct Interceptor<F: ?Sized> {
     name: String,
-    tools: Tools,
+    tools: ToolSet,
     function: Box<F>,
 }
 
@@ -144,8 +144,8 @@ impl Interceptors {
     pub fn before(
         &mut self,
         name: &str,
-        tools: impl Into<Tools>,
-        function: impl Fn(&ToolCall) -> Before + Send + Sync + 'static,
+        tools: impl Into<ToolSet>,
+        function: impl Fn(&ToolCall) -> CallChange + Send + Sync + 'static,
     ) {
         let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
         self.before.push(Interceptor { name, tools, function });
@@ -155,7 +155,7 @@ impl Interceptors {
     pub fn after(
         &mut self,
         name: &str,
-        tools: impl Into<Tools>,
+        tools: impl Into<ToolSet>,
         function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
     ) {
         let (name, tools, function) = (name.to_string(), tools.into(), Box::new(function));
@@ -178,12 +178,12 @@ impl Interceptors {
             let made = catch_unwind(AssertUnwindSafe(|| (one.function)(&call)));
             let by = || one.name.clone();
             match made {
-                Ok(Before::Pass) => {}
-                Ok(Before::Rewrite(input)) => {
+                Ok(CallChange::Pass) => {}
+                Ok(CallChange::Rewrite(input)) => {
                     call.input = input;
                     rewritten_by.push(by());
                 }
-                Ok(Before::Veto(reason)) => return Intercepted::Vetoed { by: by(), reason },
+                Ok(CallChange::Veto(reason)) => return Intercepted::Vetoed { by: by(), reason },
                 Err(panic) => {
                     let reason = format!("{} (fail closed)", failed(&one.name, panic));
                     return Intercepted::Vetoed { by: by(), reason };
@@ -241,21 +241,21 @@ mod tests {
         ToolCall { tool: tool.into(), input: json!({ "path": "a" }) }
     }
 
-    fn appends(text: &'static str) -> impl Fn(&ToolCall) -> Before + Send + Sync {
+    fn appends(text: &'static str) -> impl Fn(&ToolCall) -> CallChange + Send + Sync {
         move |call| {
             let path = call.input["path"].as_str().unwrap_or_default();
-            Before::Rewrite(json!({ "path": format!("{path}{text}") }))
+            CallChange::Rewrite(json!({ "path": format!("{path}{text}") }))
         }
     }
 
     #[test]
     fn each_sees_what_the_earlier_ones_made_and_a_veto_ends_it() {
         let mut all = Interceptors::default();
-        all.before("b", Tools::All, appends("b"));
+        all.before("b", ToolSet::All, appends("b"));
         all.before("only-write", "write", appends("w"));
         all.before("pass", "read", |call| {
             assert_eq!(call.input["path"], "ab");
-            Before::Pass
+            CallChange::Pass
         });
         all.before("c", "read", appends("c"));
         let rewritten_by = vec!["b".to_string(), "c".to_string()];
@@ -265,7 +265,7 @@ mod tests {
             Intercepted::Runs { call: rewritten, rewritten_by }
         );
 
-        all.before("no", "read", |_| Before::Veto("no".into()));
+        all.before("no", "read", |_| CallChange::Veto("no".into()));
         all.before("never", "read", |_| panic!("a veto came before"));
         let vetoed = Intercepted::Vetoed { by: "no".into(), reason: "no".into() };
         assert_eq!(all.run_before(call("read")), vetoed);
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_panic_before_a_call_vetoes_it() {
         let mut all = Interceptors::default();
-        all.before("guard", Tools::All, |_| panic!("broken"));
+        all.before("guard", ToolSet::All, |_| panic!("broken"));
         let reason = "interceptor `guard` failed: panicked: broken (fail closed)".to_string();
         assert_eq!(
             all.run_before(call("read")),
@@ -292,8 +292,8 @@ mod tests {
             After::Rewrite(ToolResult { value: json!(text), ..result.clone() })
         };
         all.after("strips", "read", strips);
-        all.after("broken", Tools::All, |_, _| panic!("broken"));
-        all.after("counts", Tools::All, |_, result| {
+        all.after("broken", ToolSet::All, |_, _| panic!("broken"));
+        all.after("counts", ToolSet::All, |_, result| {
             assert_eq!(result.value, "a ***");
             After::Pass
         });

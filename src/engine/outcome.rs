@@ -24,12 +24,12 @@ pub struct Verdict {
     /// What it found, and where.
     pub findings: Vec<Finding>,
     /// The row of [`RULES`] that made this verdict.
-    pub rule: Rule,
+    pub rule: ContractRule,
 }
 
 impl Verdict {
     /// A verdict that says `decision` and nothing else.
-    pub fn new(decision: Decision, rule: Rule) -> Verdict {
+    pub fn new(decision: Decision, rule: ContractRule) -> Verdict {
         Verdict {
             decision,
             output: None,
@@ -42,17 +42,17 @@ impl Verdict {
 
     /// No objection, from a function.
     pub fn allow() -> Verdict {
-        Verdict::new(Decision::Allow, Rule::Returned)
+        Verdict::new(Decision::Allow, ContractRule::Returned)
     }
 
     /// A refusal, from a function.
     pub fn block(reason: impl Into<String>) -> Verdict {
-        Verdict::new(Decision::Block { reason: reason.into() }, Rule::Returned)
+        Verdict::new(Decision::Block { reason: reason.into() }, ContractRule::Returned)
     }
 
     /// A question for a person, from a function.
     pub fn ask(question: impl Into<String>) -> Verdict {
-        Verdict::new(Decision::Ask { question: question.into() }, Rule::Returned)
+        Verdict::new(Decision::Ask { question: question.into() }, ContractRule::Returned)
     }
 
     /// Says this text beside.
@@ -98,7 +98,7 @@ pub enum Decision {
 
 /// The rule of the hook contract by which an answer became a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum ContractRule {
     /// Exit 0 and nothing on stdout.
     Silence,
     /// Exit 0 and text on stdout.
@@ -125,7 +125,7 @@ pub enum Rule {
 #[derive(Debug)]
 pub struct RuleRow {
     /// The rule.
-    pub rule: Rule,
+    pub rule: ContractRule,
     /// Its name in traces and in `--format json`.
     pub name: &'static str,
     /// What the hook does.
@@ -137,61 +137,61 @@ pub struct RuleRow {
 /// How a hook answers: the table in `docs/hooks.md`, in `man hookrun-hook` and behind every trace.
 pub const RULES: &[RuleRow] = &[
     RuleRow {
-        rule: Rule::Silence,
+        rule: ContractRule::Silence,
         name: "silence",
         answer: "exits 0 and prints nothing",
         verdict: "allow, no opinion",
     },
     RuleRow {
-        rule: Rule::Text,
+        rule: ContractRule::Text,
         name: "text",
         answer: "exits 0 and prints text",
         verdict: "allow; the text is `output`, or `additionalContext` where the event says so",
     },
     RuleRow {
-        rule: Rule::Structured,
+        rule: ContractRule::Structured,
         name: "structured",
         answer: "exits 0 and prints a JSON object",
         verdict: "allow, with `output`, `additionalContext`, `update`, `findings`",
     },
     RuleRow {
-        rule: Rule::Asked,
+        rule: ContractRule::Asked,
         name: "ask",
         answer: "exits 0 and prints `{\"ask\": \"…?\"}`",
         verdict: "a person decides; without one it is blocked",
     },
     RuleRow {
-        rule: Rule::ContinueFalse,
+        rule: ContractRule::ContinueFalse,
         name: "continue-false",
         answer: "exits 0 and prints `{\"continue\": false}`",
         verdict: "block; the reason is `reason`",
     },
     RuleRow {
-        rule: Rule::RefusalInText,
+        rule: ContractRule::RefusalInText,
         name: "refusal-in-text",
         answer: "exits 0 and blocks or asks anywhere in its output",
         verdict: "the block or the question still counts",
     },
     RuleRow {
-        rule: Rule::NonZeroExit,
+        rule: ContractRule::NonZeroExit,
         name: "non-zero-exit",
         answer: "exits with another status than 0",
         verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
     },
     RuleRow {
-        rule: Rule::PassingExit,
+        rule: ContractRule::PassingExit,
         name: "passing-exit",
         answer: "exits with a status that blocks nothing in the host that it was written for",
         verdict: "allow; `on_failure = \"block\"` makes it a failure that blocks",
     },
     RuleRow {
-        rule: Rule::Translated,
+        rule: ContractRule::Translated,
         name: "translated",
         answer: "prints a result of the dialect that it was written for",
         verdict: "what the table of that dialect says (`hookrun events --dialect NAME`)",
     },
     RuleRow {
-        rule: Rule::Returned,
+        rule: ContractRule::Returned,
         name: "returned",
         answer: "is a function of the program around it, and returns",
         verdict: "what it returned: allow, ask or block",
@@ -224,7 +224,7 @@ pub const RESULT_KEYS: &[ResultKey] = &[
     },
 ];
 
-impl Rule {
+impl ContractRule {
     /// The row of this rule.
     pub fn row(self) -> &'static RuleRow {
         RULES.iter().find(|row| row.rule == self).expect("every rule has a row: tested below")
@@ -237,11 +237,11 @@ pub struct Outcome {
     /// Whether the event may go on.
     pub settled: Settled,
     /// Outputs and contexts, in plan order. Empty after a refusal.
-    pub said: Vec<Said>,
+    pub said: Vec<HookText>,
     /// Every rewrite, applied or not, in plan order.
     pub rewrites: Vec<Rewritten>,
     /// What hooks found, and where, in plan order; kept after a refusal too.
-    pub findings: Vec<Found>,
+    pub findings: Vec<HookFinding>,
     /// What was said or went wrong without deciding anything.
     pub notices: Vec<Notice>,
 }
@@ -293,7 +293,7 @@ pub enum Cause {
 
 /// A text from a hook that did not refuse.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct HookText {
     /// The hook.
     pub hook: String,
     /// Its `output`, if any.
@@ -304,7 +304,7 @@ pub struct Said {
 
 /// What a hook found, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct HookFinding {
     /// The hook.
     pub hook: String,
     /// What it found.
@@ -467,16 +467,16 @@ mod tests {
     #[test]
     fn every_rule_has_one_row() {
         let all = [
-            Rule::Silence,
-            Rule::Text,
-            Rule::Structured,
-            Rule::Asked,
-            Rule::ContinueFalse,
-            Rule::RefusalInText,
-            Rule::NonZeroExit,
-            Rule::PassingExit,
-            Rule::Translated,
-            Rule::Returned,
+            ContractRule::Silence,
+            ContractRule::Text,
+            ContractRule::Structured,
+            ContractRule::Asked,
+            ContractRule::ContinueFalse,
+            ContractRule::RefusalInText,
+            ContractRule::NonZeroExit,
+            ContractRule::PassingExit,
+            ContractRule::Translated,
+            ContractRule::Returned,
         ];
         for rule in all {
             assert_eq!(RULES.iter().filter(|row| row.rule == rule).count(), 1, "{rule:?}");

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use crate::engine::event::{Event, EventSpec, Schedule};
-use crate::engine::hook::{Hook, Mismatch, Place};
+use crate::engine::hook::{Hook, Mismatch, PathBase};
 
 /// The ordered steps for one event.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// One after another.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 /// Hooks that run at once; mostly just one.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct PlanStep {
     /// In plan order.
     pub hooks: Vec<Planned>,
 }
@@ -46,7 +46,7 @@ impl Plan {
     ///
     /// An event whose schedule is parallel or detached has one step. In a sequential one every
     /// hook is a step, but neighbours that all say `parallel = true` share theirs.
-    pub fn build(bound: &[Arc<Hook>], event: &Event, place: &Place) -> Plan {
+    pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
             planned.wish = Wish::of(&planned.hook, event, place);
@@ -77,13 +77,13 @@ impl Plan {
 
     /// The plan as far as it can be told without an event: every enabled hook is in it.
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
             let wish = Wish::of_settings(hook).unwrap_or(Wish::Wanted);
             let planned = Planned { hook: Arc::clone(hook), wish };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
-                _ => steps.push(Step { hooks: vec![planned] }),
+                _ => steps.push(PlanStep { hooks: vec![planned] }),
             }
         }
         Plan { steps }
@@ -110,7 +110,7 @@ impl Wish {
     }
 
     /// Whether `hook` is to run for `event` as it now stands.
-    pub fn of(hook: &Hook, event: &Event, place: &Place) -> Wish {
+    pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Wish {
         if let Some(wish) = Wish::of_settings(hook) {
             return wish;
         }
@@ -121,7 +121,7 @@ impl Wish {
     }
 }
 
-fn shares_step(step: &Step, hook: &Hook, spec: &EventSpec) -> bool {
+fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential => {

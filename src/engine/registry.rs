@@ -7,7 +7,7 @@ use crate::engine::event::catalog::{Catalog, UnknownEvent};
 use crate::engine::hook::Hook;
 
 /// The hooks of one event, in plan order.
-pub type Bound = Arc<[Arc<Hook>]>;
+pub type BoundHooks = Arc<[Arc<Hook>]>;
 
 /// Hooks by event. Asking for an event without hooks costs one look-up.
 ///
@@ -16,7 +16,7 @@ pub type Bound = Arc<[Arc<Hook>]>;
 /// keeps the hooks that were bound to it when it came.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    by_event: Arc<RwLock<HashMap<String, Bound>>>,
+    by_event: Arc<RwLock<HashMap<String, BoundHooks>>>,
     /// The events that there are.
     catalog: Arc<Catalog>,
 }
@@ -43,7 +43,7 @@ impl Registry {
         }
         let ordered = by_event.into_iter().map(|(event, mut hooks)| {
             hooks.sort_by_key(|hook| place(hook));
-            (event, Bound::from(hooks))
+            (event, BoundHooks::from(hooks))
         });
         let by_event = Arc::new(RwLock::new(ordered.collect()));
         Registry { by_event, catalog: Arc::new(catalog) }
@@ -100,24 +100,24 @@ impl Registry {
     }
 
     /// The hooks bound to an event, by its canonical name, in plan order.
-    pub fn bound(&self, event: &str) -> Bound {
+    pub fn bound(&self, event: &str) -> BoundHooks {
         self.read().get(event).map(Arc::clone).unwrap_or_default()
     }
 
     /// Every hook, event by event in alphabetical order, each in plan order.
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
         let by_event = self.read();
-        let mut events: Vec<(&String, &Bound)> = by_event.iter().collect();
+        let mut events: Vec<(&String, &BoundHooks)> = by_event.iter().collect();
         events.sort_by_key(|(event, _)| *event);
         events.into_iter().flat_map(|(_, bound)| bound.iter().cloned()).collect()
     }
 
     // Whoever panics while holding the lock leaves the table whole: each change of it is one.
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<String, Bound>> {
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<String, BoundHooks>> {
         self.by_event.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<String, Bound>> {
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<String, BoundHooks>> {
         self.by_event.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -186,7 +186,7 @@ fn reminder(kind: ReminderKind, hook: &str, body: &str) -> Reminder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::outcome::{Cause, Refusal, Said, Settled};
+    use crate::engine::outcome::{Cause, HookText, Refusal, Settled};
 
     #[test]
     fn a_refusal_tells_the_model_not_to_retry() {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn output_and_context_come_in_plan_order_and_blank_context_not_at_all() {
-        let said = |hook: &str, output: Option<&str>, context: Option<&str>| Said {
+        let said = |hook: &str, output: Option<&str>, context: Option<&str>| HookText {
             hook: hook.into(),
             output: output.map(str::to_string),
             additional_context: context.map(str::to_string),
@@ -241,7 +241,7 @@ mod tests {
 
     fn said(hook: &str) -> Outcome {
         let (output, context) = (Some(String::new()), Some("ctx".to_string()));
-        let said = Said { hook: hook.into(), output, additional_context: context };
+        let said = HookText { hook: hook.into(), output, additional_context: context };
         Outcome { said: vec![said], ..Outcome::default() }
     }
 

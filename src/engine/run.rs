@@ -8,7 +8,7 @@ pub use crate::engine::ending::{
     Captured, Ending, Exit, FAILURES, FailureRow, StartError, signal_name, told_to_stop,
 };
 use crate::engine::event::{Event, OnFailure};
-use crate::engine::hook::{Hook, Mismatch, Source};
+use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::outcome::{Outcome, Refusal};
 
 /// Everything about one decided event.
@@ -60,7 +60,7 @@ pub struct HookRun {
     /// Its name.
     pub hook: String,
     /// Where it was found.
-    pub source: Source,
+    pub source: HookSource,
     /// Its matcher in words.
     pub wants: String,
     /// What a failure of it means here: its own choice or the event's.

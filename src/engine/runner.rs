@@ -11,7 +11,7 @@ use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse, Watcher};
-use crate::engine::hook::{Hook, Place};
+use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::{Plan, Planned, Wish};
 use crate::engine::registry::Registry;
@@ -20,7 +20,7 @@ use crate::engine::run::{Fate, HookRun, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Desk, Ui};
 pub(crate) use once::digest;
-pub use once::{Claimed, FormOfCall, Once};
+pub use once::{CallClaim, Claimed, FormOfCall};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
 ///
@@ -256,7 +256,7 @@ impl Runner {
     }
 
     /// What relative paths of this event are relative to.
-    pub fn place(&self, event: &Event) -> Place {
+    pub fn place(&self, event: &Event) -> PathBase {
         self.surroundings.place(event)
     }
 

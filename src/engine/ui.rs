@@ -1,7 +1,7 @@
 //! What a hook may ask of the person at the host, and tell them, while it runs.
 //!
 //! A [`Ui`] is how a host shows dialogs; without one nobody can be asked, and the answers are those
-//! of [`Answer::Nobody`]. Hooks reach it through [`desk`], by the requests below. While a person
+//! of [`DialogAnswer::Nobody`]. Hooks reach it through [`desk`], by the requests below. While a person
 //! is being asked the hook's [`clock`] stands still.
 //!
 //! ```no_run
@@ -69,7 +69,7 @@ pub trait Ui: Send + Sync {
     fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String>;
 
     /// Tells the person something.
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind);
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind);
 
     /// Shows `text` under `key` in the status line, or takes `key` out of it; see [`status`].
     fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>);
@@ -78,7 +78,7 @@ pub trait Ui: Send + Sync {
 /// What sort of message a person is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum MessageKind {
     /// Good to know.
     Info,
     /// Better to know.
@@ -124,7 +124,7 @@ pub enum Request {
         /// The message.
         message: String,
         /// Its sort.
-        kind: Kind,
+        kind: MessageKind,
     },
     /// [`Ui::status`].
     Status {
@@ -147,7 +147,7 @@ pub enum Request {
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum DialogAnswer {
     /// There is nobody who could be asked, or told.
     Nobody,
     /// The person did not want to answer, or not in time.
@@ -256,6 +256,6 @@ mod tests {
         let request = Request::Confirm { title: "a\nb".to_string(), message: String::new() };
         let line = serde_json::to_string(&request).unwrap();
         assert_eq!(line, r#"{"confirm":{"title":"a\nb","message":""}}"#);
-        assert_eq!(serde_json::to_string(&Answer::Yes(true)).unwrap(), r#"{"yes":true}"#);
+        assert_eq!(serde_json::to_string(&DialogAnswer::Yes(true)).unwrap(), r#"{"yes":true}"#);
     }
 }

@@ -13,6 +13,6 @@ pub mod redact;
 pub mod stats;
 
 pub use journal::Journal;
-pub use log::{KeepError, Log, Recording};
-pub use record::{Entry, Keeps, Record, RecordError};
+pub use log::{DecisionLog, KeepError, Recording};
+pub use record::{DecisionLine, Keeps, LogEntry, RecordError};
 pub use redact::Redactor;

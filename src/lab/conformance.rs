@@ -13,7 +13,7 @@ use serde::de::Error as _;
 use serde_json::{Map, Value};
 
 pub use compare::{Got, misses};
-pub use runner::{Command, CommandError, PLACEHOLDERS, Places};
+pub use runner::{CommandError, CommandTemplate, PLACEHOLDERS, TemplateValues};
 
 /// One fact about what a host must get.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -35,14 +35,14 @@ pub struct Vector {
     pub env: BTreeMap<String, String>,
     /// Files in the working directory, by their paths below it.
     #[serde(default)]
-    pub files: BTreeMap<String, Lines>,
+    pub files: BTreeMap<String, TextLines>,
     /// A shell script that prepares the working directory.
     #[serde(default)]
-    pub setup: Lines,
+    pub setup: TextLines,
     /// The hooks.
     pub hooks: Vec<HookFile>,
     /// What the host asks, one after the other, in one working directory and with one home.
-    pub steps: Vec<Step>,
+    pub steps: Vec<VectorStep>,
     /// Whether no process may be left in the end.
     #[serde(default)]
     pub leaves_no_process: bool,
@@ -61,7 +61,7 @@ pub struct HookFile {
     pub settings: BTreeMap<String, Value>,
     /// What it does.
     #[serde(default)]
-    pub script: Lines,
+    pub script: TextLines,
     /// The program that its first line names.
     #[serde(default = "shell")]
     pub interpreter: String,
@@ -76,7 +76,7 @@ pub struct HookFile {
 /// One thing that a host asks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Step {
+pub struct VectorStep {
     /// Who asks, where it is another host than the vector's: some run each other's hooks.
     pub host: Option<String>,
     /// That host's name for the event.
@@ -97,25 +97,25 @@ pub struct Step {
     #[serde(default)]
     pub keeps_stdin_open: bool,
     /// What must come back.
-    pub expect: Expect,
+    pub expect: VectorExpectation,
 }
 
 /// What must come back.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Expect {
+pub struct VectorExpectation {
     /// The exit status.
     pub status: i32,
     /// The one JSON document on stdout; nothing at all where it is left out.
     pub stdout: Option<Value>,
     /// What is on stderr; nothing at all where it is left out.
     #[serde(default)]
-    pub stderr: Words,
+    pub stderr: TextPattern,
 }
 
 /// What a text must be.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Words {
+pub enum TextPattern {
     /// Exactly this.
     Exactly(String),
     /// It has all of these in it.
@@ -124,17 +124,17 @@ pub enum Words {
     Match(String),
 }
 
-impl Default for Words {
-    fn default() -> Words {
-        Words::Exactly(String::new())
+impl Default for TextPattern {
+    fn default() -> TextPattern {
+        TextPattern::Exactly(String::new())
     }
 }
 
-impl<'de> Deserialize<'de> for Words {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Words, D::Error> {
+impl<'de> Deserialize<'de> for TextPattern {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextPattern, D::Error> {
         let value = Value::deserialize(deserializer)?;
         if let Value::String(text) = value {
-            return Ok(Words::Exactly(text));
+            return Ok(TextPattern::Exactly(text));
         }
         let pattern = value.as_object().and_then(|object| pattern(object, ""));
         pattern.ok_or_else(|| {
@@ -144,28 +144,28 @@ impl<'de> Deserialize<'de> for Words {
 }
 
 /// What an object with one key that begins with `sigil` says about a text.
-fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<Words> {
+fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<TextPattern> {
     let (key, value) = object.iter().next().filter(|_| object.len() == 1)?;
     match key.strip_prefix(sigil)? {
         "contains" => {
             let texts = value.as_array()?.iter();
             let texts: Option<Vec<_>> =
                 texts.map(|text| text.as_str().map(str::to_string)).collect();
-            texts.filter(|texts| !texts.is_empty()).map(Words::Contain)
+            texts.filter(|texts| !texts.is_empty()).map(TextPattern::Contain)
         }
-        "matches" => value.as_str().map(|regex| Words::Match(regex.to_string())),
+        "matches" => value.as_str().map(|regex| TextPattern::Match(regex.to_string())),
         _ => None,
     }
 }
 
 /// A text, given as its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lines(pub String);
+pub struct TextLines(pub String);
 
-impl<'de> Deserialize<'de> for Lines {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Lines, D::Error> {
+impl<'de> Deserialize<'de> for TextLines {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextLines, D::Error> {
         let lines = Vec::<String>::deserialize(deserializer)?;
-        Ok(Lines(lines.iter().map(|line| format!("{line}\n")).collect()))
+        Ok(TextLines(lines.iter().map(|line| format!("{line}\n")).collect()))
     }
 }
 
@@ -247,7 +247,7 @@ impl Vector {
     }
 }
 
-impl Step {
+impl VectorStep {
     fn problem(&self) -> Option<String> {
         let given = [self.stdin.is_some(), self.stdin_text.is_some(), self.stdin_bytes.is_some()];
         if given.iter().filter(|given| **given).count() > 1 {
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn the_least_vector_says_that_nothing_is_printed() {
         let vector = Vector::parse(LEAST).unwrap();
-        assert_eq!(vector.steps[0].expect.stderr, Words::Exactly(String::new()));
+        assert_eq!(vector.steps[0].expect.stderr, TextPattern::Exactly(String::new()));
         assert_eq!(vector.steps[0].input(), br#"{"a":1}"#);
     }
 

@@ -1,7 +1,7 @@
 //! Recorded events decided again by today's hooks: what is decided otherwise, and by whom.
 //!
 //! [`crew`] reads recordings and decides their events by several threads, in constant memory;
-//! [`decide`] makes a [`Finding`] of each line that is not as recorded; [`report`] writes them, and
+//! [`decide`] makes a [`ReplayFinding`] of each line that is not as recorded; [`report`] writes them, and
 //! [`merge`] makes one report of those of several jobs, each of which has decided one
 //! [`Partition`].
 
@@ -18,11 +18,11 @@ pub mod totals;
 mod window;
 
 pub use decide::{Decider, Done};
-pub use finding::{Change, Finding, Place};
+pub use finding::{LinePlace, OutcomeChange, ReplayFinding};
 pub use hooks::Hooks;
 pub use partition::Partition;
-pub use source::Input;
-pub use totals::{Ended, Totals};
+pub use source::RecordingInput;
+pub use totals::{ReplayEnd, Totals};
 
 /// Why a replay ends before its time.
 #[derive(Debug, thiserror::Error)]

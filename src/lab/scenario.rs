@@ -22,9 +22,9 @@ use crate::dialects::Reply;
 use crate::engine::outcome::{Cause, Outcome};
 use crate::engine::run::{Fate, HookRun, Run};
 
-pub use compare::{Miss, Seen, misses};
+pub use compare::{Miss, StepOutcome, misses};
 pub use coverage::Never;
-pub use fill::{Folders, TOKENS, TokenRow};
+pub use fill::{CaseFolders, TOKENS, TokenRow};
 pub use reader::{has_cases, read};
 pub use slips::Keys;
 
@@ -66,12 +66,12 @@ pub struct Case {
     /// Lines for the shell before the first step.
     pub setup: Vec<Placed<String>>,
     /// What is asked, one after the other.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CaseStep>,
 }
 
 /// One event of a case, and what must come back.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct CaseStep {
     /// Its number, where the case has several.
     pub number: Option<usize>,
     /// The event, in the host's words or in ours.
@@ -81,7 +81,7 @@ pub struct Step {
     /// The only hooks that are asked; empty for all.
     pub hooks: Vec<Placed<String>>,
     /// What comes on stdin.
-    pub input: Input,
+    pub input: StepInput,
     /// What is laid out before it.
     pub files: Vec<Laid>,
     /// Lines for the shell before it.
@@ -92,7 +92,7 @@ pub struct Step {
 
 /// What comes on stdin.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Input {
+pub enum StepInput {
     /// An empty context.
     Nothing,
     /// A context.
@@ -184,7 +184,7 @@ pub enum Left {
 
 /// What came of one step.
 #[derive(Debug, Clone)]
-pub enum Decided {
+pub enum StepResult {
     /// The event was decided.
     Run {
         /// What happened.
@@ -205,20 +205,20 @@ pub enum Decided {
     },
 }
 
-impl Decided {
+impl StepResult {
     /// What all hooks said together.
     pub fn outcome(&self) -> &Outcome {
         match self {
-            Decided::Run { run, .. } => &run.outcome,
-            Decided::Refused { outcome, .. } => outcome,
+            StepResult::Run { run, .. } => &run.outcome,
+            StepResult::Refused { outcome, .. } => outcome,
         }
     }
 
     /// Every hook that is bound to the event, with what became of it.
     pub fn hooks(&self) -> &[HookRun] {
         match self {
-            Decided::Run { run, .. } => &run.hooks,
-            Decided::Refused { .. } => &[],
+            StepResult::Run { run, .. } => &run.hooks,
+            StepResult::Refused { .. } => &[],
         }
     }
 
@@ -230,15 +230,15 @@ impl Decided {
     /// What the host gets.
     pub fn reply(&self) -> &Reply {
         match self {
-            Decided::Run { reply, .. } | Decided::Refused { reply, .. } => reply,
+            StepResult::Run { reply, .. } | StepResult::Refused { reply, .. } => reply,
         }
     }
 
     /// How long deciding took.
     pub fn took(&self) -> Duration {
         match self {
-            Decided::Run { run, .. } => run.took,
-            Decided::Refused { .. } => Duration::ZERO,
+            StepResult::Run { run, .. } => run.took,
+            StepResult::Refused { .. } => Duration::ZERO,
         }
     }
 
@@ -264,7 +264,7 @@ pub struct Played {
     /// How it ended.
     pub end: End,
     /// What came of each of its steps, as far as it got.
-    pub steps: Vec<Decided>,
+    pub steps: Vec<StepResult>,
     /// How long it took, with everything around its hooks.
     pub took: Duration,
 }

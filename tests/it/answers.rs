@@ -162,11 +162,11 @@ const SURROUNDINGS: &[&str] = &[
 
 /// Whether a dialect gives a word of this refusal a meaning of its own, which wins.
 fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
-    use hookrun::dialects::{Results, Says};
+    use hookrun::dialects::{KeyMeaning, Results};
     let Some(Binding { row, .. }) = speaker.binding else { return false };
     let Results::Keys(keys) = row.results else { return false };
-    let owns = |key: &hookrun::dialects::Key| {
-        key.says != Says::Refusal && refusal.starts_with(&format!("{{\"{}\":", key.name))
+    let owns = |key: &hookrun::dialects::ReplyKey| {
+        key.says != KeyMeaning::Refusal && refusal.starts_with(&format!("{{\"{}\":", key.name))
     };
     surroundings.contains('@') && keys.iter().any(owns)
 }

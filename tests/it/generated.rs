@@ -20,7 +20,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::dialects::settings::{SHAPES, Switch};
+use hookrun::dialects::settings::{OperatorSwitch, SHAPES};
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::commands::FOLDER;
@@ -541,7 +541,7 @@ fn settings_actions() -> String {
 
 fn settings_switches() -> String {
     let switches = SHAPES.iter().flat_map(|shape| shape.switches());
-    let row = |switch: &Switch| [code(switch.name), switch.about.to_string()];
+    let row = |switch: &OperatorSwitch| [code(switch.name), switch.about.to_string()];
     table(["variable", "what it says"], switches.map(row))
 }
 

@@ -336,7 +336,7 @@ fn reports_show_functions_as_what_they_are() {
     let mut out = Vec::new();
     let report = report_json::run_report(&run, &reply, &paths);
     let (summary, context) = (&run.event.spec().summary, Some(run.event.context()));
-    let about = human::About { summary, context, origin: human::Origin::Sample };
+    let about = human::About { summary, context, origin: human::EventOrigin::Sample };
     human::run(&report, about, &paths, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("a function of the program around it"), "{text}");

@@ -11,7 +11,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::thread;
 
-use hookrun::internals::config::{Choice, Config, Environment, Scope};
+use hookrun::internals::config::{Choice, Config, ConfigScope, Environment};
 use serde_json::{Value, json};
 
 use crate::nasty::running::wait_until;
@@ -179,7 +179,7 @@ fn half_a_file_is_an_error_wherever_it_ends() {
     let env = Environment { cwd: sandbox.path().to_path_buf(), ..Environment::default() };
     for end in 0..=text.len() {
         fs::write(&file, &text.as_bytes()[..end]).unwrap();
-        let config = Config::load(&choice, &env, Scope::All);
+        let config = Config::load(&choice, &env, ConfigScope::All);
         assert_eq!(config.has_errors(), end < text.len(), "{end}: {:?}", config.problems);
         assert_eq!(config.hooks.len(), if end < text.len() { 0 } else { 3 });
     }

@@ -268,6 +268,20 @@ fn every_file_says_what_it_owns_and_stays_readable() {
 }
 
 #[test]
+fn a_type_name_is_one_type() {
+    let definition =
+        Regex::new(r"(?m)^(?:pub(?:\([a-z]+\))? )?(?:struct|enum|trait|type) ([A-Z]\w*)").unwrap();
+    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources() {
+        for found in definition.captures_iter(&source.code) {
+            known.entry(found[1].to_string()).or_default().push(source.path.clone());
+        }
+    }
+    known.retain(|_, places| places.len() > 1);
+    assert!(known.is_empty(), "names of more than one type: {known:#?}");
+}
+
+#[test]
 fn no_parameter_is_a_tuple() {
     let parameter = Regex::new(r"^[a-z_]+(, [a-z_]+)+\): \(").unwrap();
     let mut wrong = Vec::new();

@@ -32,7 +32,7 @@ pub(crate) struct KeepArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ActArgs {
     #[command(subcommand)]
-    pub(crate) action: Act,
+    pub(crate) action: HiddenCommand,
 
     /// The name of the profile that asks for it
     #[arg(long, global = true, default_value = "", value_name = "NAME")]
@@ -40,7 +40,7 @@ pub(crate) struct ActArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Act {
+pub(crate) enum HiddenCommand {
     /// Write a line about the event on stdin into the log of actions
     Log {
         /// How much it matters

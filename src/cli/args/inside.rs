@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::engine::ui::Kind;
+use crate::engine::ui::MessageKind;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -88,12 +88,12 @@ pub(crate) enum NotifyKind {
     Error,
 }
 
-impl From<NotifyKind> for Kind {
-    fn from(kind: NotifyKind) -> Kind {
+impl From<NotifyKind> for MessageKind {
+    fn from(kind: NotifyKind) -> MessageKind {
         match kind {
-            NotifyKind::Info => Kind::Info,
-            NotifyKind::Warning => Kind::Warning,
-            NotifyKind::Error => Kind::Error,
+            NotifyKind::Info => MessageKind::Info,
+            NotifyKind::Warning => MessageKind::Warning,
+            NotifyKind::Error => MessageKind::Error,
         }
     }
 }

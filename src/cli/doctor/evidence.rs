@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 use crate::config::{Environment, Severity};
 use crate::dialects::folders;
 use crate::engine::event::Context;
-use crate::lab::audit::Log;
+use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
-use crate::lab::audit::record::Record;
+use crate::lab::audit::record::DecisionLine;
 
-use super::{Finding, warning};
+use super::{DoctorFinding, warning};
 
 /// Who asked in a project, and when last.
 #[derive(Debug)]
@@ -26,10 +26,10 @@ impl Evidence {
     pub(super) fn of(project: &Path, env: &Environment) -> Evidence {
         let Some(folder) = env.decision_log() else { return Evidence { last: None } };
         let mut last = BTreeMap::new();
-        for file in Log::in_folder(folder).files() {
+        for file in DecisionLog::in_folder(folder).files() {
             let Ok(mut lines) = Backwards::open(&file) else { continue };
             while let Ok(Some((_, line))) = lines.line_before() {
-                let Ok(record) = Record::parse(&line) else { continue };
+                let Ok(record) = DecisionLine::parse(&line) else { continue };
                 if last.contains_key(&record.host) || !is_here(&record, project) {
                     continue;
                 }
@@ -43,8 +43,8 @@ impl Evidence {
 
     /// What it says of a host that hookrun is installed into by this file. `name` is what the log
     /// calls the host; `None` where it cannot tell it from others.
-    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Finding {
-        let note = |cause: String| Finding { severity: Severity::Note, cause, cure: None };
+    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> DoctorFinding {
+        let note = |cause: String| DoctorFinding { severity: Severity::Note, cause, cure: None };
         let Some(name) = name else {
             return note(format!(
                 "{title} sends hookrun's own events: `hookrun why` shows whether any came, not from which host"
@@ -73,7 +73,7 @@ impl Evidence {
 }
 
 /// Whether a decision was asked for in the project.
-fn is_here(record: &Record<'_>, project: &Path) -> bool {
+fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {
     if record.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project)) {
         return true;
     }

@@ -10,9 +10,9 @@ use crate::engine::hook::{Handler, LayerKind};
 use super::evidence::Evidence;
 use super::{Findings, error, programs, warning};
 use crate::cli::exit::Result;
-use crate::cli::install::git::look::{Folder, Standing, What};
+use crate::cli::install::git::look::{Folder, FoundHookFile, Standing};
 use crate::cli::install::program::NAME;
-use crate::cli::install::wanted::{Wanted, quoted};
+use crate::cli::install::wanted::{HooksByEvent, quoted};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 
@@ -33,7 +33,7 @@ pub(super) fn look(
     };
     // The shims for all repositories ask no hook that a repository brings.
     let runs = |layer: LayerKind| !folder.is_ours || layer != LayerKind::Project;
-    let wanted = Wanted::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
+    let wanted = HooksByEvent::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
     let shims: Vec<&Standing> = folder.hooks.iter().filter(|one| one.asks()).collect();
     for one in &folder.hooks {
         about(one, env, config, findings);
@@ -48,7 +48,8 @@ pub(super) fn look(
         let finding = if shims.is_empty() { error } else { warning };
         findings.add(&folder.usual, finding(cause, folder.cure_of_hidden()));
     }
-    let names_hooks = |one: &&Standing| matches!(one.what, What::Shim { names_hooks: true, .. });
+    let names_hooks =
+        |one: &&Standing| matches!(one.what, FoundHookFile::Shim { names_hooks: true, .. });
     // Where the shims name the hooks, those are not the ones that are found here.
     if !shims.is_empty() && !shims.iter().any(names_hooks) {
         about_missing(&folder, &wanted, findings);
@@ -70,7 +71,7 @@ impl Standing {
     /// Whether it asks hookrun: by a shim, by one that its manager runs, or by a line in a hook of
     /// husky.
     fn asks(&self) -> bool {
-        let is_shim = matches!(self.what, What::Shim { program: Some(_), .. });
+        let is_shim = matches!(self.what, FoundHookFile::Shim { program: Some(_), .. });
         is_shim || self.is_run_by_manager() || self.asks_by_husky
     }
 
@@ -81,7 +82,7 @@ impl Standing {
     }
 
     fn is_run_by_manager(&self) -> bool {
-        self.what == What::Foreign && self.aside.iter().any(|(_, runs)| *runs)
+        self.what == FoundHookFile::Foreign && self.aside.iter().any(|(_, runs)| *runs)
     }
 }
 
@@ -106,11 +107,11 @@ impl Folder {
 /// Shims that a manager of hooks has put aside.
 fn about_aside(one: &Standing, findings: &mut Findings) {
     let name = one.hook.name;
-    let is_shim = matches!(one.what, What::Shim { .. });
+    let is_shim = matches!(one.what, FoundHookFile::Shim { .. });
     for (file, runs) in &one.aside {
         let cause = match (runs, is_shim) {
             (true, true) => format!("`{name}` runs hookrun too: every hook runs twice"),
-            (true, false) if one.what == What::Foreign => continue,
+            (true, false) if one.what == FoundHookFile::Foreign => continue,
             (true | false, _) => "nothing runs this shim any more".to_string(),
         };
         findings.add(file, warning(cause, AGAIN));
@@ -126,7 +127,7 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     let name = one.hook.name;
     about_aside(one, findings);
     if let Some((kept, would_run)) = &one.kept {
-        if !matches!(one.what, What::Shim { .. }) {
+        if !matches!(one.what, FoundHookFile::Shim { .. }) {
             let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
             findings.add(kept, warning(cause, one.cure_of_both(kept)));
         } else if !would_run {
@@ -134,7 +135,7 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
             findings.add(kept, warning(cause, format!("`chmod +x {}`", kept.display())));
         }
     }
-    let What::Shim { is_executable, program, .. } = &one.what else { return };
+    let FoundHookFile::Shim { is_executable, program, .. } = &one.what else { return };
     if !is_executable {
         let cure = format!("`chmod +x {}`", one.file.display());
         findings.add(&one.file, error("it may not be executed: git passes over it", cure));
@@ -162,17 +163,17 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
 }
 
 /// Hooks that want a hook of git in whose place there is no shim.
-fn about_missing(folder: &Folder, wanted: &Wanted, findings: &mut Findings) {
+fn about_missing(folder: &Folder, wanted: &HooksByEvent, findings: &mut Findings) {
     for one in folder.hooks.iter().filter(|one| !one.asks()) {
         let Some(bound) = wanted.bound(one.hook.event) else { continue };
         let names = quoted(&bound.hooks);
         let what = match one.what {
-            What::Foreign => "is not hookrun's",
-            What::Nothing | What::Shim { .. } => "does not ask hookrun",
+            FoundHookFile::Foreign => "is not hookrun's",
+            FoundHookFile::Nothing | FoundHookFile::Shim { .. } => "does not ask hookrun",
         };
         let cause = format!("`{}` {what}: {names} does not run", one.hook.name);
         let cure = match (&one.kept, &one.what) {
-            (Some((kept, _)), What::Foreign) => one.cure_of_both(kept),
+            (Some((kept, _)), FoundHookFile::Foreign) => one.cure_of_both(kept),
             (Some(_) | None, _) => folder.again().to_string(),
         };
         findings.add(&one.file, error(cause, cure));

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::config::{Environment, Problem, Severity};
 use toml::de::DeTable;
 
-use super::{Finding, error, never, own, warning};
+use super::{DoctorFinding, error, never, own, warning};
 use crate::cli::args::SettingsScope;
-use crate::cli::install::edit::{Document, EditError, Found, HOOKS};
+use crate::cli::install::edit::{Document, EditError, HOOKS, SettingsEntry};
 use crate::cli::install::files::Target;
-use crate::cli::install::hosts::{Beside, Form, Host, Row, Settings};
+use crate::cli::install::hosts::{Beside, FileKind, HostEventRow, InstallHost, SettingsShape};
 use crate::cli::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::install::{shim, value};
 
@@ -26,7 +26,7 @@ pub(super) struct Installed {
     /// What it was installed for; `None` for a file that `install` never writes.
     pub(super) scope: Option<SettingsScope>,
     pub(super) path: PathBuf,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<InstalledEvent>,
     /// What the hooks call, each once.
     pub(super) programs: BTreeSet<String>,
     /// The PATH that the file sets for what the host starts.
@@ -35,22 +35,22 @@ pub(super) struct Installed {
 
 /// An event that the host tells hookrun.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct InstalledEvent {
     /// The host's name for it.
     pub(super) name: String,
     /// How long the host waits, if that is said.
     pub(super) limit: Option<Duration>,
 }
 
-impl Event {
-    pub(super) fn is(&self, row: &Row) -> bool {
+impl InstalledEvent {
+    pub(super) fn is(&self, row: &HostEventRow) -> bool {
         self.name == row.name
     }
 }
 
 /// Looks into a file. Nothing is installed where there is none, or none that can be read.
 pub(super) fn into(
-    host: &Host,
+    host: &InstallHost,
     scope: SettingsScope,
     path: &Path,
     env: &Environment,
@@ -62,14 +62,15 @@ pub(super) fn into(
     };
     let place = format!("{} scope", scope.name());
     match host.form {
-        Form::Settings(settings) => {
-            let (installed, problems) = Settled { host, settings, path, place }.read(&text, env);
+        FileKind::Settings(settings) => {
+            let (installed, problems) =
+                SettingsFile { host, settings, path, place }.read(&text, env);
             (installed.map(|one| Installed { scope: Some(scope), ..one }), problems)
         }
-        Form::Plugin => {
+        FileKind::Plugin => {
             let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
             let events = plugin.events.into_iter();
-            let events = events.map(|name| Event { name, limit: None }).collect();
+            let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
             let (path, programs) = (path.to_path_buf(), BTreeSet::from([plugin.program]));
             let scope = Some(scope);
             let installed = Installed { place, scope, path, events, programs, search: None };
@@ -80,12 +81,12 @@ pub(super) fn into(
 
 /// Looks into the files that the host reads beside this one.
 pub(super) fn beside(
-    host: &Host,
+    host: &InstallHost,
     scope: SettingsScope,
     path: &Path,
     env: &Environment,
 ) -> Vec<(Option<Installed>, Vec<Problem>)> {
-    let Form::Settings(settings) = host.form else { return Vec::new() };
+    let FileKind::Settings(settings) = host.form else { return Vec::new() };
     let is_read = |beside: &&Beside| beside.is_of_user || scope == SettingsScope::Project;
     let look = |beside: &Beside| {
         let path = path.with_file_name(beside.file);
@@ -101,7 +102,7 @@ pub(super) fn beside(
         let place = format!("`{}` of {} scope", beside.file, scope.name());
         match text {
             Ok(text) => {
-                let settled = Settled { host, settings, path: &path, place };
+                let settled = SettingsFile { host, settings, path: &path, place };
                 settled.read(&text, env)
             }
             Err(finding) => (None, vec![finding.in_file(&path, None)]),
@@ -111,7 +112,7 @@ pub(super) fn beside(
 }
 
 /// What is in a file; `None` where there is none.
-fn text_of(path: &Path) -> Result<Option<String>, Finding> {
+fn text_of(path: &Path) -> Result<Option<String>, DoctorFinding> {
     Target::read(path).map(|target| target.text).map_err(|failure| {
         let cure = failure.help.unwrap_or_else(|| "make it a file that may be read".into());
         error(failure.message, cure)
@@ -119,7 +120,7 @@ fn text_of(path: &Path) -> Result<Option<String>, Finding> {
 }
 
 /// The hooks of a TOML file, as JSON: the lists in its table `hooks`.
-fn hooks_of_toml(text: &str) -> Result<String, Finding> {
+fn hooks_of_toml(text: &str) -> Result<String, DoctorFinding> {
     let document = DeTable::parse(text).map_err(|wrong| {
         error(format!("does not parse: {}", wrong.message()), "correct it; it was not touched")
     })?;
@@ -133,20 +134,20 @@ fn hooks_of_toml(text: &str) -> Result<String, Finding> {
 }
 
 /// A settings file of a host.
-struct Settled<'a> {
-    host: &'a Host,
-    settings: Settings,
+struct SettingsFile<'a> {
+    host: &'a InstallHost,
+    settings: SettingsShape,
     path: &'a Path,
     place: String,
 }
 
-impl Settled<'_> {
+impl SettingsFile<'_> {
     /// What its text says about hookrun, and what is wrong with it.
     fn read(self, text: &str, env: &Environment) -> (Option<Installed>, Vec<Problem>) {
-        let Settled { host, settings, path, place } = self;
-        let problem = |finding: Finding, at| finding.in_file(path, at);
+        let SettingsFile { host, settings, path, place } = self;
+        let problem = |finding: DoctorFinding, at| finding.in_file(path, at);
         let unreadable = |wrong: EditError, severity| {
-            let finding = Finding { severity, cause: wrong.cause, cure: Some(wrong.cure) };
+            let finding = DoctorFinding { severity, cause: wrong.cause, cure: Some(wrong.cure) };
             problem(finding, wrong.at)
         };
         let document = match Document::read(text, settings) {
@@ -168,11 +169,12 @@ impl Settled<'_> {
         let idle = hooks.iter().filter_map(|hook| never::fires(hook, host));
         problems.extend(units.chain(idle).map(|finding| problem(finding, None)));
         let is_own = |text: &str| is_own(text, host, env);
-        let own: Vec<&Found> =
+        let own: Vec<&SettingsEntry> =
             hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
         let is_other = |command: &&str| !is_own(command) && runs_hookrun(command, env);
-        let other = |hook: &Found| hook.command.as_deref().filter(is_other).map(str::to_string);
-        let others: Vec<(String, &Found)> =
+        let other =
+            |hook: &SettingsEntry| hook.command.as_deref().filter(is_other).map(str::to_string);
+        let others: Vec<(String, &SettingsEntry)> =
             hooks.iter().filter_map(|hook| Some((other(hook)?, hook))).collect();
         let is_asked = !(own.is_empty() && others.is_empty());
         problems.extend(others.into_iter().map(|(command, hook)| {
@@ -193,9 +195,11 @@ impl Settled<'_> {
             let found = own::problems(hook, host, settings);
             problems.extend(found.into_iter().map(|finding| problem(finding, None)));
         }
+        let limit = |hook: &SettingsEntry| own::limit(hook, settings);
         let event =
-            |hook: &&Found| Event { name: hook.event.clone(), limit: own::limit(hook, settings) };
-        let program = |hook: &&Found| Some(call_of(hook.command.as_deref()?, host)?.program);
+            |hook: &&SettingsEntry| InstalledEvent { name: hook.event.clone(), limit: limit(hook) };
+        let program =
+            |hook: &&SettingsEntry| Some(call_of(hook.command.as_deref()?, host)?.program);
         let programs = own.iter().filter_map(program).collect();
         let events = own.iter().map(event).collect();
         let (path, search) = (path.to_path_buf(), document.search());
@@ -204,7 +208,11 @@ impl Settled<'_> {
 }
 
 /// A time that was hardly meant in the unit of the host.
-fn unit_mistake(hook: &Found, host: &Host, settings: Settings) -> Option<Finding> {
+fn unit_mistake(
+    hook: &SettingsEntry,
+    host: &InstallHost,
+    settings: SettingsShape,
+) -> Option<DoctorFinding> {
     let key = settings.timeout.key;
     let written = hook.keys.get(key)?.as_f64()?;
     let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);

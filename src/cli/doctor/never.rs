@@ -1,17 +1,17 @@
 //! Hooks in a host's settings, anybody's, that can never fire there.
 
-use crate::dialects::tools::Sort;
+use crate::dialects::tools::ToolSort;
 use crate::dialects::{self, DialectEvent};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
 use regex::Regex;
 
-use super::{Finding, warning};
-use crate::cli::install::edit::Found;
-use crate::cli::install::hosts::{Form, Host, Matchers};
+use super::{DoctorFinding, warning};
+use crate::cli::install::edit::SettingsEntry;
+use crate::cli::install::hosts::{FileKind, InstallHost, Matchers};
 
 /// Why a hook never fires, if that is certain as far as hookrun knows the host.
-pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
+pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFinding> {
     let dialect = dialects::find(host.name)?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
         let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
@@ -25,7 +25,7 @@ pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
     if host.matchers == Matchers::Otherwise {
         return None;
     }
-    let shell = dialect.tools.rows.iter().find(|tool| tool.sort == Sort::Shell)?;
+    let shell = dialect.tools.rows.iter().find(|tool| tool.sort == ToolSort::Shell)?;
     if !catalog::find(row.event).is_some_and(|spec| spec.carries("toolName")) {
         return None;
     }
@@ -53,13 +53,13 @@ pub(super) fn fires(hook: &Found, host: &Host) -> Option<Finding> {
 
 /// Whether the host takes the name for this event: letter by letter, but that one that sends no names
 /// has each event under a PascalCase one as well.
-fn is_of(name: &str, row: &DialectEvent, host: &Host) -> bool {
+fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
     let is_pascal = || match host.form {
-        Form::Settings(settings) => {
+        FileKind::Settings(settings) => {
             let rest = |name: &str| name.get(1..).map(str::to_string);
             settings.names_event && row.is_called(name) && rest(name) == rest(row.name)
         }
-        Form::Plugin => false,
+        FileKind::Plugin => false,
     };
     row.name == name || row.aliases.contains(&name) || is_pascal()
 }

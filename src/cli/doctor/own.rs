@@ -7,14 +7,18 @@ use crate::dialects::Wait;
 use crate::engine::hook::duration_text;
 use serde_json::Value;
 
-use super::{Finding, error, warning};
-use crate::cli::install::edit::Found;
-use crate::cli::install::hosts::{Host, Row, Settings};
+use super::{DoctorFinding, error, warning};
+use crate::cli::install::edit::SettingsEntry;
+use crate::cli::install::hosts::{HostEventRow, InstallHost, SettingsShape};
 use crate::cli::install::narrowing::narrowed;
-use crate::cli::install::program::{Call, call_of};
+use crate::cli::install::program::{InstalledCommand, call_of};
 
 /// What is wrong with a hook that asks hookrun.
-pub(super) fn problems(hook: &Found, host: &Host, settings: Settings) -> Vec<Finding> {
+pub(super) fn problems(
+    hook: &SettingsEntry,
+    host: &InstallHost,
+    settings: SettingsShape,
+) -> Vec<DoctorFinding> {
     let row = host.rows().into_iter().find(|row| row.name == hook.event);
     let call = hook.command.as_deref().and_then(|command| call_of(command, host));
     let (Some(row), Some(call)) = (row, call) else { return Vec::new() };
@@ -23,7 +27,7 @@ pub(super) fn problems(hook: &Found, host: &Host, settings: Settings) -> Vec<Fin
         unguarded(&call, &row, host, settings),
         too_late(hook, &call, &row, host, settings),
     ];
-    let mut problems: Vec<Finding> = found.into_iter().flatten().collect();
+    let mut problems: Vec<DoctorFinding> = found.into_iter().flatten().collect();
     problems.extend(narrowed(hook).into_iter().map(|why| {
         let cause = format!("hookrun's hook for {} was changed: {why}", row.name);
         let finding = if row.is_closed { error } else { warning };
@@ -33,7 +37,7 @@ pub(super) fn problems(hook: &Found, host: &Host, settings: Settings) -> Vec<Fin
 }
 
 /// How long the host waits for a hook, if it says so.
-pub(super) fn limit(hook: &Found, settings: Settings) -> Option<Duration> {
+pub(super) fn limit(hook: &SettingsEntry, settings: SettingsShape) -> Option<Duration> {
     let written = hook.keys.get(settings.timeout.key)?.as_f64()?;
     #[expect(clippy::cast_precision_loss, reason = "it is 1 or 1000")]
     let seconds = written / settings.timeout.per_second as f64;
@@ -42,12 +46,12 @@ pub(super) fn limit(hook: &Found, settings: Settings) -> Option<Duration> {
 
 /// A hook that the host does not wait for as long as hookrun takes to refuse.
 fn too_late(
-    hook: &Found,
-    call: &Call,
-    row: &Row,
-    host: &Host,
-    settings: Settings,
-) -> Option<Finding> {
+    hook: &SettingsEntry,
+    call: &InstalledCommand,
+    row: &HostEventRow,
+    host: &InstallHost,
+    settings: SettingsShape,
+) -> Option<DoctorFinding> {
     let usual = row.wait?;
     let written = limit(hook, settings);
     let longest = usual.longest.unwrap_or(Duration::MAX);
@@ -66,7 +70,12 @@ fn too_late(
 }
 
 /// A hook for a gate without the host's switch to refuse on failures.
-fn open_end(hook: &Found, row: &Row, host: &Host, settings: Settings) -> Option<Finding> {
+fn open_end(
+    hook: &SettingsEntry,
+    row: &HostEventRow,
+    host: &InstallHost,
+    settings: SettingsShape,
+) -> Option<DoctorFinding> {
     let (key, value) = settings.closed.filter(|_| row.is_closed)?;
     if hook.keys.get(key) == Some(&value.json()) {
         return None;
@@ -78,7 +87,12 @@ fn open_end(hook: &Found, row: &Row, host: &Host, settings: Settings) -> Option<
 
 /// A command that an older hookrun wrote: nothing blocks if hookrun is missing or killed, unless
 /// the host's own switch does.
-fn unguarded(call: &Call, row: &Row, host: &Host, settings: Settings) -> Option<Finding> {
+fn unguarded(
+    call: &InstalledCommand,
+    row: &HostEventRow,
+    host: &InstallHost,
+    settings: SettingsShape,
+) -> Option<DoctorFinding> {
     if !row.is_guarded || call.is_guarded {
         return None;
     }

@@ -7,19 +7,19 @@ use crate::config::Environment;
 use crate::engine::exec::{child, command};
 use crate::engine::hook::Handler;
 
-use super::{Finding, error, warning};
-use crate::cli::install::hosts::Host;
+use super::{DoctorFinding, error, warning};
+use crate::cli::install::hosts::InstallHost;
 use crate::cli::install::program::{PROBE_LIMIT, found_by};
 
 /// What is wrong with `program`, as `host` would call it, with this PATH where its settings set
 /// one.
 pub(super) fn problem_of(
     program: &str,
-    host: &Host,
+    host: &InstallHost,
     search: Option<&str>,
     project: &Path,
     env: &Environment,
-) -> Option<Finding> {
+) -> Option<DoctorFinding> {
     let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
     let is_path = program.contains('/');
     let found = if is_path {
@@ -57,7 +57,7 @@ pub(super) fn problem_at(
     again: &str,
     project: &Path,
     env: &Environment,
-) -> Option<Finding> {
+) -> Option<DoctorFinding> {
     let real = path.canonicalize().unwrap_or(path);
     if env.program.as_ref().and_then(|own| own.canonicalize().ok()).as_ref() == Some(&real) {
         return None;

@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::look::Installed;
 use super::{Findings, error};
 use crate::cli::args::SettingsScope;
-use crate::cli::install::hosts::{Asking, Host};
+use crate::cli::install::hosts::{Asking, InstallHost};
 use crate::cli::install::path_of;
 use crate::cli::install::program::is_own;
 use crate::cli::install::value;
 
 /// Looks for it where hookrun is installed into `host`.
 pub(super) fn look(
-    host: &'static Host,
+    host: &'static InstallHost,
     installed: &[Installed],
     config: &Config,
     env: &Environment,
@@ -60,7 +60,7 @@ pub(super) fn look(
 }
 
 /// The files that may have a switch, those that decide first in front.
-fn files(host: &Host, config: &Config, env: &Environment) -> Vec<PathBuf> {
+fn files(host: &InstallHost, config: &Config, env: &Environment) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for scope in SettingsScope::ALL {
         let Some(path) = path_of(host, scope, &config.project, env) else { continue };

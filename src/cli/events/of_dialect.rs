@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{BOLD, DIM};
 use crate::cli::args::{EventsArgs, TextFormat};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
 /// Shows the events of `dialect`.
 pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
@@ -23,7 +23,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
             None => format!("its events are {}", dialect.names().join(", ")),
         };
         let cause = format!("`{name}` is no event of {}", dialect.name);
-        return Err(Failure::with_help(cause, help));
+        return Err(CommandFailure::with_help(cause, help));
     }
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {
@@ -38,7 +38,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
         }
         (TextFormat::Human, None) => table(dialect, &bindings, out)?,
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 fn table(dialect: &Dialect, bindings: &[Binding], out: &mut dyn Write) -> Result<()> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::hosts::{Comments, Row, Settings};
+use super::hosts::{Comments, HostEventRow, SettingsShape};
 use super::narrowing::narrowed;
 use super::program::GUARD;
 
@@ -46,7 +46,7 @@ pub(crate) struct EditError {
 
 /// One hook of a settings file, hookrun's own or anybody's.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct SettingsEntry {
     /// The host's name for the event.
     pub(crate) event: String,
     /// Its keys and values.
@@ -63,7 +63,7 @@ pub(crate) struct Document {
     root: CstRootNode,
     /// The text that was read.
     source: String,
-    settings: Settings,
+    settings: SettingsShape,
 }
 
 impl Document {
@@ -71,7 +71,7 @@ impl Document {
     ///
     /// # Errors
     /// When the host could not read it, or its hooks have another shape.
-    pub(crate) fn read(text: &str, settings: Settings) -> Result<Document, EditError> {
+    pub(crate) fn read(text: &str, settings: SettingsShape) -> Result<Document, EditError> {
         let bare = unmarked(text);
         let body = if bare.trim().is_empty() { "{}\n" } else { bare };
         let root = CstRootNode::parse(body, &RELAXED).map_err(unreadable)?;
@@ -153,12 +153,12 @@ impl Document {
     }
 
     /// Every hook in the order of the text.
-    pub(crate) fn hooks(&self) -> Vec<Found> {
+    pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
         self.handlers().into_iter().map(|(event, handler)| self.found(&event, &handler)).collect()
     }
 
-    fn found(&self, event: &str, handler: &CstObject) -> Found {
-        Found {
+    fn found(&self, event: &str, handler: &CstObject) -> SettingsEntry {
+        SettingsEntry {
             event: event.to_string(),
             command: self.command(handler),
             matcher: self.matcher(handler),
@@ -173,7 +173,7 @@ impl Document {
     /// hookrun's, which `is_own` tells by the command. What is right already stays.
     pub(crate) fn with(
         &self,
-        rows: &[Row],
+        rows: &[HostEventRow],
         command: &str,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
@@ -325,7 +325,7 @@ impl Document {
         self.root.object_value()?.object_value(HOOKS)
     }
 
-    fn entry(&self, row: &Row, command: &str) -> Vec<(String, CstInputValue)> {
+    fn entry(&self, row: &HostEventRow, command: &str) -> Vec<(String, CstInputValue)> {
         entry(self.settings, row, command)
             .into_iter()
             .map(|(key, value)| {
@@ -395,7 +395,11 @@ fn stray(place: &str, entry: &CstNode) -> Option<String> {
 }
 
 /// A hook of hookrun's for an event, key by key.
-pub(crate) fn entry(settings: Settings, row: &Row, command: &str) -> Vec<(String, Value)> {
+pub(crate) fn entry(
+    settings: SettingsShape,
+    row: &HostEventRow,
+    command: &str,
+) -> Vec<(String, Value)> {
     let mut command = command.to_string();
     if settings.names_event {
         command.push_str(&format!(" {}", row.name));

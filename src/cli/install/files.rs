@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Environment;
 use crate::engine::session;
 
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 
 /// A host's file, whether it is there or not.
 #[derive(Debug)]
@@ -28,14 +28,15 @@ impl Target {
     /// When there is something that is not a text file, or that may not be read.
     pub(crate) fn read(path: &Path) -> Result<Target> {
         let shown = path.display();
-        let cannot = |error: io::Error| Failure::new(format!("cannot read `{shown}`: {error}"));
+        let cannot =
+            |error: io::Error| CommandFailure::new(format!("cannot read `{shown}`: {error}"));
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
                 return Ok(Target { path: path.into(), real: path.into(), text: None });
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Failure::with_help(
+                return Err(CommandFailure::with_help(
                     format!("`{shown}` is a link to nothing"),
                     "make the file that it leads to, or remove the link",
                 ));
@@ -43,7 +44,7 @@ impl Target {
             Err(error) => return Err(cannot(error)),
         };
         if !real.is_file() {
-            return Err(Failure::with_help(
+            return Err(CommandFailure::with_help(
                 format!("`{shown}` is not a file"),
                 "move it away, or install for the other --scope",
             ));
@@ -53,7 +54,10 @@ impl Target {
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
             let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
             let place = format!("{shown}:{line}:{column}");
-            Failure::with_help(format!("{place}: is not UTF-8"), "correct it; it was not touched")
+            CommandFailure::with_help(
+                format!("{place}: is not UTF-8"),
+                "correct it; it was not touched",
+            )
         })?;
         Ok(Target { path: path.into(), real, text: Some(text) })
     }
@@ -65,7 +69,8 @@ impl Target {
     /// When the file is read-only, has changed since it was read, or cannot be written.
     pub(crate) fn replace(&self, text: &str) -> Result<Vec<PathBuf>> {
         let shown = self.path.display();
-        let cannot = |error: io::Error| Failure::new(format!("cannot write `{shown}`: {error}"));
+        let cannot =
+            |error: io::Error| CommandFailure::new(format!("cannot write `{shown}`: {error}"));
         self.check()?;
         let folder = self.real.parent().unwrap_or(Path::new("/"));
         let missing = folder.ancestors().take_while(|folder| !folder.exists());
@@ -92,7 +97,7 @@ impl Target {
     pub(crate) fn remove(&self, folders: &[PathBuf]) -> Result<()> {
         self.check()?;
         fs::remove_file(&self.path).map_err(|error| {
-            Failure::new(format!("cannot remove `{}`: {error}", self.path.display()))
+            CommandFailure::new(format!("cannot remove `{}`: {error}", self.path.display()))
         })?;
         for folder in folders.iter().rev() {
             // One that somebody else uses meanwhile is not empty, and stays.
@@ -107,13 +112,13 @@ impl Target {
         let Ok(meta) = self.real.metadata() else { return Ok(()) };
         // Replacing a file asks for no permission of the file itself.
         if meta.mode() & 0o200 == 0 {
-            return Err(Failure::with_help(
+            return Err(CommandFailure::with_help(
                 format!("`{shown}` is read-only"),
                 format!("`chmod u+w {shown}` if it is yours to change"),
             ));
         }
         if fs::read(&self.real).ok().as_deref() != self.text.as_deref().map(str::as_bytes) {
-            return Err(Failure::with_help(
+            return Err(CommandFailure::with_help(
                 format!("`{shown}` was changed meanwhile"),
                 "try again; it was not touched",
             ));
@@ -139,14 +144,14 @@ impl Target {
 
 /// What is kept about a file that hookrun was installed into, in hookrun's own state folder.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct InstallRecord {
     root: PathBuf,
     folder: PathBuf,
 }
 
 /// What a record says.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct FileBackup {
     /// The text before hookrun came; `None` for no file.
     pub(crate) before: Option<String>,
     /// The text that hookrun left.
@@ -159,18 +164,18 @@ const BEFORE: &str = "before";
 const AFTER: &str = "after";
 const FOLDERS: &str = "folders";
 
-impl Record {
+impl InstallRecord {
     /// The record of a file.
-    pub(crate) fn of(target: &Target, env: &Environment) -> Record {
+    pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
         let root = env.state_root();
         let folder = root.join("installed").join(name_for(&target.real));
-        Record { root, folder }
+        InstallRecord { root, folder }
     }
 
     /// What it says, if there is one.
-    pub(crate) fn kept(&self) -> Option<Kept> {
+    pub(crate) fn kept(&self) -> Option<FileBackup> {
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
-        Some(Kept {
+        Some(FileBackup {
             before: read(BEFORE),
             after: read(AFTER)?,
             folders: read(FOLDERS)?.lines().map(PathBuf::from).collect(),
@@ -232,8 +237,8 @@ impl Record {
         fs::write(self.folder.join(name), text).map_err(|error| self.cannot(&error))
     }
 
-    fn cannot(&self, error: &io::Error) -> Failure {
-        Failure::with_help(
+    fn cannot(&self, error: &io::Error) -> CommandFailure {
+        CommandFailure::with_help(
             format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
             "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
         )

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::discover::{DROP_INS, MANIFEST};
-use crate::config::{Config, Environment, Scope};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GIT_HOOKS, Presence};
 use crate::engine::exec::child;
 use crate::engine::hook::Hook;
@@ -21,11 +21,11 @@ use crate::engine::registry::Registry;
 
 use super::program;
 use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::run::choice;
-use change::{Act, Change, carry_out, plan_removal, plan_write, say};
+use change::{FileChange, ShimChange, carry_out, plan_removal, plan_write, say};
 use managers::{husky_folder, husky_line};
-use shim::{Before, Shim};
+use shim::{FirstHook, Shim};
 
 /// How long git may take for one question about its configuration.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +35,7 @@ const OWN_FOLDER: &str = "hookrun";
 
 /// Where shims belong.
 #[derive(Debug)]
-struct Place {
+struct ShimFolder {
     /// The folder of hooks.
     hooks: PathBuf,
     /// The folder in which git runs them: the worktree, or a bare repository.
@@ -63,7 +63,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         let asks = registry.has(hook.event) || (is_plain && args.all_events);
         let is_gate =
             crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks);
-        let before = if place.is_ours { Before::OfRepository } else { Before::Kept };
+        let before = if place.is_ours { FirstHook::OfRepository } else { FirstHook::Kept };
         let shim = Shim { hook, is_gate, program: &program, options: &options, asks, before };
         // A folder for all repositories must pass on what it has taken the place of.
         let is_needed = asks || (place.is_ours && hook.presence != Presence::Replaces);
@@ -75,9 +75,9 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
         && !args.all_events
-        && !changes.iter().any(|change| matches!(change.act, Act::Remove { .. }))
+        && !changes.iter().any(|change| matches!(change.act, FileChange::Remove { .. }))
     {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "no hook is configured for an event of git",
             "put one into hooks.d/commit.pre/, or give --all-events to ask for every event",
         ));
@@ -91,7 +91,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             configure(&["config", "--global", "core.hooksPath"], Some(&place.hooks))?;
         }
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// `hookrun uninstall git`.
@@ -112,22 +112,23 @@ pub(super) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     } else if changes.is_empty() {
         writeln!(out, "nothing of hookrun is in {}", place.hooks.display())?;
     }
-    Ok(Exit::Yes)
+    Ok(ExitStatus::Yes)
 }
 
 /// The folder of hooks of a repository, or of all of them.
-fn find_place(scope: SettingsScope, env: &Environment, is_to_write: bool) -> Result<Place> {
+fn find_place(scope: SettingsScope, env: &Environment, is_to_write: bool) -> Result<ShimFolder> {
     match scope {
         SettingsScope::Project => find_repository(env, is_to_write),
         SettingsScope::User => {
             let set =
                 ask(&env.cwd, &["config", "--global", "--type=path", "--get", "core.hooksPath"])?;
             let own = env.config_home.as_ref().map(|home| home.join(OWN_FOLDER).join("git-hooks"));
-            let own = own.ok_or_else(|| Failure::with_help(env.why_no_home(), "set HOME to it"))?;
+            let own =
+                own.ok_or_else(|| CommandFailure::with_help(env.why_no_home(), "set HOME to it"))?;
             let hooks = set.clone().map_or_else(|| own.clone(), |set| env.cwd.join(set));
             let is_ours = hooks == own;
             let is_new = set.is_none();
-            Ok(Place { hooks, base: env.cwd.clone(), is_ours, is_new, passed_over: None })
+            Ok(ShimFolder { hooks, base: env.cwd.clone(), is_ours, is_new, passed_over: None })
         }
     }
 }
@@ -140,20 +141,20 @@ fn find_base(env: &Environment) -> Result<PathBuf> {
         None => ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?,
     };
     base.map(PathBuf::from).ok_or_else(|| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("`{}` is in no git repository", env.cwd.display()),
             "change into one, or give --scope global",
         )
     })
 }
 
-fn find_repository(env: &Environment, is_to_write: bool) -> Result<Place> {
+fn find_repository(env: &Environment, is_to_write: bool) -> Result<ShimFolder> {
     let base = find_base(env)?;
     let scope = ask(&base, &["config", "--show-scope", "--get", "core.hooksPath"])?;
     let scope = scope.unwrap_or_default().to_string_lossy().into_owned();
     let is_shared = ["global", "system"].iter().any(|shared| scope.starts_with(shared));
     if is_shared && is_to_write {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "core.hooksPath is set for all repositories, so this one cannot have its own hooks",
             "give --scope global; or set core.hooksPath for this repository first",
         ));
@@ -161,7 +162,7 @@ fn find_repository(env: &Environment, is_to_write: bool) -> Result<Place> {
     let path = |words: &[&str]| -> Result<PathBuf> {
         let path = ask(&base, words)?;
         path.map(|path| base.join(path))
-            .ok_or_else(|| Failure::new("git does not say where its hooks are"))
+            .ok_or_else(|| CommandFailure::new("git does not say where its hooks are"))
     };
     let usual = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?.join("hooks");
     // The folder of all repositories is no business of this one.
@@ -170,25 +171,27 @@ fn find_repository(env: &Environment, is_to_write: bool) -> Result<Place> {
         false => path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?,
     };
     let passed_over = (usual != hooks).then_some(usual);
-    Ok(Place { hooks, base, is_ours: false, is_new: false, passed_over })
+    Ok(ShimFolder { hooks, base, is_ours: false, is_new: false, passed_over })
 }
 
 /// What goes from the folder that git passes over.
-fn passed_over(place: &Place) -> Result<Vec<Change>> {
+fn passed_over(place: &ShimFolder) -> Result<Vec<ShimChange>> {
     let mut changes = Vec::new();
     for (folder, hook) in
         place.passed_over.iter().flat_map(|it| GIT_HOOKS.iter().map(move |hook| (it, hook)))
     {
         // A hook that somebody put aside there is not ours to bring back without a shim.
         let removal = plan_removal(folder, hook)?;
-        changes.extend(removal.into_iter().filter(|it| matches!(it.act, Act::Remove { .. })));
+        changes
+            .extend(removal.into_iter().filter(|it| matches!(it.act, FileChange::Remove { .. })));
     }
     Ok(changes)
 }
 
 /// That husky writes its folder anew, and the line that stays.
-fn about_husky(place: &Place, changes: &[Change], out: &mut dyn Write) -> Result<()> {
-    let is_written = |one: &&Change| matches!(one.act, Act::Write { .. } | Act::Stay);
+fn about_husky(place: &ShimFolder, changes: &[ShimChange], out: &mut dyn Write) -> Result<()> {
+    let is_written =
+        |one: &&ShimChange| matches!(one.act, FileChange::Write { .. } | FileChange::Stay);
     let Some(folder) = husky_folder(&place.hooks) else { return Ok(()) };
     for change in changes.iter().filter(is_written) {
         let (name, file) = (change.hook.name, folder.join(change.hook.name));
@@ -219,7 +222,7 @@ fn find_source(args: &InstallArgs, env: &Environment) -> Result<SourceArgs> {
     source.hooks = folders.filter(|folder| has_hooks(folder)).collect();
     if source.hooks.is_empty() {
         let own = own.unwrap_or_default();
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             "no hook is configured for all repositories",
             format!("put hooks into {}/hooks.d/, or name a folder: --hooks DIR", own.display()),
         ));
@@ -232,11 +235,11 @@ fn has_hooks(folder: &Path) -> bool {
 }
 
 /// The hooks that will be found where git runs the shims.
-fn find_hooks(source: &SourceArgs, env: &Environment, place: &Place) -> Result<Registry> {
+fn find_hooks(source: &SourceArgs, env: &Environment, place: &ShimFolder) -> Result<Registry> {
     let there = Environment { cwd: place.base.clone(), cwd_problem: None, ..env.clone() };
-    let config = Config::load(&choice(source, env, git::NAME), &there, Scope::All);
+    let config = Config::load(&choice(source, env, git::NAME), &there, ConfigScope::All);
     match config.complaint() {
-        Some(complaint) => Err(Failure::new(complaint)),
+        Some(complaint) => Err(CommandFailure::new(complaint)),
         None => {
             let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
             Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
@@ -250,7 +253,7 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
     let named = source.hooks.iter().map(|path| ("--hooks", path));
     for (option, path) in named.chain(source.settings.iter().map(|path| ("--settings", path))) {
         let text = path.to_str().ok_or_else(|| {
-            Failure::new(format!("`{}` is not UTF-8, which a shim must be", path.display()))
+            CommandFailure::new(format!("`{}` is not UTF-8, which a shim must be", path.display()))
         })?;
         words.push_str(&format!(" {option} {}", shell_words::quote(text)));
     }
@@ -268,8 +271,9 @@ fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     let mut arguments = vec![OsString::from("-C"), folder.into()];
     arguments.extend(words.iter().map(OsString::from));
     let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
-    let asked = asked.map_err(|error| Failure::new(format!("git cannot be run: {error}")))?;
-    let output = asked.ok_or_else(|| Failure::new("git did not answer within 10s"))?;
+    let asked =
+        asked.map_err(|error| CommandFailure::new(format!("git cannot be run: {error}")))?;
+    let output = asked.ok_or_else(|| CommandFailure::new("git did not answer within 10s"))?;
     let mut answer = output.stdout;
     if answer.last() == Some(&b'\n') {
         answer.pop();
@@ -282,13 +286,17 @@ fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
     let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
     arguments.extend(value.map(OsString::from));
     let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
-    let asked = asked.map_err(|error| Failure::new(format!("git cannot be run: {error}")))?;
+    let asked =
+        asked.map_err(|error| CommandFailure::new(format!("git cannot be run: {error}")))?;
     match asked {
         Some(output) if output.status.success() => Ok(()),
         Some(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
-            Err(Failure::new(format!("git cannot change its configuration: {}", said.trim_end())))
+            Err(CommandFailure::new(format!(
+                "git cannot change its configuration: {}",
+                said.trim_end()
+            )))
         }
-        None => Err(Failure::new("git did not answer within 10s")),
+        None => Err(CommandFailure::new("git did not answer within 10s")),
     }
 }

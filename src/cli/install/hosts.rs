@@ -16,22 +16,22 @@ use serde_json::Value;
 use super::schema::{self, Schema};
 use events::{CLAUDE, CODEX, COPILOT, CURSOR, Events, GEMINI, OPENCODE};
 
-pub(crate) use events::Row;
-pub(crate) use switches::Switch;
+pub(crate) use events::HostEventRow;
+pub(crate) use switches::HostSwitch;
 pub(crate) use trust::{Asking, Distrust};
 
 /// Every host, in the order of help and reports.
-pub(crate) const HOSTS: &[Host] = &[
-    Host {
+pub(crate) const HOSTS: &[InstallHost] = &[
+    InstallHost {
         name: "claude",
         title: "Claude Code",
         project: ".claude/settings.json",
-        user: Place::Moved {
+        user: FilePlace::Moved {
             variable: "CLAUDE_CONFIG_DIR",
             usual: ".claude",
             file: "settings.json",
         },
-        form: Form::Settings(Settings {
+        form: FileKind::Settings(SettingsShape {
             nested: true,
             versioned: false,
             command: "command",
@@ -53,12 +53,12 @@ pub(crate) const HOSTS: &[Host] = &[
         beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
         matchers: Matchers::Names,
     },
-    Host {
+    InstallHost {
         name: "codex",
         title: "Codex",
         project: ".codex/hooks.json",
-        user: Place::Moved { variable: "CODEX_HOME", usual: ".codex", file: "hooks.json" },
-        form: Form::Settings(Settings {
+        user: FilePlace::Moved { variable: "CODEX_HOME", usual: ".codex", file: "hooks.json" },
+        form: FileKind::Settings(SettingsShape {
             nested: true,
             versioned: false,
             command: "command",
@@ -89,12 +89,12 @@ pub(crate) const HOSTS: &[Host] = &[
         beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
         matchers: Matchers::Names,
     },
-    Host {
+    InstallHost {
         name: "gemini",
         title: "Gemini CLI",
         project: ".gemini/settings.json",
-        user: Place::Home(".gemini/settings.json"),
-        form: Form::Settings(Settings {
+        user: FilePlace::Home(".gemini/settings.json"),
+        form: FileKind::Settings(SettingsShape {
             nested: true,
             versioned: false,
             command: "command",
@@ -124,12 +124,12 @@ pub(crate) const HOSTS: &[Host] = &[
         beside: &[],
         matchers: Matchers::PartsOfNames,
     },
-    Host {
+    InstallHost {
         name: "cursor",
         title: "Cursor",
         project: ".cursor/hooks.json",
-        user: Place::Home(".cursor/hooks.json"),
-        form: Form::Settings(Settings {
+        user: FilePlace::Home(".cursor/hooks.json"),
+        form: FileKind::Settings(SettingsShape {
             nested: false,
             versioned: true,
             command: "command",
@@ -151,12 +151,12 @@ pub(crate) const HOSTS: &[Host] = &[
         beside: &[],
         matchers: Matchers::Otherwise,
     },
-    Host {
+    InstallHost {
         name: "copilot",
         title: "Copilot CLI",
         project: ".github/hooks/hookrun.json",
-        user: Place::Home(".copilot/hooks/hookrun.json"),
-        form: Form::Settings(Settings {
+        user: FilePlace::Home(".copilot/hooks/hookrun.json"),
+        form: FileKind::Settings(SettingsShape {
             nested: false,
             versioned: true,
             command: "bash",
@@ -181,12 +181,12 @@ pub(crate) const HOSTS: &[Host] = &[
         beside: &[],
         matchers: Matchers::Names,
     },
-    Host {
+    InstallHost {
         name: "opencode",
         title: "OpenCode",
         project: ".opencode/plugins/hookrun.js",
-        user: Place::Config("opencode/plugins/hookrun.js"),
-        form: Form::Plugin,
+        user: FilePlace::Config("opencode/plugins/hookrun.js"),
+        form: FileKind::Plugin,
         shell: "sh",
         events: OPENCODE,
         cannot: &[
@@ -209,7 +209,7 @@ pub(crate) const WAIT: Duration = Duration::from_secs(600);
 
 /// An agent program.
 #[derive(Debug)]
-pub(crate) struct Host {
+pub(crate) struct InstallHost {
     /// Its name on the command line.
     pub(crate) name: &'static str,
     /// What people call it.
@@ -217,8 +217,8 @@ pub(crate) struct Host {
     /// The file of a project, below its root.
     pub(crate) project: &'static str,
     /// The file of a user.
-    pub(crate) user: Place,
-    pub(crate) form: Form,
+    pub(crate) user: FilePlace,
+    pub(crate) form: FileKind,
     /// The shell that it starts a hook's command with, by `-c` and in its own environment.
     pub(crate) shell: &'static str,
     /// Where its events stand.
@@ -228,7 +228,7 @@ pub(crate) struct Host {
     /// What is left for a person to do, for people.
     pub(crate) must: &'static [&'static str],
     /// What switches its hooks off.
-    pub(crate) switches: &'static [Switch],
+    pub(crate) switches: &'static [HostSwitch],
     /// What a person must have accepted before it asks.
     pub(crate) trust: Option<fn(&Asking<'_>) -> Vec<Distrust>>,
     /// Another host whose files it reads as well.
@@ -262,7 +262,7 @@ pub(crate) enum Matchers {
 
 /// Where a user's file lies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum FilePlace {
     /// Below the home folder.
     Home(&'static str),
     /// In the folder that a variable names, else in the usual one below the home folder.
@@ -273,16 +273,16 @@ pub(crate) enum Place {
 
 /// What kind of file it is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Form {
+pub(crate) enum FileKind {
     /// JSON with `hooks` in it, by event.
-    Settings(Settings),
+    Settings(SettingsShape),
     /// A program of its own, which starts hookrun.
     Plugin,
 }
 
 /// The shape of a JSON file of hooks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
+pub(crate) struct SettingsShape {
     /// Hooks stand in groups with a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
     /// themselves: `[{…}]`.
     pub(crate) nested: bool,
@@ -339,7 +339,7 @@ pub(crate) enum Comments {
     Unknown,
 }
 
-impl Row {
+impl HostEventRow {
     /// How long the host is told to wait.
     pub(crate) fn told(&self) -> Duration {
         let longest = self.wait.and_then(|wait| wait.longest);
@@ -355,15 +355,15 @@ impl Row {
     }
 }
 
-impl Host {
+impl InstallHost {
     /// What it can tell hookrun, and what hookrun is installed for.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<HostEventRow> {
         self.events.rows(self.name)
     }
 }
 
 /// The host of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Host> {
+pub(crate) fn find(name: &str) -> Option<&'static InstallHost> {
     HOSTS.iter().find(|host| host.name == name)
 }
 

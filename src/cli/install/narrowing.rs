@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::edit::Found;
+use super::edit::SettingsEntry;
 
 /// A key by which a host asks a hook about fewer calls, or does not wait for it: the values that do
 /// no harm, and what the others do.
@@ -23,7 +23,7 @@ fn is_false(value: &Value) -> bool {
 }
 
 /// Why a hook of hookrun's is not asked about every call, or not heard: somebody changed it.
-pub(crate) fn narrowed(hook: &Found) -> Vec<String> {
+pub(crate) fn narrowed(hook: &SettingsEntry) -> Vec<String> {
     let matcher = hook.matcher.as_deref().filter(|it| !matches!(*it, "" | "*" | ".*"));
     let matcher = matcher.map(|it| format!("the matcher `{it}` leaves out other calls"));
     let keys = NARROWING.iter().filter_map(|(key, is_harmless, what)| {

@@ -7,8 +7,8 @@ use crate::config::Environment;
 use crate::engine::exec::child;
 use crate::engine::hook::parse_duration;
 
-use super::hosts::Host;
-use crate::cli::exit::{Failure, Result};
+use super::hosts::InstallHost;
+use crate::cli::exit::{CommandFailure, Result};
 
 /// What this program is called where PATH finds it.
 pub(crate) const NAME: &str = "hookrun";
@@ -26,7 +26,7 @@ pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
 /// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
 pub(super) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
-    let own = own.ok_or_else(|| Failure::new("cannot tell where this program is"))?;
+    let own = own.ok_or_else(|| CommandFailure::new("cannot tell where this program is"))?;
     let real = own.canonicalize().ok();
     let search = env.search.clone().unwrap_or_default();
     let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));
@@ -35,7 +35,7 @@ pub(super) fn path(env: &Environment) -> Result<String> {
     let path = found.as_ref().unwrap_or(own);
     let text = path.to_str().filter(|path| !path.contains(char::is_control));
     text.map(str::to_string).ok_or_else(|| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("`{}` cannot be written into settings", path.display()),
             "put hookrun into a folder with a plain name",
         )
@@ -43,13 +43,13 @@ pub(super) fn path(env: &Environment) -> Result<String> {
 }
 
 /// The command of the hooks that are installed.
-pub(super) fn command_line(program: &str, host: &Host) -> String {
+pub(super) fn command_line(program: &str, host: &InstallHost) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
 }
 
 /// A command that `install` writes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct InstalledCommand {
     pub(crate) program: String,
     /// Its `--budget`.
     pub(crate) budget: Option<Duration>,
@@ -58,7 +58,7 @@ pub(crate) struct Call {
 }
 
 /// What a command for `host` calls; `None` for one that `install` does not write.
-pub(crate) fn call_of(text: &str, host: &Host) -> Option<Call> {
+pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand> {
     let bare = text.strip_suffix(GUARD);
     let words = shell_words::split(bare.unwrap_or(text)).ok()?;
     let [program, run, flag, name, rest @ ..] = words.as_slice() else { return None };
@@ -73,11 +73,11 @@ pub(crate) fn call_of(text: &str, host: &Host) -> Option<Call> {
         }
         _ => return None,
     };
-    Some(Call { program: program.clone(), budget, is_guarded: bare.is_some() })
+    Some(InstalledCommand { program: program.clone(), budget, is_guarded: bare.is_some() })
 }
 
 /// Whether a command is one that `install` writes for `host`.
-pub(crate) fn is_own(text: &str, host: &Host, env: &Environment) -> bool {
+pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool {
     call_of(text, host).is_some_and(|call| {
         let path = Path::new(&call.program);
         path.file_name().is_some_and(|name| name == NAME) || env.program.as_deref() == Some(path)

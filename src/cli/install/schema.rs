@@ -8,16 +8,16 @@ use serde_json::Value;
 
 /// What a host asks of one value.
 #[derive(Debug, Clone, Copy)]
-struct Rule {
+struct SchemaRule {
     /// Where, as keys with dots; `*` is every key of an object or element of a list.
     at: &'static str,
-    is: Kind,
+    is: SchemaType,
     need: Need,
 }
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum SchemaType {
     Text,
     Flag,
     Number,
@@ -38,16 +38,16 @@ enum Need {
     MustFor(&'static [&'static str]),
 }
 
-const fn may(at: &'static str, is: Kind) -> Rule {
-    Rule { at, is, need: Need::May }
+const fn may(at: &'static str, is: SchemaType) -> SchemaRule {
+    SchemaRule { at, is, need: Need::May }
 }
 
-const fn must(at: &'static str, is: Kind) -> Rule {
-    Rule { at, is, need: Need::Must }
+const fn must(at: &'static str, is: SchemaType) -> SchemaRule {
+    SchemaRule { at, is, need: Need::Must }
 }
 
-const fn must_for(types: &'static [&'static str], at: &'static str, is: Kind) -> Rule {
-    Rule { at, is, need: Need::MustFor(types) }
+const fn must_for(types: &'static [&'static str], at: &'static str, is: SchemaType) -> SchemaRule {
+    SchemaRule { at, is, need: Need::MustFor(types) }
 }
 
 /// What a host asks of its file.
@@ -55,7 +55,7 @@ const fn must_for(types: &'static [&'static str], at: &'static str, is: Kind) ->
 pub(crate) struct Schema {
     /// The keys at the top, where the host takes no others.
     top: Option<&'static [&'static str]>,
-    rules: &'static [Rule],
+    rules: &'static [SchemaRule],
 }
 
 pub(crate) const CLAUDE: Schema = Schema { top: None, rules: CLAUDE_RULES };
@@ -63,63 +63,66 @@ pub(crate) const CLAUDE: Schema = Schema { top: None, rules: CLAUDE_RULES };
 pub(crate) const CODEX: Schema =
     Schema { top: Some(&["hooks", "description"]), rules: CODEX_RULES };
 
-const CLAUDE_RULES: &[Rule] = &[
-    may("model", Kind::Text),
-    may("env", Kind::Table),
-    may("disableAllHooks", Kind::Flag),
-    may("permissions", Kind::Table),
-    may("permissions.allow", Kind::Texts),
-    may("permissions.ask", Kind::Texts),
-    may("permissions.deny", Kind::Texts),
-    may("permissions.additionalDirectories", Kind::Texts),
-    may("permissions.defaultMode", Kind::Text),
-    may("hooks", Kind::Table),
-    may("hooks.*", Kind::List),
-    may("hooks.*.*", Kind::Table),
-    may("hooks.*.*.matcher", Kind::Text),
-    must("hooks.*.*.hooks", Kind::List),
-    may("hooks.*.*.hooks.*", Kind::Table),
-    must("hooks.*.*.hooks.*.type", Kind::Word(&["command", "prompt", "agent", "http", "mcp_tool"])),
-    must_for(&["command"], "hooks.*.*.hooks.*.command", Kind::Text),
-    must_for(&["prompt", "agent"], "hooks.*.*.hooks.*.prompt", Kind::Text),
-    must_for(&["http"], "hooks.*.*.hooks.*.url", Kind::Text),
-    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.server", Kind::Text),
-    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.tool", Kind::Text),
-    may("hooks.*.*.hooks.*.timeout", Kind::Number),
-    may("hooks.*.*.hooks.*.async", Kind::Flag),
-    may("hooks.*.*.hooks.*.once", Kind::Flag),
-    may("hooks.*.*.hooks.*.if", Kind::Text),
-    may("hooks.*.*.hooks.*.args", Kind::Texts),
-    may("hooks.*.*.hooks.*.statusMessage", Kind::Text),
+const CLAUDE_RULES: &[SchemaRule] = &[
+    may("model", SchemaType::Text),
+    may("env", SchemaType::Table),
+    may("disableAllHooks", SchemaType::Flag),
+    may("permissions", SchemaType::Table),
+    may("permissions.allow", SchemaType::Texts),
+    may("permissions.ask", SchemaType::Texts),
+    may("permissions.deny", SchemaType::Texts),
+    may("permissions.additionalDirectories", SchemaType::Texts),
+    may("permissions.defaultMode", SchemaType::Text),
+    may("hooks", SchemaType::Table),
+    may("hooks.*", SchemaType::List),
+    may("hooks.*.*", SchemaType::Table),
+    may("hooks.*.*.matcher", SchemaType::Text),
+    must("hooks.*.*.hooks", SchemaType::List),
+    may("hooks.*.*.hooks.*", SchemaType::Table),
+    must(
+        "hooks.*.*.hooks.*.type",
+        SchemaType::Word(&["command", "prompt", "agent", "http", "mcp_tool"]),
+    ),
+    must_for(&["command"], "hooks.*.*.hooks.*.command", SchemaType::Text),
+    must_for(&["prompt", "agent"], "hooks.*.*.hooks.*.prompt", SchemaType::Text),
+    must_for(&["http"], "hooks.*.*.hooks.*.url", SchemaType::Text),
+    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.server", SchemaType::Text),
+    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.tool", SchemaType::Text),
+    may("hooks.*.*.hooks.*.timeout", SchemaType::Number),
+    may("hooks.*.*.hooks.*.async", SchemaType::Flag),
+    may("hooks.*.*.hooks.*.once", SchemaType::Flag),
+    may("hooks.*.*.hooks.*.if", SchemaType::Text),
+    may("hooks.*.*.hooks.*.args", SchemaType::Texts),
+    may("hooks.*.*.hooks.*.statusMessage", SchemaType::Text),
 ];
 
-const CODEX_RULES: &[Rule] = &[
-    may("hooks", Kind::Table),
-    may("hooks.*", Kind::List),
-    may("hooks.*.*", Kind::Table),
-    may("hooks.*.*.matcher", Kind::Text),
-    may("hooks.*.*.hooks", Kind::List),
-    may("hooks.*.*.hooks.*", Kind::Table),
-    must("hooks.*.*.hooks.*.type", Kind::Word(&["command", "prompt", "agent"])),
-    must_for(&["command"], "hooks.*.*.hooks.*.command", Kind::Text),
-    may("hooks.*.*.hooks.*.timeout", Kind::Count),
-    may("hooks.*.*.hooks.*.async", Kind::Flag),
-    may("hooks.*.*.hooks.*.statusMessage", Kind::Text),
+const CODEX_RULES: &[SchemaRule] = &[
+    may("hooks", SchemaType::Table),
+    may("hooks.*", SchemaType::List),
+    may("hooks.*.*", SchemaType::Table),
+    may("hooks.*.*.matcher", SchemaType::Text),
+    may("hooks.*.*.hooks", SchemaType::List),
+    may("hooks.*.*.hooks.*", SchemaType::Table),
+    must("hooks.*.*.hooks.*.type", SchemaType::Word(&["command", "prompt", "agent"])),
+    must_for(&["command"], "hooks.*.*.hooks.*.command", SchemaType::Text),
+    may("hooks.*.*.hooks.*.timeout", SchemaType::Count),
+    may("hooks.*.*.hooks.*.async", SchemaType::Flag),
+    may("hooks.*.*.hooks.*.statusMessage", SchemaType::Text),
 ];
 
-impl Kind {
+impl SchemaType {
     /// What it wants, in words, if the value is something else.
     fn wants(self, value: &Value) -> Option<String> {
         let is_texts = || value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
         let (fits, what) = match self {
-            Kind::Text => (value.is_string(), "a string"),
-            Kind::Flag => (value.is_boolean(), "true or false"),
-            Kind::Number => (value.is_number(), "a number"),
-            Kind::Count => (value.is_u64(), "a whole number"),
-            Kind::List => (value.is_array(), "a list"),
-            Kind::Texts => (is_texts(), "a list of strings"),
-            Kind::Table => (value.is_object(), "an object"),
-            Kind::Word(words) => {
+            SchemaType::Text => (value.is_string(), "a string"),
+            SchemaType::Flag => (value.is_boolean(), "true or false"),
+            SchemaType::Number => (value.is_number(), "a number"),
+            SchemaType::Count => (value.is_u64(), "a whole number"),
+            SchemaType::List => (value.is_array(), "a list"),
+            SchemaType::Texts => (is_texts(), "a list of strings"),
+            SchemaType::Table => (value.is_object(), "an object"),
+            SchemaType::Word(words) => {
                 let fits = value.as_str().is_some_and(|word| words.contains(&word));
                 return (!fits).then(|| format!("one of `{}`", words.join("`, `")));
             }
@@ -144,7 +147,7 @@ impl Schema {
     }
 }
 
-fn walk(rule: &Rule, keys: &[&str], value: &Value, place: String, found: &mut Vec<String>) {
+fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &mut Vec<String>) {
     let Some((key, below)) = keys.split_first() else {
         if let Some(wanted) = rule.is.wants(value) {
             let shown: String = value.to_string().chars().take(40).collect();

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::hosts::Row;
+use super::hosts::HostEventRow;
 
 /// How the file begins: what does not begin so is somebody else's.
 const MARK: &str = "// Written by `hookrun install`";
@@ -17,7 +17,7 @@ pub(crate) struct Plugin {
 }
 
 /// The plugin that asks `program` about these events.
-pub(crate) fn write(rows: &[Row], program: &str) -> String {
+pub(crate) fn write(rows: &[HostEventRow], program: &str) -> String {
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     include_str!("plugin.js")
         .replace("\"@PROGRAM@\"", &Value::from(program).to_string())

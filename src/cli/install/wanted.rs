@@ -10,17 +10,17 @@ use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
 
-use super::hosts::{HOSTS, Host, Row};
+use super::hosts::{HOSTS, HostEventRow, InstallHost};
 
 /// The hooks that run, by event.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
-    events: BTreeMap<String, Bound>,
+pub(crate) struct HooksByEvent {
+    events: BTreeMap<String, EventHooks>,
 }
 
 /// The hooks of one event.
 #[derive(Debug, Default)]
-pub(crate) struct Bound {
+pub(crate) struct EventHooks {
     pub(crate) hooks: Vec<String>,
     /// What they want of it.
     matchers: Vec<Matcher>,
@@ -28,15 +28,15 @@ pub(crate) struct Bound {
     pub(crate) longest: Duration,
 }
 
-impl Wanted {
+impl HooksByEvent {
     /// What all layers ask for.
-    pub(crate) fn by(config: &Config) -> Wanted {
-        Wanted::of(&config.hooks)
+    pub(crate) fn by(config: &Config) -> HooksByEvent {
+        HooksByEvent::of(&config.hooks)
     }
 
     /// What these ask for.
-    pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> Wanted {
-        let mut events: BTreeMap<String, Bound> = BTreeMap::new();
+    pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
+        let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
         for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
             let bound = events.entry(hook.event.clone()).or_default();
             bound.hooks.push(hook.name.clone());
@@ -47,22 +47,22 @@ impl Wanted {
                 bound.longest = bound.longest.saturating_add(hook.usual_timeout());
             }
         }
-        Wanted { events }
+        HooksByEvent { events }
     }
 
     /// The hooks of an event of ours.
-    pub(crate) fn bound(&self, event: &str) -> Option<&Bound> {
+    pub(crate) fn bound(&self, event: &str) -> Option<&EventHooks> {
         self.events.get(event)
     }
 
     /// The rows of `host` that a hook wants, or all of them.
-    pub(crate) fn rows(&self, host: &Host, all: bool) -> Vec<Row> {
+    pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<HostEventRow> {
         let rows = host.rows().into_iter();
         rows.filter(|row| all || self.wants(host, row)).collect()
     }
 
     /// Whether a hook wants an event of the host's, which may be one of a single tool.
-    fn wants(&self, host: &Host, row: &Row) -> bool {
+    fn wants(&self, host: &InstallHost, row: &HostEventRow) -> bool {
         let Some(bound) = self.events.get(row.event) else { return false };
         let events = dialects::find(host.name).map_or(&[][..], |dialect| dialect.events);
         let told = events.iter().find(|told| told.name == row.name);
@@ -72,14 +72,15 @@ impl Wanted {
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that
     /// it lets nobody refuse.
-    pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
+    pub(crate) fn lacks(&self, host: &InstallHost) -> Vec<String> {
         let mut lacks = Vec::new();
         for (event, bound) in &self.events {
             let rows = host.rows();
             let mut rows = rows.iter().filter(|row| row.event == event).peekable();
             let names = quoted(&bound.hooks);
             if rows.peek().is_none() {
-                let elsewhere = |host: &Host| host.rows().iter().any(|row| row.event == event);
+                let elsewhere =
+                    |host: &InstallHost| host.rows().iter().any(|row| row.event == event);
                 if HOSTS.iter().any(elsewhere) {
                     lacks.push(format!("{} has no {event}: {names} will not run", host.title));
                 }

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 use crate::config::Environment;
 use crate::lab::audit::read::Backwards;
-use crate::lab::audit::record::Record;
-use crate::lab::audit::{Log, redact};
+use crate::lab::audit::record::DecisionLine;
+use crate::lab::audit::{DecisionLog, redact};
 use crate::lab::report::json::{HookReport, RunReport};
 use crate::lab::scenario::TOKENS;
 use serde_json::{Map, Value};
-use words::Words;
+use words::CaseWords;
 
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 use crate::cli::why::filter::is_of_project;
 use crate::cli::why::project;
 
@@ -38,18 +38,18 @@ const NEEDED: &[&str] = &[
 pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8>> {
     let files = match (file, env.decision_log()) {
         (Some(file), _) => vec![env.cwd.join(file)],
-        (None, Some(folder)) => Log::in_folder(folder).files(),
+        (None, Some(folder)) => DecisionLog::in_folder(folder).files(),
         (None, None) => Vec::new(),
     };
     let cannot = |error| {
         let help = "name a file that `hookrun run --record FILE` has written";
-        Failure::with_help(format!("cannot read {error}"), help)
+        CommandFailure::with_help(format!("cannot read {error}"), help)
     };
     // As `why`: the last decision here, or of the recording that is named.
     let project = file.is_none().then(|| project(env));
     let is_meant = |line: &[u8]| {
         let Some(project) = &project else { return true };
-        Record::parse(line).is_ok_and(|record| is_of_project(&record, project))
+        DecisionLine::parse(line).is_ok_and(|record| is_of_project(&record, project))
     };
     for file in &files {
         let mut lines = Backwards::open(file).map_err(cannot)?;
@@ -60,11 +60,11 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
         }
     }
     let help = "`hookrun run` keeps what hooks decide; name a recording with --file";
-    Err(Failure::with_help("no decision is kept", help))
+    Err(CommandFailure::with_help("no decision is kept", help))
 }
 
 /// A case out of a decision.
-pub(super) struct Draft {
+pub(super) struct CaseDraft {
     /// The file of cases.
     pub(super) text: String,
     /// Why it may not come out as it did.
@@ -74,25 +74,25 @@ pub(super) struct Draft {
 }
 
 /// The file of cases with the decision in `line`.
-pub(super) fn case_of(line: &[u8], name: &str) -> Result<Draft> {
+pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
     let bad = |error| {
         let help = "`hookrun why` shows what is kept; name another file with --file";
-        Failure::with_help(format!("the last decision cannot be read: {error}"), help)
+        CommandFailure::with_help(format!("the last decision cannot be read: {error}"), help)
     };
-    let record = Record::parse(line).map_err(bad)?;
+    let record = DecisionLine::parse(line).map_err(bad)?;
     let report = record.report().map_err(bad)?;
     let Some(context) = record.context().filter(|_| !is_own_failure(&report)) else {
         let reason = report.reason.unwrap_or_default();
         let cause = format!("no case can be made of the last event: {reason}");
-        return Err(Failure::with_help(cause, "`hookrun why` explains it"));
+        return Err(CommandFailure::with_help(cause, "`hookrun why` explains it"));
     };
     let is_needed = |path: &&String| NEEDED.iter().any(|part| path.starts_with(part));
     if let Some(cut) = record.truncated.iter().find(is_needed) {
         let cause = format!("no case can be made of the last event: `{cut}` was not kept whole");
         let help = "decide it with `hookrun run --record FILE`, which keeps everything, and name FILE with --file";
-        return Err(Failure::with_help(cause, help));
+        return Err(CommandFailure::with_help(cause, help));
     }
-    let words = Words::of(&record, context)?;
+    let words = CaseWords::of(&record, context)?;
     let mut text = format!(
         "# Decided on {}; `hookrun test --suite` plays it.\n\n[[case]]\nname = {}\nevent = {}\n",
         record.time,
@@ -116,7 +116,7 @@ pub(super) fn case_of(line: &[u8], name: &str) -> Result<Draft> {
         secret = secret.or_else(|| redact::is_marked(&value).then(|| format!("expect.{key}")));
         text.push_str(&format!("{key} = {value}\n"));
     }
-    Ok(Draft { text, doubt: doubt(&report), secret })
+    Ok(CaseDraft { text, doubt: doubt(&report), secret })
 }
 
 /// Where a context has a mark in the place of a secret.
@@ -144,7 +144,7 @@ fn unfilled(json: &str) -> String {
 
 /// What the host got, where a suite gives it the same: nobody answers a question there, and what was
 /// decided before is decided anew.
-fn reply_of(record: &Record<'_>, report: &RunReport) -> Option<String> {
+fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
     let is_answered = report.cause.as_deref() == Some("person") || was_asked(report);
     if is_answered && report.decision != "ask" || report.decided_earlier_for.is_some() {
         return None;
@@ -230,7 +230,10 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
                 "no case can be made of the last event: `{}` was written into it, which is a placeholder in cases",
                 token.name
             );
-            return Err(Failure::with_help(cause, "write the case by hand, about another text"));
+            return Err(CommandFailure::with_help(
+                cause,
+                "write the case by hand, about another text",
+            ));
         }
         keys.push(("rewrites", string(&update)));
     }

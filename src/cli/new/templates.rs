@@ -7,7 +7,7 @@ mod chosen;
 mod sorts;
 
 use crate::engine::event::catalog::command;
-use crate::engine::event::{EventSpec, Kind};
+use crate::engine::event::{EventSpec, JsonType};
 
 use chosen::CHOSEN;
 use sorts::SORTS;
@@ -55,7 +55,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun field KEY` prints a value of it.";
 
 /// A sort of event, and what a new hook for one does.
-pub(crate) struct Sort {
+pub(crate) struct TemplateSort {
     /// What `--template` calls it; empty where only the event chooses it.
     name: &'static str,
     /// The events for which `--template` may choose it.
@@ -78,12 +78,12 @@ struct Bodies {
 }
 
 /// The sort of an event: the first that it fits.
-pub(crate) fn sort_of(spec: &EventSpec) -> &'static Sort {
+pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
     let found = SORTS.iter().find(|(fits, _)| fits(spec));
     found.map(|(_, sort)| sort).expect("the last sort has every event")
 }
 
-fn templates() -> impl Iterator<Item = &'static Sort> {
+fn templates() -> impl Iterator<Item = &'static TemplateSort> {
     SORTS.iter().map(|(_, sort)| sort).chain(CHOSEN).filter(|sort| !sort.name.is_empty())
 }
 
@@ -99,13 +99,13 @@ pub(crate) fn names() -> Vec<&'static str> {
 pub(crate) fn chosen(
     name: &str,
     spec: &EventSpec,
-) -> std::result::Result<&'static Sort, Vec<&'static str>> {
+) -> std::result::Result<&'static TemplateSort, Vec<&'static str>> {
     let suiting: Vec<_> = templates().filter(|sort| (sort.suits)(spec)).collect();
     let found = suiting.iter().find(|sort| sort.name == name);
     found.copied().ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
 }
 
-impl Sort {
+impl TemplateSort {
     /// The languages that it is written in.
     pub(crate) fn languages(&self) -> impl Iterator<Item = &'static Language> {
         LANGUAGES.iter().filter(|language| !(language.body)(&self.bodies).is_empty())
@@ -113,7 +113,12 @@ impl Sort {
 }
 
 /// The text of a hook for `spec` whose file is called `file`.
-pub(crate) fn hook(sort: &Sort, spec: &EventSpec, language: &Language, file: &str) -> String {
+pub(crate) fn hook(
+    sort: &TemplateSort,
+    spec: &EventSpec,
+    language: &Language,
+    file: &str,
+) -> String {
     let rule = if spec.blocks {
         "Exit 0 allows. Any other status blocks, and stderr is the reason; so does a failure,\n# such as a slip in this file."
     } else {
@@ -148,7 +153,12 @@ pub(crate) fn hook(sort: &Sort, spec: &EventSpec, language: &Language, file: &st
 }
 
 /// The text of its first cases.
-pub(crate) fn cases(sort: &Sort, spec: &EventSpec, language: &Language, file: &str) -> String {
+pub(crate) fn cases(
+    sort: &TemplateSort,
+    spec: &EventSpec,
+    language: &Language,
+    file: &str,
+) -> String {
     let head = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
 
 [defaults]
@@ -217,7 +227,7 @@ const PASSED_OVER: &[&str] =
 
 /// The key of an event that its new hook looks at; none is called "".
 fn looked_at(spec: &EventSpec) -> Looked<'_> {
-    let is_text = |kind| !matches!(kind, Kind::Boolean | Kind::Integer | Kind::Number);
+    let is_text = |kind| !matches!(kind, JsonType::Boolean | JsonType::Integer | JsonType::Number);
     let keys = || {
         let keys = spec.context.iter().filter(|key| is_text(key.kind));
         keys.filter(|key| !PASSED_OVER.contains(&key.name.as_ref()))
@@ -229,9 +239,13 @@ fn looked_at(spec: &EventSpec) -> Looked<'_> {
         return Looked { key: "", word: "", sample: "" };
     };
     let sample = match key.kind {
-        Kind::Object => "{ text = \"@\" }",
-        Kind::Array => "[\"@\"]",
-        Kind::String | Kind::Any | Kind::Boolean | Kind::Integer | Kind::Number => "\"@\"",
+        JsonType::Object => "{ text = \"@\" }",
+        JsonType::Array => "[\"@\"]",
+        JsonType::String
+        | JsonType::Any
+        | JsonType::Boolean
+        | JsonType::Integer
+        | JsonType::Number => "\"@\"",
     };
     Looked { key: &key.name, word, sample }
 }

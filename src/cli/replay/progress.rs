@@ -15,15 +15,15 @@ const SPINNER: &str = "{spinner} {msg}  {elapsed}";
 
 /// How far it is.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ReplayBar {
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
+impl ReplayBar {
     /// Of a replay of these recordings; nothing is shown where nobody looks.
-    pub(super) fn of(files: &[PathBuf], env: &Environment) -> Progress {
+    pub(super) fn of(files: &[PathBuf], env: &Environment) -> ReplayBar {
         if env.is_ci || !std::io::stderr().is_terminal() {
-            return Progress { bar: None };
+            return ReplayBar { bar: None };
         }
         let size = |file: &PathBuf| {
             env.cwd.join(file).metadata().ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
@@ -34,11 +34,11 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        Progress { bar: Some(bar) }
+        ReplayBar { bar: Some(bar) }
     }
 
     /// So much is decided.
-    pub(super) fn tell(&self, so_far: &crew::Progress) {
+    pub(super) fn tell(&self, so_far: &crew::ReplayProgress) {
         let Some(bar) = &self.bar else { return };
         let lines = so_far.lines.load(Ordering::Relaxed);
         let seconds = bar.elapsed().as_secs_f64();

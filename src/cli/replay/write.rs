@@ -13,27 +13,27 @@ use tempfile::NamedTempFile;
 /// A recording that is being written.
 pub(super) struct NewRecording {
     file: PathBuf,
-    place: Place,
+    place: OutputPlace,
     /// The file that was there before.
-    before: Option<Seen>,
+    before: Option<FileSize>,
 }
 
 /// A file, and how much was in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct FileSize {
     device: u64,
     inode: u64,
     bytes: u64,
 }
 
-impl Seen {
-    fn at(file: &Path) -> Option<Seen> {
+impl FileSize {
+    fn at(file: &Path) -> Option<FileSize> {
         let meta = file.metadata().ok()?;
-        Some(Seen { device: meta.dev(), inode: meta.ino(), bytes: meta.len() })
+        Some(FileSize { device: meta.dev(), inode: meta.ino(), bytes: meta.len() })
     }
 }
 
-enum Place {
+enum OutputPlace {
     /// Beside the file, which it replaces in the end.
     Beside(BufWriter<NamedTempFile>),
     /// A pipe or a device, which cannot be replaced.
@@ -47,14 +47,14 @@ impl NewRecording {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         let is_other = file.metadata().is_ok_and(|meta| !meta.is_file());
         let place = if is_other {
-            open_other(&file).map(|file| Place::There(BufWriter::new(file)))
+            open_other(&file).map(|file| OutputPlace::There(BufWriter::new(file)))
         } else {
             let folder = file.parent().unwrap_or(Path::new("/"));
             let beside = tempfile::Builder::new().prefix(".hookrun-replay").tempfile_in(folder);
-            beside.map(|beside| Place::Beside(BufWriter::new(beside)))
+            beside.map(|beside| OutputPlace::Beside(BufWriter::new(beside)))
         };
         match place {
-            Ok(place) => Ok(NewRecording { before: Seen::at(&file), file, place }),
+            Ok(place) => Ok(NewRecording { before: FileSize::at(&file), file, place }),
             Err(error) => Err(fails(&file, &error)),
         }
     }
@@ -62,8 +62,8 @@ impl NewRecording {
     /// Appends lines.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), ReplayError> {
         let written = match &mut self.place {
-            Place::Beside(beside) => beside.write_all(lines),
-            Place::There(there) => there.write_all(lines),
+            OutputPlace::Beside(beside) => beside.write_all(lines),
+            OutputPlace::There(there) => there.write_all(lines),
         };
         written.map_err(|error| fails(&self.file, &error))
     }
@@ -71,14 +71,14 @@ impl NewRecording {
     /// All is written: it takes its place, unless somebody has written there meanwhile.
     pub(super) fn finish(self) -> Result<(), ReplayError> {
         let NewRecording { file, place, before } = self;
-        if matches!(place, Place::Beside(_)) && Seen::at(&file) != before {
+        if matches!(place, OutputPlace::Beside(_)) && FileSize::at(&file) != before {
             let problem = "another program has written to it meanwhile; it is left as it is, and \
                            nothing is written: replay it again";
             return Err(fails(&file, &io::Error::other(problem)));
         }
         let finished = match place {
-            Place::There(mut there) => there.flush(),
-            Place::Beside(beside) => {
+            OutputPlace::There(mut there) => there.flush(),
+            OutputPlace::Beside(beside) => {
                 beside.into_inner().map_err(io::IntoInnerError::into_error).and_then(|beside| {
                     beside.as_file().sync_all()?;
                     beside.persist(&file).map(drop).map_err(|error| error.error)
@@ -91,7 +91,7 @@ impl NewRecording {
 
 /// Whether `file` and `other` are the same file.
 pub(super) fn is_same(file: &Path, other: &Path) -> bool {
-    let of = |file| Seen::at(file).map(|seen| (seen.device, seen.inode));
+    let of = |file| FileSize::at(file).map(|seen| (seen.device, seen.inode));
     of(file).is_some_and(|file| of(other) == Some(file))
 }
 

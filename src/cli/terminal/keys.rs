@@ -11,7 +11,7 @@ const REST: Duration = Duration::from_millis(50);
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     /// A character.
     Char(char),
     /// The end of a line.
@@ -45,7 +45,7 @@ impl<'k> Keyboard<'k> {
     }
 
     /// The next key; `None` when the question is over.
-    pub(crate) fn next(&mut self) -> Option<Key> {
+    pub(crate) fn next(&mut self) -> Option<KeyPress> {
         loop {
             if let Some((key, used)) = decode(&self.bytes, false) {
                 self.bytes.drain(..used);
@@ -75,21 +75,21 @@ impl<'k> Keyboard<'k> {
 
 /// The first key and how many bytes it takes; `None` if more bytes may belong to it and
 /// `is_all` does not say that none will come.
-fn decode(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+fn decode(bytes: &[u8], is_all: bool) -> Option<(KeyPress, usize)> {
     let first = *bytes.first()?;
     let key = match first {
-        b'\r' | b'\n' => Key::Enter,
+        b'\r' | b'\n' => KeyPress::Enter,
         0x1b => return escape(bytes, is_all),
-        0x08 | 0x7f => Key::Backspace,
-        0x01..=0x1a => Key::Control(char::from(first - 1 + b'a')),
-        0x00..=0x1f => Key::Other,
-        0x20..=0x7e => Key::Char(char::from(first)),
+        0x08 | 0x7f => KeyPress::Backspace,
+        0x01..=0x1a => KeyPress::Control(char::from(first - 1 + b'a')),
+        0x00..=0x1f => KeyPress::Other,
+        0x20..=0x7e => KeyPress::Char(char::from(first)),
         0x80..=0xff => return character(bytes, is_all),
     };
     Some((key, 1))
 }
 
-fn character(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+fn character(bytes: &[u8], is_all: bool) -> Option<(KeyPress, usize)> {
     let bytes = &bytes[..bytes.len().min(4)];
     let valid = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -97,32 +97,32 @@ fn character(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
             std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
         }
         Err(error) if error.error_len().is_none() && !is_all => return None,
-        Err(_) => return Some((Key::Other, 1)),
+        Err(_) => return Some((KeyPress::Other, 1)),
     };
     let c = valid.chars().next()?;
-    Some((Key::Char(c), c.len_utf8()))
+    Some((KeyPress::Char(c), c.len_utf8()))
 }
 
-fn escape(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
+fn escape(bytes: &[u8], is_all: bool) -> Option<(KeyPress, usize)> {
     let (Some(second), rest) = (bytes.get(1), bytes.get(2..).unwrap_or_default()) else {
-        return is_all.then_some((Key::Escape, 1));
+        return is_all.then_some((KeyPress::Escape, 1));
     };
     if !matches!(second, b'[' | b'O') {
         // With the Alt key, or an escape and at once something else.
-        return Some((Key::Escape, 1));
+        return Some((KeyPress::Escape, 1));
     }
     let Some(end) = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
-        return is_all.then_some((Key::Escape, bytes.len()));
+        return is_all.then_some((KeyPress::Escape, bytes.len()));
     };
     let key = match (&rest[..end], rest[end]) {
-        (_, b'A') => Key::Up,
-        (_, b'B') => Key::Down,
-        (_, b'C') => Key::Right,
-        (_, b'D') => Key::Left,
-        (_, b'H') | (b"1" | b"7", b'~') => Key::Home,
-        (_, b'F') | (b"4" | b"8", b'~') => Key::End,
-        (b"3", b'~') => Key::Delete,
-        _ => Key::Other,
+        (_, b'A') => KeyPress::Up,
+        (_, b'B') => KeyPress::Down,
+        (_, b'C') => KeyPress::Right,
+        (_, b'D') => KeyPress::Left,
+        (_, b'H') | (b"1" | b"7", b'~') => KeyPress::Home,
+        (_, b'F') | (b"4" | b"8", b'~') => KeyPress::End,
+        (b"3", b'~') => KeyPress::Delete,
+        _ => KeyPress::Other,
     };
     Some((key, end + 3))
 }
@@ -131,7 +131,7 @@ fn escape(bytes: &[u8], is_all: bool) -> Option<(Key, usize)> {
 mod tests {
     use super::*;
 
-    fn keys(mut bytes: &[u8]) -> Vec<Key> {
+    fn keys(mut bytes: &[u8]) -> Vec<KeyPress> {
         let mut keys = Vec::new();
         while let Some((key, used)) = decode(bytes, false).or_else(|| decode(bytes, true)) {
             keys.push(key);
@@ -144,14 +144,17 @@ mod tests {
     fn keys_are_told_apart() {
         assert_eq!(
             keys("aé日\r".as_bytes()),
-            [Key::Char('a'), Key::Char('é'), Key::Char('日'), Key::Enter]
+            [KeyPress::Char('a'), KeyPress::Char('é'), KeyPress::Char('日'), KeyPress::Enter]
         );
         assert_eq!(
             keys(b"\x1b[A\x1bOB\x1b[3~\x1b[1;5C\x1b[5~"),
-            [Key::Up, Key::Down, Key::Delete, Key::Right, Key::Other]
+            [KeyPress::Up, KeyPress::Down, KeyPress::Delete, KeyPress::Right, KeyPress::Other]
         );
-        assert_eq!(keys(b"\x15\x7f\x1b"), [Key::Control('u'), Key::Backspace, Key::Escape]);
-        assert_eq!(keys(b"\x1bx\xff"), [Key::Escape, Key::Char('x'), Key::Other]);
+        assert_eq!(
+            keys(b"\x15\x7f\x1b"),
+            [KeyPress::Control('u'), KeyPress::Backspace, KeyPress::Escape]
+        );
+        assert_eq!(keys(b"\x1bx\xff"), [KeyPress::Escape, KeyPress::Char('x'), KeyPress::Other]);
     }
 
     #[test]

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use crate::engine::ui::status::width;
 
-use super::keys::{Key, Keyboard};
+use super::keys::{KeyPress, Keyboard};
 
 /// How long a line may get, in characters.
 const LONGEST: usize = 4096;
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum LineInput {
     /// A line, perhaps an empty one.
     Line(String),
     /// Escape, or the end of input on an empty line: no answer.
@@ -22,63 +22,63 @@ pub(crate) enum Read {
 
 /// A line and the place in it where the next character goes.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Line {
+struct EditedLine {
     text: Vec<char>,
     at: usize,
 }
 
 /// What a key did to a line.
 #[derive(Debug, PartialEq, Eq)]
-enum Did {
+enum LineKeyEffect {
     Changed,
     Finished,
     Left,
 }
 
 /// Reads a line that is typed from the column `start` on, of a terminal with so many `columns`.
-pub(crate) fn read(keyboard: &mut Keyboard<'_>, start: usize, columns: usize) -> Read {
-    let mut line = Line::default();
+pub(crate) fn read(keyboard: &mut Keyboard<'_>, start: usize, columns: usize) -> LineInput {
+    let mut line = EditedLine::default();
     let mut terminal = keyboard.terminal;
     loop {
-        let Some(key) = keyboard.next() else { return Read::Over };
+        let Some(key) = keyboard.next() else { return LineInput::Over };
         match line.take(key) {
-            Did::Changed => {
+            LineKeyEffect::Changed => {
                 let _ = terminal.write_all(line.drawn(start, columns).as_bytes());
             }
-            Did::Finished => return Read::Line(line.text.into_iter().collect()),
-            Did::Left => return Read::Left,
+            LineKeyEffect::Finished => return LineInput::Line(line.text.into_iter().collect()),
+            LineKeyEffect::Left => return LineInput::Left,
         }
     }
 }
 
-impl Line {
-    fn take(&mut self, key: Key) -> Did {
+impl EditedLine {
+    fn take(&mut self, key: KeyPress) -> LineKeyEffect {
         let end = self.text.len();
         match key {
-            Key::Enter => return Did::Finished,
-            Key::Escape => return Did::Left,
-            Key::Control('d') if end == 0 => return Did::Left,
-            Key::Char(c) if end < LONGEST => {
+            KeyPress::Enter => return LineKeyEffect::Finished,
+            KeyPress::Escape => return LineKeyEffect::Left,
+            KeyPress::Control('d') if end == 0 => return LineKeyEffect::Left,
+            KeyPress::Char(c) if end < LONGEST => {
                 self.text.insert(self.at, c);
                 self.at += 1;
             }
-            Key::Backspace if self.at > 0 => {
+            KeyPress::Backspace if self.at > 0 => {
                 self.at -= 1;
                 self.text.remove(self.at);
             }
-            Key::Delete | Key::Control('d') if self.at < end => {
+            KeyPress::Delete | KeyPress::Control('d') if self.at < end => {
                 self.text.remove(self.at);
             }
-            Key::Left | Key::Control('b') => self.at = self.at.saturating_sub(1),
-            Key::Right | Key::Control('f') => self.at = (self.at + 1).min(end),
-            Key::Home | Key::Control('a') => self.at = 0,
-            Key::End | Key::Control('e') => self.at = end,
-            Key::Control('u') => {
+            KeyPress::Left | KeyPress::Control('b') => self.at = self.at.saturating_sub(1),
+            KeyPress::Right | KeyPress::Control('f') => self.at = (self.at + 1).min(end),
+            KeyPress::Home | KeyPress::Control('a') => self.at = 0,
+            KeyPress::End | KeyPress::Control('e') => self.at = end,
+            KeyPress::Control('u') => {
                 self.text.drain(..self.at);
                 self.at = 0;
             }
-            Key::Control('k') => self.text.truncate(self.at),
-            Key::Control('w') => {
+            KeyPress::Control('k') => self.text.truncate(self.at),
+            KeyPress::Control('w') => {
                 let before = &self.text[..self.at];
                 let word = before.iter().rposition(|c| !c.is_whitespace()).unwrap_or(0);
                 let space = before[..word].iter().rposition(|c| c.is_whitespace());
@@ -86,10 +86,10 @@ impl Line {
                 self.text.drain(from..self.at);
                 self.at = from;
             }
-            Key::Char(_) | Key::Control(_) | Key::Backspace | Key::Delete => {}
-            Key::Up | Key::Down | Key::Other => {}
+            KeyPress::Char(_) | KeyPress::Control(_) | KeyPress::Backspace | KeyPress::Delete => {}
+            KeyPress::Up | KeyPress::Down | KeyPress::Other => {}
         }
-        Did::Changed
+        LineKeyEffect::Changed
     }
     /// What draws it: as much of it as there is room for, with the cursor in its place.
     fn drawn(&self, start: usize, columns: usize) -> String {
@@ -118,47 +118,51 @@ fn column(column: usize) -> String {
 mod tests {
     use super::*;
 
-    fn typed(keys: &[Key]) -> (String, usize) {
-        let mut line = Line::default();
+    fn typed(keys: &[KeyPress]) -> (String, usize) {
+        let mut line = EditedLine::default();
         for key in keys {
-            assert_eq!(line.take(*key), Did::Changed, "{key:?}");
+            assert_eq!(line.take(*key), LineKeyEffect::Changed, "{key:?}");
         }
         (line.text.into_iter().collect(), line.at)
     }
 
-    fn with(text: &str, more: &[Key]) -> (String, usize) {
-        let keys: Vec<Key> = text.chars().map(Key::Char).chain(more.iter().copied()).collect();
+    fn with(text: &str, more: &[KeyPress]) -> (String, usize) {
+        let keys: Vec<KeyPress> =
+            text.chars().map(KeyPress::Char).chain(more.iter().copied()).collect();
         typed(&keys)
     }
 
     #[test]
     fn a_line_is_edited_as_everywhere() {
-        assert_eq!(with("ab", &[Key::Left, Key::Char('é')]), ("aéb".to_string(), 2));
-        assert_eq!(with("abc", &[Key::Home, Key::Delete, Key::Right]), ("bc".to_string(), 1));
-        assert_eq!(with("abc", &[Key::Backspace, Key::Backspace]), ("a".to_string(), 1));
-        assert_eq!(with("a bc ", &[Key::Control('w')]), ("a ".to_string(), 2));
-        assert_eq!(with("abc", &[Key::Left, Key::Control('u')]), ("c".to_string(), 0));
+        assert_eq!(with("ab", &[KeyPress::Left, KeyPress::Char('é')]), ("aéb".to_string(), 2));
         assert_eq!(
-            with("abc", &[Key::Home, Key::Control('k'), Key::Backspace]),
+            with("abc", &[KeyPress::Home, KeyPress::Delete, KeyPress::Right]),
+            ("bc".to_string(), 1)
+        );
+        assert_eq!(with("abc", &[KeyPress::Backspace, KeyPress::Backspace]), ("a".to_string(), 1));
+        assert_eq!(with("a bc ", &[KeyPress::Control('w')]), ("a ".to_string(), 2));
+        assert_eq!(with("abc", &[KeyPress::Left, KeyPress::Control('u')]), ("c".to_string(), 0));
+        assert_eq!(
+            with("abc", &[KeyPress::Home, KeyPress::Control('k'), KeyPress::Backspace]),
             (String::new(), 0)
         );
     }
 
     #[test]
     fn an_answer_is_finished_or_refused() {
-        let mut line = Line::default();
-        assert_eq!(line.take(Key::Control('d')), Did::Left);
-        assert_eq!(line.take(Key::Escape), Did::Left);
-        assert_eq!(line.take(Key::Enter), Did::Finished);
-        line.take(Key::Char('x'));
-        assert_eq!(line.take(Key::Control('d')), Did::Changed);
+        let mut line = EditedLine::default();
+        assert_eq!(line.take(KeyPress::Control('d')), LineKeyEffect::Left);
+        assert_eq!(line.take(KeyPress::Escape), LineKeyEffect::Left);
+        assert_eq!(line.take(KeyPress::Enter), LineKeyEffect::Finished);
+        line.take(KeyPress::Char('x'));
+        assert_eq!(line.take(KeyPress::Control('d')), LineKeyEffect::Changed);
     }
 
     #[test]
     fn a_line_never_runs_over_the_edge() {
         let text: Vec<char> = "日本語abcdef".chars().collect();
         for at in 0..=text.len() {
-            let drawn = Line { text: text.clone(), at }.drawn(2, 10);
+            let drawn = EditedLine { text: text.clone(), at }.drawn(2, 10);
             let shown = drawn.strip_prefix("\r\x1b[2C").unwrap();
             let (shown, cursor) = shown.split_once("\x1b[K\r\x1b[").unwrap();
             assert!(width(shown) <= 7, "{at}: {shown}");

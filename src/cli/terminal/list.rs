@@ -4,7 +4,7 @@ use crate::engine::harmless::plain;
 use crate::engine::ui::status::cut;
 
 use super::Terminal;
-use super::keys::{Key, Keyboard};
+use super::keys::{KeyPress, Keyboard};
 
 /// Lines of the terminal that the list leaves to what stands above it.
 const OTHER_ROWS: usize = 4;
@@ -20,7 +20,7 @@ struct List<'l> {
 
 /// What a key did.
 #[derive(Debug, PartialEq, Eq)]
-enum Did {
+enum ListKeyEffect {
     Moved,
     Chose,
     Left,
@@ -39,9 +39,11 @@ pub(crate) fn choose(
     let chosen = loop {
         let Some(key) = keyboard.next() else { break None };
         match list.take(key) {
-            Did::Moved => terminal.write(&format!("{}{}", list.back(), list.drawn(columns))),
-            Did::Chose => break Some(list.marked),
-            Did::Left => break None,
+            ListKeyEffect::Moved => {
+                terminal.write(&format!("{}{}", list.back(), list.drawn(columns)))
+            }
+            ListKeyEffect::Chose => break Some(list.marked),
+            ListKeyEffect::Left => break None,
         }
     };
     terminal.write(&format!("{}\x1b[J", list.back()));
@@ -49,35 +51,39 @@ pub(crate) fn choose(
 }
 
 impl List<'_> {
-    fn take(&mut self, key: Key) -> Did {
+    fn take(&mut self, key: KeyPress) -> ListKeyEffect {
         let last = self.options.len().saturating_sub(1);
         match key {
-            Key::Enter => return Did::Chose,
-            Key::Escape | Key::Control('d') => return Did::Left,
-            Key::Up | Key::Char('k') | Key::Control('p') => {
+            KeyPress::Enter => return ListKeyEffect::Chose,
+            KeyPress::Escape | KeyPress::Control('d') => return ListKeyEffect::Left,
+            KeyPress::Up | KeyPress::Char('k') | KeyPress::Control('p') => {
                 self.marked = self.marked.checked_sub(1).unwrap_or(last);
             }
-            Key::Down | Key::Char('j') | Key::Control('n') => {
+            KeyPress::Down | KeyPress::Char('j') | KeyPress::Control('n') => {
                 self.marked = if self.marked == last { 0 } else { self.marked + 1 };
             }
-            Key::Home => self.marked = 0,
-            Key::End => self.marked = last,
-            Key::Char(digit @ '1'..='9') => {
+            KeyPress::Home => self.marked = 0,
+            KeyPress::End => self.marked = last,
+            KeyPress::Char(digit @ '1'..='9') => {
                 let place = digit as usize - '1' as usize;
                 if place <= last {
                     self.marked = place;
                     // Where two digits may be meant, one only moves there.
                     if last < 9 {
-                        return Did::Chose;
+                        return ListKeyEffect::Chose;
                     }
                 }
             }
-            Key::Char(_) | Key::Control(_) | Key::Left | Key::Right | Key::Backspace => {}
-            Key::Delete | Key::Other => {}
+            KeyPress::Char(_)
+            | KeyPress::Control(_)
+            | KeyPress::Left
+            | KeyPress::Right
+            | KeyPress::Backspace => {}
+            KeyPress::Delete | KeyPress::Other => {}
         }
         let lowest = (self.marked + 1).saturating_sub(self.rows);
         self.first = self.first.clamp(lowest, self.marked);
-        Did::Moved
+        ListKeyEffect::Moved
     }
 
     /// What draws the lines that are shown; the cursor is then below them.
@@ -115,33 +121,33 @@ mod tests {
         let options = options(4);
         let mut list = list(&options);
         for (key, marked) in [
-            (Key::Down, 1),
-            (Key::Char('j'), 2),
-            (Key::Up, 1),
-            (Key::Char('k'), 0),
-            (Key::Up, 3),
-            (Key::Down, 0),
-            (Key::End, 3),
-            (Key::Home, 0),
-            (Key::Char('9'), 0),
+            (KeyPress::Down, 1),
+            (KeyPress::Char('j'), 2),
+            (KeyPress::Up, 1),
+            (KeyPress::Char('k'), 0),
+            (KeyPress::Up, 3),
+            (KeyPress::Down, 0),
+            (KeyPress::End, 3),
+            (KeyPress::Home, 0),
+            (KeyPress::Char('9'), 0),
         ] {
-            assert_eq!((list.take(key), list.marked), (Did::Moved, marked), "{key:?}");
+            assert_eq!((list.take(key), list.marked), (ListKeyEffect::Moved, marked), "{key:?}");
         }
-        assert_eq!((list.take(Key::Char('3')), list.marked), (Did::Chose, 2));
-        assert_eq!(list.take(Key::Enter), Did::Chose);
-        assert_eq!(list.take(Key::Escape), Did::Left);
+        assert_eq!((list.take(KeyPress::Char('3')), list.marked), (ListKeyEffect::Chose, 2));
+        assert_eq!(list.take(KeyPress::Enter), ListKeyEffect::Chose);
+        assert_eq!(list.take(KeyPress::Escape), ListKeyEffect::Left);
     }
 
     #[test]
     fn a_long_list_shows_the_part_with_the_mark() {
         let options = options(12);
         let mut list = list(&options);
-        assert_eq!(list.take(Key::Char('5')), Did::Moved);
+        assert_eq!(list.take(KeyPress::Char('5')), ListKeyEffect::Moved);
         assert_eq!((list.marked, list.first), (4, 2));
         let drawn = list.drawn(8);
         assert_eq!(drawn, "\x1b[2K  3. o…\n\x1b[2K  4. o…\n\x1b[2K> 5. o…\n");
         assert_eq!(list.back(), "\r\x1b[3A");
-        list.take(Key::Home);
+        list.take(KeyPress::Home);
         assert_eq!(list.first, 0);
     }
 }

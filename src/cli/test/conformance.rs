@@ -14,14 +14,16 @@ use crate::config::Environment;
 use crate::dialects::git;
 use crate::engine::exec::child::talk::{Talk, Talked};
 use crate::engine::exec::{Abort, tree};
-use crate::lab::conformance::{Command, Got, HookFile, Places, Step, Vector, misses};
+use crate::lab::conformance::{
+    CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
+};
 use crate::lab::report::Paths;
-use crate::lab::report::cases::{Case, FORMATS};
+use crate::lab::report::cases::{CaseReport, FORMATS};
 use tempfile::TempDir;
 
 use crate::cli::args::TestArgs;
-use crate::cli::exit::{Exit, Failure, Result};
-use crate::cli::install::hosts::{self, Form};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::install::hosts::{self, FileKind};
 use crate::cli::run::start_up;
 
 /// How long a runner may take for one answer, and a vector to prepare its folder.
@@ -38,15 +40,15 @@ const OURS_OF_GIT: &[&str] =
     &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}", "--", "{arguments}"];
 
 /// A vector that was read.
-struct Read {
+struct ReadVector {
     name: String,
     vector: Vector,
 }
 
 /// A vector with its folder.
-struct Ready {
+struct PreparedVector {
     folder: TempDir,
-    read: Read,
+    read: ReadVector,
 }
 
 /// Tries every vector: 0 as expected, 1 not, 2 could not.
@@ -58,9 +60,9 @@ pub(super) fn conformance(
 ) -> Result {
     let (abort, _grounds) = start_up()?;
     let command = args.command.as_deref().map(|text| {
-        Command::parse(text).map_err(|error| {
+        CommandTemplate::parse(text).map_err(|error| {
             let help = "`{host} {event} {hooks} {arguments}` may be in it, and no shell runs it";
-            Failure::with_help(error.to_string(), help)
+            CommandFailure::with_help(error.to_string(), help)
         })
     });
     let command = command.transpose()?;
@@ -68,31 +70,31 @@ pub(super) fn conformance(
     if let Some(filter) = &args.vectors.filter {
         all.retain(|one| filter.is_match(&one.name));
         if all.is_empty() {
-            return Err(Failure::new(format!("--filter `{filter}` leaves no vector")));
+            return Err(CommandFailure::new(format!("--filter `{filter}` leaves no vector")));
         }
     }
     // All files are written before the first runner starts: a program that is started meanwhile
     // would hold them open for writing, and no script can be run then.
     let ready = all.into_iter().map(|read| lay_out(read, env));
-    let ready: Vec<Ready> = ready.collect::<io::Result<_>>().map_err(|error| {
-        Failure::new(format!("the folders of the vectors cannot be made: {error}"))
+    let ready: Vec<PreparedVector> = ready.collect::<io::Result<_>>().map_err(|error| {
+        CommandFailure::new(format!("the folders of the vectors cannot be made: {error}"))
     })?;
-    let trial = Trial { command, env, abort: &abort };
+    let trial = VectorTrial { command, env, abort: &abort };
     let jobs = args.vectors.jobs.unwrap_or_else(usual_jobs);
     let cases = trial.try_all(ready, jobs)?;
     if let Some(signal) = abort.signal() {
-        return Ok(Exit::Signal(signal));
+        return Ok(ExitStatus::Signal(signal));
     }
     let name = args.format.name();
     let format = FORMATS.iter().find(|(known, _)| *known == name);
     let (_, write) = format.ok_or_else(|| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("there is no `{name}` report of vectors"),
             "take junit, tap or json",
         )
     })?;
     write("hookrun test --conformance", &cases, out)?;
-    Ok(if cases.iter().all(Case::passes) { Exit::Yes } else { Exit::No })
+    Ok(if cases.iter().all(CaseReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 fn usual_jobs() -> usize {
@@ -100,14 +102,14 @@ fn usual_jobs() -> usize {
 }
 
 /// Reads all vectors in the order of their paths.
-fn read_all(place: &Path, env: &Environment) -> Result<Vec<Read>> {
+fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     let mut files = Vec::new();
     collect(place, &mut files).map_err(|error| {
-        Failure::new(format!("the vectors in `{}` cannot be read: {error}", place.display()))
+        CommandFailure::new(format!("the vectors in `{}` cannot be read: {error}", place.display()))
     })?;
     files.sort();
     if files.is_empty() {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("there is no vector in `{}`", place.display()),
             "vectors are files that end in .json",
         ));
@@ -128,7 +130,7 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<Read>> {
                 let below = file.strip_prefix(place).ok();
                 let below = below.filter(|path| !path.as_os_str().is_empty());
                 let name = below.unwrap_or(&file).display().to_string();
-                all.push(Read { name, vector });
+                all.push(ReadVector { name, vector });
             }
             Err(error) => broken.push(format!("{shown}:{error}")),
         }
@@ -137,7 +139,7 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<Read>> {
         return Ok(all);
     }
     let noun = if broken.len() == 1 { "a vector is broken" } else { "vectors are broken" };
-    Err(Failure::new(format!("{noun}\n{}", broken.join("\n"))))
+    Err(CommandFailure::new(format!("{noun}\n{}", broken.join("\n"))))
 }
 
 fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -156,7 +158,7 @@ fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Writes a vector's files: `home`, `tmp`, `work` and `hooks.d`.
-fn lay_out(read: Read, env: &Environment) -> io::Result<Ready> {
+fn lay_out(read: ReadVector, env: &Environment) -> io::Result<PreparedVector> {
     let folder = tempfile::Builder::new().prefix("hookrun-vector").tempdir_in(&env.temporary)?;
     for name in ["home", "tmp", "work", "hooks.d"] {
         private(&folder.path().join(name))?;
@@ -169,7 +171,7 @@ fn lay_out(read: Read, env: &Environment) -> io::Result<Ready> {
     for hook in &read.vector.hooks {
         write_hook(hook, &folder.path().join("hooks.d"))?;
     }
-    Ok(Ready { folder, read })
+    Ok(PreparedVector { folder, read })
 }
 
 /// Makes a folder that only its owner may write, whatever the umask is.
@@ -189,16 +191,16 @@ fn write_hook(hook: &HookFile, hooks: &Path) -> io::Result<()> {
 }
 
 /// What is tried, and with what.
-struct Trial<'a> {
+struct VectorTrial<'a> {
     /// `None` for our own binary.
-    command: Option<Command>,
+    command: Option<CommandTemplate>,
     env: &'a Environment,
     abort: &'a Abort,
 }
 
-impl Trial<'_> {
+impl VectorTrial<'_> {
     /// Tries all vectors, some at once. The cases have the order of the vectors.
-    fn try_all(&self, ready: Vec<Ready>, jobs: usize) -> Result<Vec<Case>> {
+    fn try_all(&self, ready: Vec<PreparedVector>, jobs: usize) -> Result<Vec<CaseReport>> {
         let jobs = jobs.min(ready.len());
         let waiting = Mutex::new(ready.into_iter().enumerate());
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -213,7 +215,7 @@ impl Trial<'_> {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
             threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
         });
-        let done = done.map_err(|_| Failure::new("hookrun itself failed at a vector"))?;
+        let done = done.map_err(|_| CommandFailure::new("hookrun itself failed at a vector"))?;
         let mut done: Vec<_> = done.into_iter().flatten().collect();
         done.sort_by_key(|(index, _)| *index);
         done.into_iter().map(|(_, case)| case).collect()
@@ -223,9 +225,9 @@ impl Trial<'_> {
         self.abort.times_raised() > 0
     }
 
-    fn try_one(&self, Ready { folder, read }: Ready) -> Result<Case> {
+    fn try_one(&self, PreparedVector { folder, read }: PreparedVector) -> Result<CaseReport> {
         let started = Instant::now();
-        let Read { name, vector } = read;
+        let ReadVector { name, vector } = read;
         let home = folder.path().join("home");
         let mut wrong = Vec::new();
         let ended = self.steps(&vector, folder.path(), &mut wrong);
@@ -235,7 +237,7 @@ impl Trial<'_> {
         }
         tree::end_started_with("HOME", &mark);
         ended?;
-        Ok(Case { name, about: vector.about, misses: wrong, took: started.elapsed() })
+        Ok(CaseReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
     }
 
     /// Prepares the folder and takes the steps.
@@ -264,11 +266,11 @@ impl Trial<'_> {
     }
 
     /// In what the answer of one step is not as expected.
-    fn step(&self, step: &Step, vector: &Vector, folder: &Path) -> Result<Vec<String>> {
+    fn step(&self, step: &VectorStep, vector: &Vector, folder: &Path) -> Result<Vec<String>> {
         let hooks = folder.join("hooks.d");
         let host = step.host.as_ref().unwrap_or(&vector.host);
         let event = step.event.as_ref().unwrap_or(&vector.event);
-        let places = Places { host, event, hooks: &hooks, arguments: &step.arguments };
+        let places = TemplateValues { host, event, hooks: &hooks, arguments: &step.arguments };
         let (program, arguments) = self.command_for(host)?.filled(&places);
         let program = PathBuf::from(program);
         // A path is meant as seen from here.
@@ -286,22 +288,23 @@ impl Trial<'_> {
         })
     }
 
-    fn command_for(&self, host: &str) -> Result<Command> {
+    fn command_for(&self, host: &str) -> Result<CommandTemplate> {
         if let Some(command) = &self.command {
             return Ok(command.clone());
         }
         let own = self.env.program.as_ref().map(|path| path.to_string_lossy().into_owned());
         let own = own.ok_or_else(|| {
             let help = "name the runner with --command";
-            Failure::with_help("hookrun does not find its own program", help)
+            CommandFailure::with_help("hookrun does not find its own program", help)
         })?;
         let rest = match hosts::find(host).map(|host| &host.form) {
             _ if host == git::NAME => OURS_OF_GIT,
-            Some(Form::Settings(settings)) if settings.names_event => OURS_NAMED,
-            Some(Form::Settings(_) | Form::Plugin) | None => OURS,
+            Some(FileKind::Settings(settings)) if settings.names_event => OURS_NAMED,
+            Some(FileKind::Settings(_) | FileKind::Plugin) | None => OURS,
         };
         let words = std::iter::once(own).chain(rest.iter().map(|word| (*word).to_string()));
-        Command::of(words.collect()).ok_or_else(|| Failure::new("the command is empty"))
+        CommandTemplate::of(words.collect())
+            .ok_or_else(|| CommandFailure::new("the command is empty"))
     }
 
     fn talk(
@@ -310,7 +313,7 @@ impl Trial<'_> {
         arguments: &[OsString],
         vector: &Vector,
         folder: &Path,
-        step: Option<&Step>,
+        step: Option<&VectorStep>,
     ) -> Result<Talked> {
         let mut variables: Vec<(String, OsString)> = vec![
             ("PATH".to_string(), self.env.search.clone().unwrap_or_default()),
@@ -325,13 +328,13 @@ impl Trial<'_> {
             arguments,
             variables: &variables,
             cwd: &folder.join("work"),
-            stdin: step.map(Step::input).unwrap_or_default(),
+            stdin: step.map(VectorStep::input).unwrap_or_default(),
             keeps_stdin_open: step.is_some_and(|step| step.keeps_stdin_open),
             limit: LIMIT,
         };
         talk.run(&|| self.is_over()).map_err(|error| {
             let program = program.display();
-            Failure::new(format!("the runner `{program}` cannot be started: {error}"))
+            CommandFailure::new(format!("the runner `{program}` cannot be started: {error}"))
         })
     }
 }

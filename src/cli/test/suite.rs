@@ -22,17 +22,17 @@ use crate::engine::runner::Runner;
 use crate::engine::spelling;
 use crate::lab::report::{Paths, plain, problems, suite as report};
 use crate::lab::scenario::coverage::can_run;
-use crate::lab::scenario::{End, Played, Step};
+use crate::lab::scenario::{CaseStep, End, Played};
 
 use crate::cli::args::{TestArgs, TestFormat};
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::run::start_up;
 use crate::cli::show::meant;
 use crate::cli::streams;
 use crate::cli::told::paths;
-use load::{Asks, Loaded, Trial};
+use load::{Asks, CaseTrial, Loaded};
 use play::Company;
-use progress::Progress;
+use progress::SuiteProgress;
 use stage::Theatre;
 
 /// Plays the cases: 0 all as expected, 1 not, 2 could not.
@@ -44,7 +44,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         if args.format != TestFormat::Human {
             let cause =
                 format!("--watch is for people, and cannot be --format {}", args.format.name());
-            return Err(Failure::with_help(cause, "drop one of them"));
+            return Err(CommandFailure::with_help(cause, "drop one of them"));
         }
         return watch::watch(args, env, &runner, &abort, out);
     }
@@ -52,7 +52,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let loaded = load::load(&files, &args.source, env);
     let trials = chosen(&loaded.trials, args);
     let (exit, _) = round(&loaded, &trials, args, env, &runner, &abort, out)?;
-    Ok(abort.signal().map_or(exit, Exit::Signal))
+    Ok(abort.signal().map_or(exit, ExitStatus::Signal))
 }
 
 /// What decides all cases, with every guard that a program of our own can have.
@@ -65,13 +65,13 @@ fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner 
 /// Plays `trials` once and reports them; an error if nothing was played.
 fn round(
     loaded: &Loaded,
-    trials: &[&Trial],
+    trials: &[&CaseTrial],
     args: &TestArgs,
     env: &Environment,
     runner: &Runner,
     abort: &Abort,
     out: &mut dyn Write,
-) -> Result<(Exit, Vec<Played>)> {
+) -> Result<(ExitStatus, Vec<Played>)> {
     let paths = paths(args.format.name(), env);
     for (path, why) in &loaded.passed_over {
         let shown = plain(&paths.show(path));
@@ -94,7 +94,7 @@ fn round(
     let jobs = args.vectors.jobs.unwrap_or(processors);
     let fail_fast = args.suite.fail_fast;
     let started = Instant::now();
-    let mut progress = Progress::of(trials.len());
+    let mut progress = SuiteProgress::of(trials.len());
     let company = Company { runner, theatre: &theatre, abort, jobs, fail_fast };
     let played = company.play_all(trials, &mut |one| progress.tell(one));
     progress.clear();
@@ -102,16 +102,16 @@ fn round(
     let mut exit = judge(&played, fail_fast);
     let (mut coverage, mut mutation) = (None, None);
     // What a case shows that is not as expected is not what it is there to show.
-    if matches!(exit, Exit::Yes) {
+    if matches!(exit, ExitStatus::Yes) {
         coverage = measure::measure(loaded, trials, &played, args);
         mutation = mutate::mutate(&company, trials, &played, args);
     }
     let further = report::Further { coverage: coverage.as_ref(), mutation: mutation.as_ref() };
     if !further.is_good() {
-        exit = Exit::No;
+        exit = ExitStatus::No;
     }
     if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
-        exit = Exit::CouldNot;
+        exit = ExitStatus::CouldNot;
     }
     let whole =
         report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
@@ -124,10 +124,10 @@ fn round(
 
 /// What is to be said of a case that is as expected whatever hooks there are: what nobody is asked
 /// about is allowed.
-fn doubt(trial: &Trial) -> Option<Problem> {
+fn doubt(trial: &CaseTrial) -> Option<Problem> {
     let case = &trial.case;
     let is_open =
-        |step: &Step| step.expect.decision.value == "allow" && step.expect.asked.is_none();
+        |step: &CaseStep| step.expect.decision.value == "allow" && step.expect.asked.is_none();
     let asks_nobody = |asks: &Asks| !asks.registry.hooks().iter().any(|hook| can_run(hook));
     let is_empty = case.steps.iter().all(is_open) && trial.asks.iter().all(asks_nobody);
     let (step, asks) = (case.steps.first()?, trial.asks.first()?);
@@ -147,30 +147,35 @@ fn doubt(trial: &Trial) -> Option<Problem> {
 }
 
 /// The exit status of cases that were played.
-fn judge(played: &[Played], fail_fast: bool) -> Exit {
+fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
     let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
     if has(|end| matches!(end, End::CouldNot(_))) {
-        return Exit::CouldNot;
+        return ExitStatus::CouldNot;
     }
     let is_bad = has(|end| matches!(end, End::Unexpected(_)));
     match (is_bad, has(|end| matches!(end, End::NotRun))) {
-        (true, _) => Exit::No,
-        (false, true) if !fail_fast => Exit::CouldNot,
-        (false, _) => Exit::Yes,
+        (true, _) => ExitStatus::No,
+        (false, true) if !fail_fast => ExitStatus::CouldNot,
+        (false, _) => ExitStatus::Yes,
     }
 }
 
 /// Tells every mistake in every file. Nothing is run: what cannot be read might be what fails.
-fn broken(loaded: &Loaded, args: &TestArgs, paths: &Paths, out: &mut dyn Write) -> Result<Failure> {
+fn broken(
+    loaded: &Loaded,
+    args: &TestArgs,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<CommandFailure> {
     let format = problems::FORMATS.iter().find(|(name, _)| *name == args.format.name());
-    let (_, write) = format.ok_or_else(|| Failure::new("no such format"))?;
+    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
     write(&loaded.checks, paths, out)?;
-    Ok(Failure::new("no case was run, because not all of them can be read"))
+    Ok(CommandFailure::new("no case was run, because not all of them can be read"))
 }
 
 /// The cases that the command line asks for.
-fn chosen<'t>(trials: &'t [Trial], args: &TestArgs) -> Vec<&'t Trial> {
-    let is_chosen = |trial: &&Trial| {
+fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
+    let is_chosen = |trial: &&CaseTrial| {
         let is_named =
             args.vectors.filter.as_ref().is_none_or(|filter| filter.is_match(&trial.case.name));
         is_named && is_of_event(trial, &args.suite.events) && may_ask(trial, &args.hook)
@@ -178,7 +183,7 @@ fn chosen<'t>(trials: &'t [Trial], args: &TestArgs) -> Vec<&'t Trial> {
     trials.iter().filter(is_chosen).collect()
 }
 
-fn is_of_event(trial: &Trial, events: &[String]) -> bool {
+fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
     let is_called = |name: &String| {
         let meant = meant_by(name);
         let steps = trial.case.steps.iter().zip(&trial.asks);
@@ -200,7 +205,7 @@ fn meant_by(name: &str) -> Vec<&'static str> {
 
 /// A name after `--event` that no event has, and so no case: with another name beside it, nobody
 /// would miss its cases.
-fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<Failure> {
+fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<CommandFailure> {
     let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
     let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
     let is_known = |name: &str| {
@@ -212,10 +217,10 @@ fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<Failure> {
         Some(nearest) => format!("did you mean `--event {nearest}`?"),
         None => "`hookrun events` lists them".to_string(),
     };
-    Some(Failure::with_help(format!("unknown event `{name}`"), help))
+    Some(CommandFailure::with_help(format!("unknown event `{name}`"), help))
 }
 
-fn may_ask(trial: &Trial, hooks: &[String]) -> bool {
+fn may_ask(trial: &CaseTrial, hooks: &[String]) -> bool {
     let has = |name: &String| {
         trial.asks.iter().any(|asks| asks.registry.hooks().iter().any(|hook| hook.name == *name))
     };
@@ -223,11 +228,11 @@ fn may_ask(trial: &Trial, hooks: &[String]) -> bool {
 }
 
 /// What to say where the filters leave nothing, or there is nothing.
-fn no_cases(loaded: &Loaded, args: &TestArgs) -> Failure {
+fn no_cases(loaded: &Loaded, args: &TestArgs) -> CommandFailure {
     let all = loaded.trials.len();
     if all == 0 {
         let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
-        return Failure::with_help("there are no cases", help);
+        return CommandFailure::with_help("there are no cases", help);
     }
     let hooks: Vec<String> = loaded
         .trials
@@ -243,5 +248,5 @@ fn no_cases(loaded: &Loaded, args: &TestArgs) -> Failure {
         Some(nearest) => format!("did you mean `--hook {nearest}`?"),
         None => "check --filter, --hook and --event".to_string(),
     };
-    Failure::with_help(format!("none of the {all} cases is chosen"), help)
+    CommandFailure::with_help(format!("none of the {all} cases is chosen"), help)
 }

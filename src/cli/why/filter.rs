@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::dialects::{self, native};
 use crate::engine::event::catalog;
 use crate::engine::spelling;
-use crate::lab::audit::record::{Brief, Record, RecordError};
+use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 
 use crate::cli::args::{Expected, FilterArgs};
 
@@ -43,7 +43,7 @@ impl Filter {
     }
 
     /// What was decided, if it is meant.
-    pub(super) fn takes(&self, record: &Record<'_>) -> Result<Option<Brief>, RecordError> {
+    pub(super) fn takes(&self, record: &DecisionLine<'_>) -> Result<Option<Brief>, RecordError> {
         let is_other = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_some_and(|wanted| Some(wanted) != found)
         };
@@ -71,7 +71,7 @@ impl Filter {
 }
 
 /// Whether hookrun was started in a project, or below it, when it decided this.
-pub(crate) fn is_of_project(record: &Record<'_>, project: &Path) -> bool {
+pub(crate) fn is_of_project(record: &DecisionLine<'_>, project: &Path) -> bool {
     record.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(project))
 }
 

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use toml::Spanned;
 
-use super::{Reader, Value, given};
-use crate::config::draft::{Given, one_of};
-use crate::config::keys::{EVENT_KEYS, KeyRow, Takes, merges};
+use super::{ManifestReader, ManifestValue, given};
+use crate::config::draft::{SettingValue, one_of};
+use crate::config::keys::{EVENT_KEYS, KeyRow, KeyValue, merges};
 use crate::config::problem::{Fault, Position};
 use crate::engine::event::{
-    Conduct, ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule, catalog,
+    Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
 
-impl Reader<'_> {
+impl ManifestReader<'_> {
     pub(super) fn event(
         &mut self,
         name: &Spanned<Cow<'_, str>>,
-        value: &Value<'_>,
+        value: &ManifestValue<'_>,
     ) -> Option<(EventSpec, Position)> {
         let before = self.problems.len();
         let start = name.span().start;
@@ -57,14 +57,14 @@ impl Reader<'_> {
         &mut self,
         parts: &mut EventParts,
         row: &KeyRow,
-        value: &Value<'_>,
+        value: &ManifestValue<'_>,
     ) -> Result<(), Fault> {
-        let wrong = |given: &Given| {
+        let wrong = |given: &SettingValue| {
             let cause =
                 format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
             Fault::new(cause, row.takes.cure(row.name))
         };
-        if matches!(row.takes, Takes::Table) {
+        if matches!(row.takes, KeyValue::Table) {
             let Some(table) = self.table(value, row.name) else { return Ok(()) };
             for (field, value) in table {
                 let field_name = field.get_ref().to_string();
@@ -75,8 +75,8 @@ impl Reader<'_> {
             return Ok(());
         }
         match (row.name, given(value)) {
-            ("summary", Given::Text(text)) => parts.summary = Some(text),
-            ("blocks", Given::Flag(flag)) => parts.blocks = Some(flag),
+            ("summary", SettingValue::Text(text)) => parts.summary = Some(text),
+            ("blocks", SettingValue::Flag(flag)) => parts.blocks = Some(flag),
             ("on_failure", given) => {
                 parts.on_failure =
                     Some(one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?);
@@ -85,7 +85,7 @@ impl Reader<'_> {
                 parts.schedule =
                     Some(one_of(Schedule::NAMES, &given).ok_or_else(|| wrong(&given))?);
             }
-            ("required", Given::Texts(keys)) => parts.required = keys,
+            ("required", SettingValue::Texts(keys)) => parts.required = keys,
             (_, given) => return Err(wrong(&given)),
         }
         Ok(())
@@ -105,10 +105,10 @@ struct EventParts {
 
 impl EventParts {
     /// Takes one entry of `context` or `rewrites`.
-    fn field(&mut self, table: &str, name: String, given: &Given) -> Result<(), Fault> {
+    fn field(&mut self, table: &str, name: String, given: &SettingValue) -> Result<(), Fault> {
         if table == "context" {
-            let kind = one_of(Kind::NAMES.iter().as_slice(), given).ok_or_else(|| {
-                let names: Vec<&str> = Kind::NAMES.iter().map(|(_, name)| *name).collect();
+            let kind = one_of(JsonType::NAMES.iter().as_slice(), given).ok_or_else(|| {
+                let names: Vec<&str> = JsonType::NAMES.iter().map(|(_, name)| *name).collect();
                 Fault::new(
                     format!("`context.{name}` takes a JSON type"),
                     format!("one of {}", names.join(", ")),

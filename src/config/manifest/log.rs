@@ -1,7 +1,7 @@
 //! `[log]`: whether decisions are kept, and which secrets of one's own are taken out of them.
 
-use super::{Reader, Value, given};
-use crate::config::draft::Given;
+use super::{ManifestReader, ManifestValue, given};
+use crate::config::draft::SettingValue;
 use crate::config::keys::LOG_KEYS;
 use crate::config::problem::{Fault, Position};
 
@@ -14,19 +14,19 @@ pub(in crate::config) struct LogTable {
     pub(in crate::config) redact: Vec<String>,
 }
 
-impl Reader<'_> {
-    pub(super) fn log(&mut self, value: &Value<'_>) -> LogTable {
+impl ManifestReader<'_> {
+    pub(super) fn log(&mut self, value: &ManifestValue<'_>) -> LogTable {
         let mut log = LogTable::default();
         let Some(table) = self.table(value, "`log`") else { return log };
         for (key, value) in table {
             let Some(row) = self.row(LOG_KEYS, key) else { continue };
             let at = value.span().start;
             match (row.name, given(value)) {
-                ("enabled", Given::Flag(is_on)) => {
+                ("enabled", SettingValue::Flag(is_on)) => {
                     log.off = (!is_on).then(|| self.at(at));
                 }
-                ("redact", Given::Text(text)) => self.expression(text, at, &mut log),
-                ("redact", Given::Texts(texts)) => {
+                ("redact", SettingValue::Text(text)) => self.expression(text, at, &mut log),
+                ("redact", SettingValue::Texts(texts)) => {
                     let places =
                         value.get_ref().as_array().into_iter().flat_map(|list| list.iter());
                     let places: Vec<usize> = places.map(|item| item.span().start).collect();

@@ -5,13 +5,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::json::{Kind, Node};
-use super::{Reader, url};
-use crate::config::draft::{Draft, Given, Pattern};
+use super::json::{JsonKind, Node};
+use super::{SettingsReader, url};
+use crate::config::draft::{HookDraft, Pattern, SettingValue};
 use crate::config::keys::HOOK_KEYS;
-use crate::config::manifest::{Entry, Rejected};
+use crate::config::manifest::{HookTable, Rejected};
 use crate::config::problem::{Fault, Position};
-use crate::dialects::settings::{Action, Bucket, Does, Shape, Takes};
+use crate::dialects::settings::{Bucket, BucketShape, Does, EntryAction, EntryValue};
 use crate::engine::hook::{Handler, OWN_IMAGE};
 
 /// What sends an event. A proxy or a header that `~/.curlrc` names is somebody else's business,
@@ -24,49 +24,49 @@ const CURL: &str = "curl --disable --globoff --silent --show-error --max-time 3.
 const POST_TIMEOUT: &str = "4500ms";
 
 /// An entry as it is being read.
-struct Item<'i> {
-    shape: &'static Shape,
+struct EntryReader<'i> {
+    shape: &'static BucketShape,
     bucket: &'static Bucket,
-    action: &'static Action,
+    action: &'static EntryAction,
     owner: &'i str,
-    values: Vec<(&'static str, Value)>,
+    values: Vec<(&'static str, ActionValue)>,
 }
 
-enum Value {
+enum ActionValue {
     Text(String, usize),
     Texts(Vec<(String, usize)>),
 }
 
-impl Item<'_> {
+impl EntryReader<'_> {
     fn text(&self, key: &str) -> Option<(&str, usize)> {
         self.values.iter().find_map(|(name, value)| match value {
-            Value::Text(text, at) if *name == key => Some((text.as_str(), *at)),
-            Value::Text(..) | Value::Texts(_) => None,
+            ActionValue::Text(text, at) if *name == key => Some((text.as_str(), *at)),
+            ActionValue::Text(..) | ActionValue::Texts(_) => None,
         })
     }
 
     fn texts(&self, key: &str) -> &[(String, usize)] {
         let found = self.values.iter().find_map(|(name, value)| match value {
-            Value::Texts(texts) if *name == key => Some(texts.as_slice()),
-            Value::Text(..) | Value::Texts(_) => None,
+            ActionValue::Texts(texts) if *name == key => Some(texts.as_slice()),
+            ActionValue::Text(..) | ActionValue::Texts(_) => None,
         });
         found.unwrap_or_default()
     }
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(super) fn buckets(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static BucketShape,
         owner: &str,
-        buckets: super::Entries<'_>,
+        buckets: super::PlacedEntries<'_>,
     ) {
         for (key, at, value) in buckets {
             let Some(bucket) = shape.buckets.iter().find(|bucket| bucket.key == key) else {
                 self.unknown_key(&key, at, shape.buckets.iter().map(|bucket| bucket.key));
                 continue;
             };
-            let Kind::List(items) = value.kind() else {
+            let JsonKind::List(items) = value.kind() else {
                 let cause = format!("`{key}` takes a list of actions, not {}", value.describe());
                 let cure = format!("write [ {{ \"{}\": \"log\" }} ]", shape.action);
                 self.fault(Fault::new(cause, cure), value.offset);
@@ -80,7 +80,7 @@ impl Reader<'_> {
                 match entry {
                     Some((name, handler, draft)) if self.errors() == before => {
                         let is_anchored = false;
-                        self.manifest.hooks.push(Entry {
+                        self.manifest.hooks.push(HookTable {
                             name,
                             events,
                             handler,
@@ -90,7 +90,7 @@ impl Reader<'_> {
                         });
                     }
                     _ => {
-                        let draft = Draft::default();
+                        let draft = HookDraft::default();
                         self.manifest.rejected.push(Rejected { events, draft });
                     }
                 }
@@ -105,12 +105,12 @@ impl Reader<'_> {
 
     fn item(
         &mut self,
-        shape: &'static Shape,
+        shape: &'static BucketShape,
         bucket: &'static Bucket,
         owner: &str,
         node: Node<'_>,
         number: usize,
-    ) -> Option<(String, Handler, Draft)> {
+    ) -> Option<(String, Handler, HookDraft)> {
         let entries = self.table(node, "an action")?;
         let mut action = None;
         let mut values = Vec::new();
@@ -151,14 +151,18 @@ impl Reader<'_> {
             let cause = format!("`{}` has no `{key}`", action.name);
             self.fault(Fault::new(cause, format!("add \"{key}\": …")), node.offset);
         }
-        let item = Item { shape, bucket, action, owner, values };
+        let item = EntryReader { shape, bucket, action, owner, values };
         let (handler, draft) = self.hook(&item, written.offset)?;
         let name = format!("{}.{}[{number}]:{}", shape.section, item.bucket.key, item.action.name);
         Some((name, handler, draft))
     }
 
-    fn action(&mut self, shape: &'static Shape, written: Node<'_>) -> Option<&'static Action> {
-        let Kind::Text(name) = written.kind() else {
+    fn action(
+        &mut self,
+        shape: &'static BucketShape,
+        written: Node<'_>,
+    ) -> Option<&'static EntryAction> {
+        let JsonKind::Text(name) = written.kind() else {
             let cause = format!("`{}` takes a string, not {}", shape.action, written.describe());
             self.fault(
                 Fault::new(cause, format!("write `\"{}\": \"…\"`", shape.action)),
@@ -178,20 +182,23 @@ impl Reader<'_> {
         found
     }
 
-    fn value(&mut self, key: &str, takes: Takes, node: Node<'_>) -> Option<Value> {
+    fn value(&mut self, key: &str, takes: EntryValue, node: Node<'_>) -> Option<ActionValue> {
         let value = match (takes, node.kind()) {
-            (Takes::Text, Kind::Text(text)) => Some(Value::Text(text, node.offset)),
-            (Takes::OneOf(words), Kind::Text(text)) if words.contains(&text.as_str()) => {
-                Some(Value::Text(text, node.offset))
+            (EntryValue::Text, JsonKind::Text(text)) => Some(ActionValue::Text(text, node.offset)),
+            (EntryValue::OneOf(words), JsonKind::Text(text)) if words.contains(&text.as_str()) => {
+                Some(ActionValue::Text(text, node.offset))
             }
-            (Takes::Texts, Kind::List(items)) => {
+            (EntryValue::Texts, JsonKind::List(items)) => {
                 let texts = items.into_iter().map(|item| match item.kind() {
-                    Kind::Text(text) => Some((text, item.offset)),
-                    Kind::List(_) | Kind::Table(_) | Kind::Other(_) => None,
+                    JsonKind::Text(text) => Some((text, item.offset)),
+                    JsonKind::List(_) | JsonKind::Table(_) | JsonKind::Other(_) => None,
                 });
-                texts.collect::<Option<Vec<_>>>().map(Value::Texts)
+                texts.collect::<Option<Vec<_>>>().map(ActionValue::Texts)
             }
-            (_, Kind::Text(_) | Kind::List(_) | Kind::Table(_) | Kind::Other(_)) => None,
+            (
+                _,
+                JsonKind::Text(_) | JsonKind::List(_) | JsonKind::Table(_) | JsonKind::Other(_),
+            ) => None,
         };
         if value.is_none() {
             let cause = format!("`{key}` takes {}, not {}", takes.describe(), node.describe());
@@ -201,7 +208,7 @@ impl Reader<'_> {
     }
 
     /// What is run for an entry, and how.
-    fn hook(&mut self, item: &Item<'_>, at: usize) -> Option<(Handler, Draft)> {
+    fn hook(&mut self, item: &EntryReader<'_>, at: usize) -> Option<(Handler, HookDraft)> {
         let handler = match item.action.does {
             Does::Log => self.own(item, "log", &[format!("--level={}", level(item))]),
             Does::Save => self.save(item)?,
@@ -215,17 +222,17 @@ impl Reader<'_> {
 
     /// The settings of a hook. What only watches is told in the words of the convention, and its
     /// failure means nothing.
-    fn draft(&mut self, item: &Item<'_>) -> Draft {
-        let mut draft = Draft::default();
-        let dialect = Given::Text(item.shape.dialect.to_string());
-        let open = Given::Text("allow".to_string());
+    fn draft(&mut self, item: &EntryReader<'_>) -> HookDraft {
+        let mut draft = HookDraft::default();
+        let dialect = SettingValue::Text(item.shape.dialect.to_string());
+        let open = SettingValue::Text("allow".to_string());
         let settings = match item.action.does {
             Does::Log | Does::Save => vec![("dialect", dialect), ("on_failure", open)],
             Does::Post => vec![
                 ("dialect", dialect),
                 ("on_failure", open),
-                ("timeout", Given::Text(POST_TIMEOUT.to_string())),
-                ("parallel", Given::Flag(true)),
+                ("timeout", SettingValue::Text(POST_TIMEOUT.to_string())),
+                ("parallel", SettingValue::Flag(true)),
             ],
             Does::Run => vec![("dialect", dialect)],
             Does::Ask => Vec::new(),
@@ -247,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// The tools that a question is about: `*` is any text, `.` is also `_`; nothing is all tools.
-    fn tools(&mut self, item: &Item<'_>, draft: &mut Draft) {
+    fn tools(&mut self, item: &EntryReader<'_>, draft: &mut HookDraft) {
         let mut forms = Vec::new();
         let mut place: Option<Position> = None;
         for (written, at) in item.texts("tools") {
@@ -269,7 +276,7 @@ impl Reader<'_> {
     }
 
     /// hookrun itself, by its hidden command.
-    fn own(&self, item: &Item<'_>, what: &str, more: &[String]) -> Handler {
+    fn own(&self, item: &EntryReader<'_>, what: &str, more: &[String]) -> Handler {
         let mut words = vec![self.program(), "act".to_string(), what.to_string()];
         words.push(format!("--profile={}", item.owner));
         words.extend_from_slice(more);
@@ -285,7 +292,7 @@ impl Reader<'_> {
         self.file.parent().map_or_else(PathBuf::new, Path::to_path_buf)
     }
 
-    fn save(&mut self, item: &Item<'_>) -> Option<Handler> {
+    fn save(&mut self, item: &EntryReader<'_>) -> Option<Handler> {
         let (written, at) = item.text("path")?;
         let path = Path::new(written);
         let is_plain =
@@ -314,7 +321,7 @@ impl Reader<'_> {
         Some(self.own(item, "save", &words))
     }
 
-    fn post(&mut self, item: &Item<'_>) -> Option<Handler> {
+    fn post(&mut self, item: &EntryReader<'_>) -> Option<Handler> {
         let (url, at) = item.text("url")?;
         let problem = url::problem(url).or_else(|| {
             let may = self.operator.may_send_to(item.shape, url);
@@ -349,7 +356,7 @@ impl Reader<'_> {
         std::env::split_paths(&search).any(|folder| folder.join("curl").is_file())
     }
 
-    fn command(&mut self, item: &Item<'_>, at: usize) -> Option<Handler> {
+    fn command(&mut self, item: &EntryReader<'_>, at: usize) -> Option<Handler> {
         let is_allowed =
             self.operator.allows_commands(item.shape) || self.operator.is_off(item.shape);
         if !is_allowed {
@@ -369,10 +376,10 @@ impl Reader<'_> {
 }
 
 /// How much a line in the log matters.
-fn level<'i>(item: &'i Item<'_>) -> &'i str {
+fn level<'i>(item: &'i EntryReader<'_>) -> &'i str {
     let by_default = item.shape.keys.iter().find_map(|key| match key.takes {
-        Takes::OneOf(words) if key.name == "level" => words.first().copied(),
-        Takes::OneOf(_) | Takes::Text | Takes::Texts => None,
+        EntryValue::OneOf(words) if key.name == "level" => words.first().copied(),
+        EntryValue::OneOf(_) | EntryValue::Text | EntryValue::Texts => None,
     });
     item.text("level").map_or(by_default.unwrap_or_default(), |(text, _)| text)
 }

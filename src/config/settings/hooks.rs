@@ -5,27 +5,27 @@ mod program;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Reader;
-use super::tree::{Entry as Pair, Tree, Value};
-use crate::config::draft::Draft;
-use crate::config::manifest::{Entry, Rejected};
+use super::SettingsReader;
+use super::tree::{Tree, TreeEntry as Pair, TreeValue};
+use crate::config::draft::HookDraft;
+use crate::config::manifest::{HookTable, Rejected};
 use crate::config::problem::{Fault, Position};
-use crate::dialects::rules::Wanted;
-use crate::dialects::settings::hosts::{HookKey, HostFile, Key, Subject, Together};
+use crate::dialects::rules::WantedEvents;
+use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
 use crate::dialects::{self, Dialect, DialectEvent};
 use crate::engine::event::OnFailure;
 use crate::engine::spelling;
 
 /// A hook as it is being read.
-struct Found<'f> {
+struct SettingsHook<'f> {
     file: &'static HostFile,
     row: &'static DialectEvent,
     keys: Vec<(&'static HookKey, &'f Pair)>,
     at: usize,
 }
 
-impl<'f> Found<'f> {
-    fn get(&self, says: Key) -> Option<&'f Pair> {
+impl<'f> SettingsHook<'f> {
+    fn get(&self, says: HostHookKey) -> Option<&'f Pair> {
         // Of several keys for one thing the first of the table counts.
         let rows = self.file.hook.iter().filter(|row| row.says == says);
         let mut found =
@@ -33,25 +33,25 @@ impl<'f> Found<'f> {
         found.next().map(|(_, pair)| *pair)
     }
 
-    fn flag(&self, says: Key) -> bool {
+    fn flag(&self, says: HostHookKey) -> bool {
         let mut all = self.keys.iter().filter(|(key, _)| key.says == says);
-        all.any(|(_, pair)| matches!(pair.tree.value, Value::Flag(true)))
+        all.any(|(_, pair)| matches!(pair.tree.value, TreeValue::Flag(true)))
     }
 }
 
 /// What stands around a hook.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct HookPlace<'a> {
     document: &'a Tree,
     matcher: Option<&'a Tree>,
     is_parallel: bool,
     idle: Option<&'a str>,
 }
 
-impl Around<'_> {
+impl HookPlace<'_> {
     /// Why a hook does not run; `None` if it does.
-    fn idle(self, found: &Found<'_>) -> Option<String> {
-        let own = [Key::Name, Key::Command].map(|key| found.get(key)?.tree.text());
+    fn idle(self, found: &SettingsHook<'_>) -> Option<String> {
+        let own = [HostHookKey::Name, HostHookKey::Command].map(|key| found.get(key)?.tree.text());
         let is_named = |path: &&[&str]| {
             let list = self.document.at(path).and_then(Tree::items).unwrap_or_default();
             list.iter().any(|one| one.text().is_some() && own.contains(&one.text()))
@@ -62,7 +62,7 @@ impl Around<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     /// Reads the section of hooks of a host.
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
         let Some(dialect) = dialects::find(file.dialect) else { return };
@@ -92,8 +92,12 @@ impl Reader<'_> {
                 Together::InOrder => true,
                 Together::AtOnceUnlessSaid => items.iter().any(|item| says_in_order(file, item)),
             };
-            let around =
-                Around { document, matcher: None, is_parallel: !in_order, idle: idle.as_deref() };
+            let around = HookPlace {
+                document,
+                matcher: None,
+                is_parallel: !in_order,
+                idle: idle.as_deref(),
+            };
             for (number, item) in items.iter().enumerate() {
                 let name = format!("hooks.{}[{number}]", row.name);
                 match file.is_grouped {
@@ -110,17 +114,17 @@ impl Reader<'_> {
         let found = document.at(off.path)?;
         let key = off.path.join(".");
         match found.value {
-            Value::Flag(flag) if flag == off.value => {
+            TreeValue::Flag(flag) if flag == off.value => {
                 let cause = format!("`{key}` is {flag}: none of its hooks runs");
                 self.warning(Fault::new(cause, "remove it"), found.offset);
                 Some(format!("{key} is {flag}"))
             }
-            Value::Flag(_) => None,
-            Value::Text(_)
-            | Value::Number(_)
-            | Value::List(_)
-            | Value::Table(_)
-            | Value::Other(_) => {
+            TreeValue::Flag(_) => None,
+            TreeValue::Text(_)
+            | TreeValue::Number(_)
+            | TreeValue::List(_)
+            | TreeValue::Table(_)
+            | TreeValue::Other(_) => {
                 let cause = format!("`{key}` takes true or false, not {}", found.describe());
                 self.fault(Fault::new(cause, format!("write `\"{key}\": true`")), found.offset);
                 None
@@ -151,7 +155,7 @@ impl Reader<'_> {
 
     fn rejected(&mut self, row: &DialectEvent, at: usize) {
         let events = vec![(row.name.to_string(), self.lines.position(at))];
-        self.manifest.rejected.push(Rejected { events, draft: Draft::default() });
+        self.manifest.rejected.push(Rejected { events, draft: HookDraft::default() });
     }
 
     /// Reads `{"matcher": …, "hooks": [{…}]}`.
@@ -161,18 +165,19 @@ impl Reader<'_> {
         row: &'static DialectEvent,
         item: &Tree,
         name: String,
-        around: Around<'_>,
+        around: HookPlace<'_>,
     ) {
         let Some(entries) = self.entries_of(item, "a group of hooks") else {
             return self.rejected(row, item.offset);
         };
         let keys = self.known_keys(file.group, &entries);
-        let of = |says: Key| {
+        let of = |says: HostHookKey| {
             let found = keys.iter().find(|(key, _)| key.says == says);
             found.map(|(_, pair)| *pair)
         };
-        let around = Around { matcher: of(Key::Matcher).map(|pair| &pair.tree), ..around };
-        let hooks = of(Key::Hooks).map(|pair| &pair.tree);
+        let around =
+            HookPlace { matcher: of(HostHookKey::Matcher).map(|pair| &pair.tree), ..around };
+        let hooks = of(HostHookKey::Hooks).map(|pair| &pair.tree);
         let Some(items) = hooks.and_then(Tree::items) else {
             let (cause, at) = match hooks {
                 Some(tree) => {
@@ -200,14 +205,14 @@ impl Reader<'_> {
         row: &'static DialectEvent,
         item: &Tree,
         name: String,
-        around: Around<'_>,
+        around: HookPlace<'_>,
     ) {
         let before = self.errors();
         let Some(entries) = self.entries_of(item, "a hook") else {
             return self.rejected(row, item.offset);
         };
         let keys = self.known_keys(file.hook, &entries);
-        let found = Found { file, row, keys, at: item.offset };
+        let found = SettingsHook { file, row, keys, at: item.offset };
         let mut draft = self.draft_of(&found, around);
         let handler = self.handler_of(&found, &mut draft);
         let at = self.lines.position(item.offset);
@@ -215,7 +220,14 @@ impl Reader<'_> {
             Some(handler) if self.errors() == before => {
                 let events = vec![(row.name.to_string(), at)];
                 let is_anchored = false;
-                self.manifest.hooks.push(Entry { name, events, handler, draft, at, is_anchored });
+                self.manifest.hooks.push(HookTable {
+                    name,
+                    events,
+                    handler,
+                    draft,
+                    at,
+                    is_anchored,
+                });
             }
             _ => self.rejected(row, item.offset),
         }
@@ -264,9 +276,9 @@ impl Reader<'_> {
         keys
     }
 
-    fn draft_of(&mut self, found: &Found<'_>, around: Around<'_>) -> Draft {
+    fn draft_of(&mut self, found: &SettingsHook<'_>, around: HookPlace<'_>) -> HookDraft {
         let file = found.file;
-        let mut draft = Draft::default();
+        let mut draft = HookDraft::default();
         draft.dialect = dialects::find(file.dialect);
         draft.parallel = around.is_parallel;
         draft.idle = around.idle(found);
@@ -275,15 +287,15 @@ impl Reader<'_> {
         draft.wanted = self.wanted_of(found, around.matcher);
         draft.variables = self.variables_of(found);
         draft.description = found
-            .get(Key::About)
-            .or(found.get(Key::Name))
+            .get(HostHookKey::About)
+            .or(found.get(HostHookKey::Name))
             .and_then(|pair| pair.tree.text())
             .and_then(one_line);
-        if let Some(folder) = found.get(Key::Folder).and_then(|pair| self.text_of(pair)) {
+        if let Some(folder) = found.get(HostHookKey::Folder).and_then(|pair| self.text_of(pair)) {
             draft.folder = Some(self.operator.env.cwd.join(folder));
         }
         for (key, pair) in &found.keys {
-            if let Key::Void(why) = key.says {
+            if let HostHookKey::Void(why) = key.says {
                 let cause = format!("`{}` has no effect here: {why}", pair.key);
                 self.warning(Fault::new(cause, "do not rely on it"), pair.at);
             }
@@ -291,10 +303,10 @@ impl Reader<'_> {
         draft
     }
 
-    fn time_of(&mut self, found: &Found<'_>) -> Duration {
+    fn time_of(&mut self, found: &SettingsHook<'_>) -> Duration {
         let time = &found.file.time;
         let usual = time.usual(found.row.name);
-        let Some(pair) = found.get(Key::Time) else { return usual };
+        let Some(pair) = found.get(HostHookKey::Time) else { return usual };
         let (key, unit) = (&pair.key, time.unit());
         let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
         let Some(number) = number else {
@@ -313,19 +325,22 @@ impl Reader<'_> {
 
     /// What its author says about failures; `None` leaves it to the event, which is closed where it
     /// can be refused.
-    fn on_failure_of(&mut self, found: &Found<'_>) -> Option<OnFailure> {
-        let (key, pair) = found
-            .keys
-            .iter()
-            .find(|(key, _)| matches!(key.says, Key::Closed(_) | Key::ClosedFlag))?;
+    fn on_failure_of(&mut self, found: &SettingsHook<'_>) -> Option<OnFailure> {
+        let (key, pair) = found.keys.iter().find(|(key, _)| {
+            matches!(key.says, HostHookKey::Closed(_) | HostHookKey::ClosedFlag)
+        })?;
         let tree = &pair.tree;
         match (key.says, &tree.value) {
-            (Key::Closed(word), Value::Text(text)) if text == word => Some(OnFailure::Block),
-            (Key::Closed(_), Value::Text(text)) if text == "allow" => Some(OnFailure::Allow),
-            (Key::ClosedFlag, Value::Flag(true)) => Some(OnFailure::Block),
-            (Key::ClosedFlag, Value::Flag(false)) => Some(OnFailure::Allow),
+            (HostHookKey::Closed(word), TreeValue::Text(text)) if text == word => {
+                Some(OnFailure::Block)
+            }
+            (HostHookKey::Closed(_), TreeValue::Text(text)) if text == "allow" => {
+                Some(OnFailure::Allow)
+            }
+            (HostHookKey::ClosedFlag, TreeValue::Flag(true)) => Some(OnFailure::Block),
+            (HostHookKey::ClosedFlag, TreeValue::Flag(false)) => Some(OnFailure::Allow),
             (says, _) => {
-                let takes = match says == Key::ClosedFlag {
+                let takes = match says == HostHookKey::ClosedFlag {
                     true => "true or false",
                     false => "\"block\" or \"allow\"",
                 };
@@ -348,12 +363,12 @@ impl Reader<'_> {
 
     fn wanted_of(
         &mut self,
-        found: &Found<'_>,
+        found: &SettingsHook<'_>,
         of_group: Option<&Tree>,
-    ) -> Option<(Wanted, Position)> {
+    ) -> Option<(WantedEvents, Position)> {
         let file = found.file;
         let subject = file.subjects.iter().find(|(event, _)| *event == found.row.name);
-        let own = found.get(Key::Matcher).map(|pair| &pair.tree).or(of_group);
+        let own = found.get(HostHookKey::Matcher).map(|pair| &pair.tree).or(of_group);
         let text = own.and_then(|tree| self.text_in(tree, "matcher"));
         let matcher = match (subject, text) {
             (_, None) => None,
@@ -366,8 +381,8 @@ impl Reader<'_> {
                 None
             }
         };
-        let condition = found.get(Key::Condition).and_then(|pair| {
-            let is_of_tool = matches!(subject, Some((_, Subject::Tool)));
+        let condition = found.get(HostHookKey::Condition).and_then(|pair| {
+            let is_of_tool = matches!(subject, Some((_, MatcherSubject::Tool)));
             if !is_of_tool {
                 let cause =
                     format!("`{}` matches tools, and `{}` is about none", pair.key, found.row.name);
@@ -380,13 +395,13 @@ impl Reader<'_> {
         });
         let at = own.map_or(found.at, |tree| tree.offset);
         let dialect = dialects::find(file.dialect)?;
-        let wanted = Wanted { dialect, event: found.row.name, matcher, condition };
+        let wanted = WantedEvents { dialect, event: found.row.name, matcher, condition };
         Some((wanted, self.lines.position(at)))
     }
 
-    fn variables_of(&mut self, found: &Found<'_>) -> Vec<(String, String)> {
+    fn variables_of(&mut self, found: &SettingsHook<'_>) -> Vec<(String, String)> {
         let mut variables = self.of_plugin(found.file);
-        let Some(pair) = found.get(Key::Variables) else { return variables };
+        let Some(pair) = found.get(HostHookKey::Variables) else { return variables };
         let Some(entries) = self.entries_of(&pair.tree, &format!("`{}`", pair.key)) else {
             return variables;
         };
@@ -428,8 +443,10 @@ impl Reader<'_> {
 
 /// Whether a group says that the hooks of its event run one after another.
 fn says_in_order(file: &HostFile, item: &Tree) -> bool {
-    let mut keys = file.group.iter().filter(|row| row.says == Key::InOrder);
-    keys.any(|row| item.at(&[row.name]).is_some_and(|tree| matches!(tree.value, Value::Flag(true))))
+    let mut keys = file.group.iter().filter(|row| row.says == HostHookKey::InOrder);
+    keys.any(|row| {
+        item.at(&[row.name]).is_some_and(|tree| matches!(tree.value, TreeValue::Flag(true)))
+    })
 }
 
 /// Words for people, on one line.

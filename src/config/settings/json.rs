@@ -17,7 +17,7 @@ pub(super) struct Node<'t> {
 
 /// What a value is.
 #[derive(Debug)]
-pub(super) enum Kind<'t> {
+pub(super) enum JsonKind<'t> {
     Text(String),
     List(Vec<Node<'t>>),
     /// Keys in their order, each with its place.
@@ -36,23 +36,23 @@ impl<'t> Node<'t> {
         Ok(Node { raw: raw.get(), offset: text.len() - text.trim_start().len() })
     }
 
-    pub(super) fn kind(self) -> Kind<'t> {
+    pub(super) fn kind(self) -> JsonKind<'t> {
         let kind = match self.raw.as_bytes().first() {
-            Some(b'"') => serde_json::from_str(self.raw).ok().map(Kind::Text),
-            Some(b'[') => self.list().map(Kind::List),
-            Some(b'{') => self.table().map(Kind::Table),
-            _ => Some(Kind::Other(self.raw.to_string())),
+            Some(b'"') => serde_json::from_str(self.raw).ok().map(JsonKind::Text),
+            Some(b'[') => self.list().map(JsonKind::List),
+            Some(b'{') => self.table().map(JsonKind::Table),
+            _ => Some(JsonKind::Other(self.raw.to_string())),
         };
-        kind.unwrap_or_else(|| Kind::Other("text that is not Unicode".to_string()))
+        kind.unwrap_or_else(|| JsonKind::Other("text that is not Unicode".to_string()))
     }
 
     /// What it is, for messages.
     pub(super) fn describe(self) -> String {
         match self.kind() {
-            Kind::Text(text) => format!("\"{text}\""),
-            Kind::List(_) => "a list".to_string(),
-            Kind::Table(_) => "an object".to_string(),
-            Kind::Other(text) => text,
+            JsonKind::Text(text) => format!("\"{text}\""),
+            JsonKind::List(_) => "a list".to_string(),
+            JsonKind::Table(_) => "an object".to_string(),
+            JsonKind::Other(text) => text,
         }
     }
 
@@ -63,7 +63,7 @@ impl<'t> Node<'t> {
 
     fn table(self) -> Option<Vec<(String, usize, Node<'t>)>> {
         let mut reader = serde_json::Deserializer::from_str(self.raw);
-        let entries = reader.deserialize_map(Entries(PhantomData)).ok()?;
+        let entries = reader.deserialize_map(EntriesVisitor(PhantomData)).ok()?;
         let entry = |(key, value): (&'t RawValue, &'t RawValue)| {
             let name = serde_json::from_str(key.get()).ok()?;
             Some((name, self.within(key.get()).offset, self.within(value.get())))
@@ -78,9 +78,9 @@ impl<'t> Node<'t> {
     }
 }
 
-struct Entries<'t>(PhantomData<&'t str>);
+struct EntriesVisitor<'t>(PhantomData<&'t str>);
 
-impl<'t> Visitor<'t> for Entries<'t> {
+impl<'t> Visitor<'t> for EntriesVisitor<'t> {
     type Value = Vec<(&'t RawValue, &'t RawValue)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,17 +98,17 @@ impl<'t> Visitor<'t> for Entries<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Node};
+    use super::{JsonKind, Node};
 
     #[test]
     fn every_value_knows_where_it_stands() {
         let text = " { \"a\" : [1, \"x\\n\"] }";
-        let Kind::Table(entries) = Node::of(text).unwrap().kind() else { panic!("{text}") };
+        let JsonKind::Table(entries) = Node::of(text).unwrap().kind() else { panic!("{text}") };
         let (key, at, value) = &entries[0];
         assert_eq!((key.as_str(), *at, value.offset), ("a", 3, 9));
-        let Kind::List(items) = value.kind() else { panic!("{text}") };
+        let JsonKind::List(items) = value.kind() else { panic!("{text}") };
         assert_eq!(items.iter().map(|item| item.offset).collect::<Vec<_>>(), [10, 13]);
-        assert!(matches!(items[1].kind(), Kind::Text(text) if text == "x\n"));
+        assert!(matches!(items[1].kind(), JsonKind::Text(text) if text == "x\n"));
         assert_eq!(items[0].describe(), "1");
     }
 }

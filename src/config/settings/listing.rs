@@ -3,25 +3,25 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::json::{Kind, Node};
-use super::{Entries, Reader};
-use crate::config::loose::{Loose, Origin};
+use super::json::{JsonKind, Node};
+use super::{PlacedEntries, SettingsReader};
+use crate::config::loose::{Loose, LooseOrigin};
 use crate::config::problem::Fault;
 use crate::dialects::folders;
-use crate::dialects::settings::{LISTINGS, Listing};
+use crate::dialects::settings::{LISTINGS, ListingShape};
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     /// The kind of list that the file is, if it is one.
-    pub(super) fn listing_of(entries: &Entries<'_>) -> Option<&'static Listing> {
+    pub(super) fn listing_of(entries: &PlacedEntries<'_>) -> Option<&'static ListingShape> {
         LISTINGS.iter().find(|listing| {
             entries.iter().any(|(key, _, value)| {
                 key == listing.timeout
-                    || key == listing.section && matches!(value.kind(), Kind::List(_))
+                    || key == listing.section && matches!(value.kind(), JsonKind::List(_))
             })
         })
     }
 
-    pub(super) fn listing(&mut self, listing: &'static Listing, entries: &Entries<'_>) {
+    pub(super) fn listing(&mut self, listing: &'static ListingShape, entries: &PlacedEntries<'_>) {
         if !entries.iter().any(|(key, _, _)| key == listing.section) {
             self.nothing_of_hooks(0);
         }
@@ -34,14 +34,14 @@ impl Reader<'_> {
         }
     }
 
-    fn listed(&mut self, listing: &'static Listing, value: Node<'_>) {
-        let Kind::List(items) = value.kind() else {
+    fn listed(&mut self, listing: &'static ListingShape, value: Node<'_>) {
+        let JsonKind::List(items) = value.kind() else {
             let cause =
                 format!("`{}` takes a list of paths, not {}", listing.section, value.describe());
             return self.fault(Fault::new(cause, "write [ \"~/hooks/gate.sh\" ]"), value.offset);
         };
         for item in items {
-            let Kind::Text(written) = item.kind() else {
+            let JsonKind::Text(written) = item.kind() else {
                 let cause = format!("a path must be a string, not {}", item.describe());
                 self.fault(Fault::new(cause, "write `\"~/hooks/gate.sh\"`"), item.offset);
                 continue;
@@ -49,7 +49,7 @@ impl Reader<'_> {
             let path = self.path(&written);
             if path.is_file() {
                 let host = folders::of(listing.dialect);
-                self.manifest.loose.push(Loose { path, host, origin: Origin::Listed });
+                self.manifest.loose.push(Loose { path, host, origin: LooseOrigin::Listed });
             } else {
                 let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
                 let cause = format!("the hook `{written}` {what}");
@@ -67,10 +67,10 @@ impl Reader<'_> {
         }
     }
 
-    fn timeout(&mut self, listing: &'static Listing, value: Node<'_>) {
+    fn timeout(&mut self, listing: &'static ListingShape, value: Node<'_>) {
         let millis = match value.kind() {
-            Kind::Other(text) => text.parse().ok().filter(|millis: &u64| *millis > 0),
-            Kind::Text(_) | Kind::List(_) | Kind::Table(_) => None,
+            JsonKind::Other(text) => text.parse().ok().filter(|millis: &u64| *millis > 0),
+            JsonKind::Text(_) | JsonKind::List(_) | JsonKind::Table(_) => None,
         };
         match millis {
             Some(millis) => {

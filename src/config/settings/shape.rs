@@ -9,11 +9,11 @@ use std::path::Path;
 
 use super::tree::Tree;
 use crate::config::problem::Fault;
-use crate::dialects::settings::hosts::{HOST_FILES, HostFile, Key};
+use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
 use crate::dialects::{self, Dialect};
 
 /// What a file is.
-pub(super) enum Shape {
+pub(super) enum FileShape {
     /// A host's settings.
     Host(&'static HostFile),
     /// Nothing of an agent host.
@@ -23,7 +23,7 @@ pub(super) enum Shape {
 }
 
 /// The settings of which host these hooks are.
-pub(super) fn of(section: &Tree, file: &Path) -> Shape {
+pub(super) fn of(section: &Tree, file: &Path) -> FileShape {
     let scores: Vec<(&'static HostFile, usize)> =
         HOST_FILES.iter().map(|host| (host, score(host, section))).collect();
     let in_folder = |host: &HostFile| {
@@ -34,21 +34,24 @@ pub(super) fn of(section: &Tree, file: &Path) -> Shape {
     let mut at_home =
         scores.iter().filter(|(host, score)| in_folder(host) && (*score > 0 || best == 0));
     if let (Some((host, _)), None) = (at_home.next(), at_home.next()) {
-        return Shape::Host(host);
+        return FileShape::Host(host);
     }
     if best == 0 {
-        return Shape::Unknown;
+        return FileShape::Unknown;
     }
     let found: Vec<&'static HostFile> =
         scores.iter().filter(|(_, score)| *score == best).map(|(host, _)| *host).collect();
     match found.as_slice() {
-        [only] => Shape::Host(only),
+        [only] => FileShape::Host(only),
         several => {
             let names: Vec<&str> = several.iter().map(|host| host.dialect).collect();
             let cause = format!("these could be hooks of {}", names.join(" or "));
             let file = file.file_name().unwrap_or_default().to_string_lossy();
             let first = names.first().copied().unwrap_or_default();
-            Shape::Doubtful(Fault::new(cause, format!("say whose: `--settings {first}:…/{file}`")))
+            FileShape::Doubtful(Fault::new(
+                cause,
+                format!("say whose: `--settings {first}:…/{file}`"),
+            ))
         }
     }
 }
@@ -79,7 +82,9 @@ fn score(host: &HostFile, section: &Tree) -> usize {
         let is_own = others
             .filter(|other| other.dialect != host.dialect)
             .all(|other| other.hook.iter().all(|one| one.name != row.name));
-        is_own && row.says != Key::OfKind && hooks.iter().any(|hook| hook.at(&[row.name]).is_some())
+        is_own
+            && row.says != HostHookKey::OfKind
+            && hooks.iter().any(|hook| hook.at(&[row.name]).is_some())
     });
     if own.is_empty() { 0 } else { own.len() * 2 + signs.count() }
 }

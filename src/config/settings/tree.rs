@@ -3,31 +3,31 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::json::{Kind, Node};
+use super::json::{JsonKind, Node};
 
 /// A value in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
-    pub(super) value: Value,
+    pub(super) value: TreeValue,
     /// Where it begins in the text, in bytes.
     pub(super) offset: usize,
 }
 
 /// What a value is.
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum TreeValue {
     Text(String),
     Number(f64),
     Flag(bool),
     List(Vec<Tree>),
-    Table(Vec<Entry>),
+    Table(Vec<TreeEntry>),
     /// Something else, in words.
     Other(String),
 }
 
 /// A key with its place, and its value.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct TreeEntry {
     pub(super) key: String,
     pub(super) at: usize,
     pub(super) tree: Tree,
@@ -36,17 +36,19 @@ pub(super) struct Entry {
 impl Tree {
     pub(super) fn of_json(node: Node<'_>) -> Tree {
         let value = match node.kind() {
-            Kind::Text(text) => Value::Text(text),
-            Kind::List(items) => Value::List(items.into_iter().map(Tree::of_json).collect()),
-            Kind::Table(entries) => {
-                let entry = |(key, at, node)| Entry { key, at, tree: Tree::of_json(node) };
-                Value::Table(entries.into_iter().map(entry).collect())
+            JsonKind::Text(text) => TreeValue::Text(text),
+            JsonKind::List(items) => {
+                TreeValue::List(items.into_iter().map(Tree::of_json).collect())
             }
-            Kind::Other(text) => match (text.as_str(), text.parse()) {
-                ("true", _) => Value::Flag(true),
-                ("false", _) => Value::Flag(false),
-                (_, Ok(number)) => Value::Number(number),
-                (_, Err(_)) => Value::Other(text),
+            JsonKind::Table(entries) => {
+                let entry = |(key, at, node)| TreeEntry { key, at, tree: Tree::of_json(node) };
+                TreeValue::Table(entries.into_iter().map(entry).collect())
+            }
+            JsonKind::Other(text) => match (text.as_str(), text.parse()) {
+                ("true", _) => TreeValue::Flag(true),
+                ("false", _) => TreeValue::Flag(false),
+                (_, Ok(number)) => TreeValue::Number(number),
+                (_, Err(_)) => TreeValue::Other(text),
             },
         };
         Tree { value, offset: node.offset }
@@ -59,12 +61,12 @@ impl Tree {
     /// What it is, for messages.
     pub(super) fn describe(&self) -> String {
         match &self.value {
-            Value::Text(text) => format!("\"{text}\""),
-            Value::Number(number) => number.to_string(),
-            Value::Flag(flag) => flag.to_string(),
-            Value::List(_) => "a list".to_string(),
-            Value::Table(_) => "an object".to_string(),
-            Value::Other(text) => text.clone(),
+            TreeValue::Text(text) => format!("\"{text}\""),
+            TreeValue::Number(number) => number.to_string(),
+            TreeValue::Flag(flag) => flag.to_string(),
+            TreeValue::List(_) => "a list".to_string(),
+            TreeValue::Table(_) => "an object".to_string(),
+            TreeValue::Other(text) => text.clone(),
         }
     }
 
@@ -76,50 +78,50 @@ impl Tree {
     }
 
     /// Its entries; `None` if it is no table.
-    pub(super) fn entries(&self) -> Option<&[Entry]> {
-        if let Value::Table(entries) = &self.value { Some(entries) } else { None }
+    pub(super) fn entries(&self) -> Option<&[TreeEntry]> {
+        if let TreeValue::Table(entries) = &self.value { Some(entries) } else { None }
     }
 
     /// Its items; `None` if it is no list.
     pub(super) fn items(&self) -> Option<&[Tree]> {
-        if let Value::List(items) = &self.value { Some(items) } else { None }
+        if let TreeValue::List(items) = &self.value { Some(items) } else { None }
     }
 
     /// Its number; `None` if it is none.
     pub(super) fn number(&self) -> Option<f64> {
-        if let Value::Number(number) = self.value { Some(number) } else { None }
+        if let TreeValue::Number(number) = self.value { Some(number) } else { None }
     }
 
     /// Its text; `None` if it is none.
     pub(super) fn text(&self) -> Option<&str> {
-        if let Value::Text(text) = &self.value { Some(text) } else { None }
+        if let TreeValue::Text(text) = &self.value { Some(text) } else { None }
     }
 }
 
-fn table(entries: &DeTable<'_>) -> Value {
+fn table(entries: &DeTable<'_>) -> TreeValue {
     let entry = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-        Entry { key: key.get_ref().to_string(), at: key.span().start, tree: tree(value) }
+        TreeEntry { key: key.get_ref().to_string(), at: key.span().start, tree: tree(value) }
     };
-    let mut all: Vec<Entry> = entries.iter().map(entry).collect();
+    let mut all: Vec<TreeEntry> = entries.iter().map(entry).collect();
     all.sort_by_key(|entry| entry.at);
-    Value::Table(all)
+    TreeValue::Table(all)
 }
 
 fn tree(value: &Spanned<DeValue<'_>>) -> Tree {
     let offset = value.span().start;
     let value = match value.get_ref() {
-        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::String(text) => TreeValue::Text(text.to_string()),
         DeValue::Integer(number) => match number.as_str().replace('_', "").parse() {
-            Ok(number) => Value::Number(number),
-            Err(_) => Value::Other(number.as_str().to_string()),
+            Ok(number) => TreeValue::Number(number),
+            Err(_) => TreeValue::Other(number.as_str().to_string()),
         },
         DeValue::Float(number) => match number.as_str().replace('_', "").parse() {
-            Ok(number) => Value::Number(number),
-            Err(_) => Value::Other(number.as_str().to_string()),
+            Ok(number) => TreeValue::Number(number),
+            Err(_) => TreeValue::Other(number.as_str().to_string()),
         },
-        DeValue::Boolean(flag) => Value::Flag(*flag),
-        DeValue::Datetime(time) => Value::Other(time.to_string()),
-        DeValue::Array(items) => Value::List(items.iter().map(tree).collect()),
+        DeValue::Boolean(flag) => TreeValue::Flag(*flag),
+        DeValue::Datetime(time) => TreeValue::Other(time.to_string()),
+        DeValue::Array(items) => TreeValue::List(items.iter().map(tree).collect()),
         DeValue::Table(entries) => table(entries),
     };
     Tree { value, offset }

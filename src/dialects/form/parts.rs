@@ -1,6 +1,6 @@
 //! What several hosts write and read in the same way.
 
-use super::{Form, Hear, Heard, On, Put, Say};
+use super::{Hear, HeardValue, On, Put, ReplyForm, Say};
 use crate::dialects::{DialectEvent, Results, Wait};
 use crate::engine::event::{Conduct, OnFailure, Schedule};
 
@@ -22,29 +22,35 @@ pub(in crate::dialects) const SHOW: Say =
     Say { on: On::Output, put: &[("systemMessage", Put::Text)], status: 0 };
 
 /// Ends the whole run there; here it refuses the event.
-pub(in crate::dialects) const HALT: Hear = Hear { path: "continue", says: Heard::Flag(false) };
+pub(in crate::dialects) const HALT: Hear = Hear { path: "continue", says: HeardValue::Flag(false) };
 
-pub(in crate::dialects) const STOP_REASON: Hear = Hear { path: "stopReason", says: Heard::Reason };
+pub(in crate::dialects) const STOP_REASON: Hear =
+    Hear { path: "stopReason", says: HeardValue::Reason };
 
-pub(in crate::dialects) const MESSAGE: Hear = Hear { path: "systemMessage", says: Heard::Output };
+pub(in crate::dialects) const MESSAGE: Hear =
+    Hear { path: "systemMessage", says: HeardValue::Output };
 
 pub(in crate::dialects) const DECISION: Hear = Hear {
     path: "decision",
-    says: Heard::Words { refuse: &["block", "deny"], ask: &["ask"], pass: &["approve", "allow"] },
+    says: HeardValue::Words {
+        refuse: &["block", "deny"],
+        ask: &["ask"],
+        pass: &["approve", "allow"],
+    },
 };
 
-pub(in crate::dialects) const REASON: Hear = Hear { path: "reason", says: Heard::Reason };
+pub(in crate::dialects) const REASON: Hear = Hear { path: "reason", says: HeardValue::Reason };
 
 pub(in crate::dialects) const ADDED: Hear =
-    Hear { path: "hookSpecificOutput.additionalContext", says: Heard::Context };
+    Hear { path: "hookSpecificOutput.additionalContext", says: HeardValue::Context };
 
 pub(in crate::dialects) const PERMISSION: Hear = Hear {
     path: "hookSpecificOutput.permissionDecision",
-    says: Heard::Words { refuse: &["deny"], ask: &["ask", "defer"], pass: &["allow"] },
+    says: HeardValue::Words { refuse: &["deny"], ask: &["ask", "defer"], pass: &["allow"] },
 };
 
 pub(in crate::dialects) const PERMISSION_REASON: Hear =
-    Hear { path: "hookSpecificOutput.permissionDecisionReason", says: Heard::Reason };
+    Hear { path: "hookSpecificOutput.permissionDecisionReason", says: HeardValue::Reason };
 
 /// A broken configuration is told and no more: what the host has done already stays done, and an
 /// agent that may never stop could not be stopped in a host that sets no limit (Codex).
@@ -54,7 +60,7 @@ const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
 pub(in crate::dialects) const fn told(
     name: &'static str,
     event: &'static str,
-    form: &'static Form,
+    form: &'static ReplyForm,
 ) -> DialectEvent {
     DialectEvent {
         name,
@@ -71,7 +77,7 @@ pub(in crate::dialects) const fn told(
 pub(in crate::dialects) const fn gate(
     name: &'static str,
     event: &'static str,
-    form: &'static Form,
+    form: &'static ReplyForm,
 ) -> DialectEvent {
     DialectEvent {
         blocks: true,
@@ -86,7 +92,7 @@ pub(in crate::dialects) const fn gate(
 pub(in crate::dialects) const fn open_gate(
     name: &'static str,
     event: &'static str,
-    form: &'static Form,
+    form: &'static ReplyForm,
 ) -> DialectEvent {
     DialectEvent { on_failure: OnFailure::Allow, conduct: READS_ON, ..gate(name, event, form) }
 }

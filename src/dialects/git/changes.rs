@@ -27,7 +27,7 @@ pub enum Changes {
 
 /// Arguments for git, whose output [`read_changes`] reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing(pub Vec<OsString>);
+pub struct ListingArguments(pub Vec<OsString>);
 
 /// Options of every listing, so that neither the configuration nor replaced objects matter.
 const EVERY: &[&str] = &[
@@ -50,7 +50,10 @@ impl GitHook {
     ///
     /// # Errors
     /// When a commit in it is not named by a number.
-    pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Listing>, GitError> {
+    pub fn listings(
+        &self,
+        context: &Map<String, Value>,
+    ) -> Result<Vec<ListingArguments>, GitError> {
         if self.changes == Changes::Unknown {
             return Ok(Vec::new());
         }
@@ -102,12 +105,12 @@ impl GitHook {
     }
 }
 
-fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Listing {
+fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> ListingArguments {
     let mut arguments = vec![OsString::from("--no-replace-objects"), OsString::from(command)];
     arguments.extend(EVERY.iter().chain(options).map(OsString::from));
     arguments.extend(revisions);
     arguments.push("--".into());
-    Listing(arguments)
+    ListingArguments(arguments)
 }
 
 /// Whether a commit's number is the one that stands for none.
@@ -159,7 +162,7 @@ mod tests {
     fn listed(hook: &str, context: Value) -> Vec<Vec<String>> {
         let listings = find(hook).unwrap().listings(context.as_object().unwrap()).unwrap();
         let own = EVERY.len() + LOG.len() + 2;
-        let texts = |one: Listing| {
+        let texts = |one: ListingArguments| {
             let all = one.0.iter().map(|text| text.to_str().unwrap().to_string());
             all.skip(own).collect()
         };

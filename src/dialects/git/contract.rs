@@ -5,7 +5,7 @@ use super::{Argument, GitHook};
 
 /// What a script takes as git gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenFromGit {
     /// In the words of the script: `$1`, or that it reads lines.
     pub what: &'static str,
     /// Whether that is a line of stdin, and no argument.
@@ -29,7 +29,7 @@ const READS_JSON: &[&str] = &["hookrun field", "jq ", "json.load", "JSON", "_jso
 impl GitHook {
     /// What a script takes of this hook's arguments and lines. A folder with our own name for the
     /// event says that its hooks get JSON, which may be read by lines.
-    pub fn taken_by(&self, text: &str, folder: &str) -> Option<Taken> {
+    pub fn taken_by(&self, text: &str, folder: &str) -> Option<TakenFromGit> {
         if READS_JSON.iter().any(|word| text.contains(word)) {
             return None;
         }
@@ -44,7 +44,7 @@ impl GitHook {
                 let key = arguments.nth(place.unwrap_or(1_usize).saturating_sub(1));
                 let key = key.unwrap_or("raw.arguments");
                 let instead = format!("`hookrun field {key}`");
-                return Some(Taken { what, is_line: false, line, instead });
+                return Some(TakenFromGit { what, is_line: false, line, instead });
             }
         }
         let lines = self.lines.filter(|_| folder.eq_ignore_ascii_case(self.name))?;
@@ -52,7 +52,7 @@ impl GitHook {
         let words: Vec<String> = lines.words.iter().map(|word| format!(".{word}")).collect();
         let (key, words) = (lines.key, words.join(", "));
         let instead = format!("`jq -r '.{key}[] | [{words}] | join(\" \")' | {what} …`");
-        Some(Taken { what, is_line: true, line, instead })
+        Some(TakenFromGit { what, is_line: true, line, instead })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::line::{Command, Line};
+use super::line::{ShellLine, SimpleCommand};
 use crate::engine::hook::matcher::{MatcherError, expression_error};
 
 /// The form of a command.
@@ -34,12 +34,12 @@ impl CommandForm {
         if parts(command).any(|part| self.form.is_match(part)) {
             return true;
         }
-        let line = Line::read(command);
+        let line = ShellLine::read(command);
         // What a word becomes when the line runs may be what this form wants.
         let may_become = |known: &str| {
             self.start.starts_with(known) || self.is_open && known.starts_with(&self.start)
         };
-        let may_fit = |one: &Command| {
+        let may_fit = |one: &SimpleCommand| {
             let known = one.known.and_then(|known| one.text.get(..known));
             self.form.is_match(&one.text) || is_gate && known.is_some_and(may_become)
         };

@@ -7,16 +7,16 @@ use std::str::Chars;
 
 /// The commands of a line.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct ShellLine {
     /// Each of them, with and without what stands before it.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<SimpleCommand>,
     /// It may run something else too.
     pub(super) is_in_doubt: bool,
 }
 
 /// A command, its words as the shell has them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct SimpleCommand {
     pub(super) text: String,
     /// How much of the text is known before the line runs, where that is not all.
     pub(super) known: Option<usize>,
@@ -93,10 +93,10 @@ const RUNNING_OPTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "
 /// More words than these are not looked through for options that stand before a command's own.
 const MOST_WORDS: usize = 64;
 
-impl Line {
+impl ShellLine {
     /// Reads a command line.
-    pub(super) fn read(text: &str) -> Line {
-        let mut reader = Reader::default();
+    pub(super) fn read(text: &str) -> ShellLine {
+        let mut reader = ShellReader::default();
         let mut rest = text.chars().peekable();
         while let Some(c) = rest.next() {
             match reader.quote {
@@ -112,11 +112,11 @@ impl Line {
 
 /// What has been read of a line so far.
 #[derive(Default)]
-struct Reader {
-    line: Line,
+struct ShellReader {
+    line: ShellLine,
     /// The words of this command, and the word that is not at its end yet.
-    words: Vec<Word>,
-    word: Option<Word>,
+    words: Vec<ShellWord>,
+    word: Option<ShellWord>,
     quote: Option<char>,
     is_in_backticks: bool,
     /// The next word is where a stream leads.
@@ -124,7 +124,7 @@ struct Reader {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Word {
+struct ShellWord {
     text: String,
     /// Something in it is quoted: it is no word of the shell's own.
     is_quoted: bool,
@@ -132,7 +132,7 @@ struct Word {
     known: Option<usize>,
 }
 
-impl Reader {
+impl ShellReader {
     fn read_quoted(&mut self, quote: char, c: char, rest: &mut Peekable<Chars<'_>>) {
         match c {
             c if c == quote => self.quote = None,
@@ -211,7 +211,7 @@ impl Reader {
         }
     }
 
-    fn word(&mut self) -> &mut Word {
+    fn word(&mut self) -> &mut ShellWord {
         self.word.get_or_insert_default()
     }
 
@@ -254,7 +254,7 @@ impl Reader {
         }
         let name = first.text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
-        let runs = |word: &Word| RUNNING_OPTIONS.contains(&word.text.as_str());
+        let runs = |word: &ShellWord| RUNNING_OPTIONS.contains(&word.text.as_str());
         let is_find = matches!(name, "find" | "fd" | "fdfind");
         self.line.is_in_doubt |= RUNNERS.contains(&name)
             // An option of `time`.
@@ -264,7 +264,7 @@ impl Reader {
     }
 
     /// Keeps what a command is told to do where options stand before it: `git -C . push`.
-    fn keep_without_options(&mut self, first: &Word, rest: &[Word]) {
+    fn keep_without_options(&mut self, first: &ShellWord, rest: &[ShellWord]) {
         if !rest.first().is_some_and(|word| word.text.starts_with('-')) {
             return;
         }
@@ -278,7 +278,7 @@ impl Reader {
     }
 
     /// Keeps a command as it is, and without the folder of its program.
-    fn keep<'a>(&mut self, words: impl Iterator<Item = &'a Word>) {
+    fn keep<'a>(&mut self, words: impl Iterator<Item = &'a ShellWord>) {
         let mut text = String::new();
         let mut known = None;
         for (number, word) in words.enumerate() {
@@ -292,15 +292,15 @@ impl Reader {
         if let Some(folder) = program.rfind('/').filter(|at| known.is_none_or(|known| *at < known))
         {
             let known = known.map(|known| known - folder - 1);
-            self.line.commands.push(Command { text: text[folder + 1..].to_string(), known });
+            self.line.commands.push(SimpleCommand { text: text[folder + 1..].to_string(), known });
         }
         if !text.is_empty() || known.is_some() {
-            self.line.commands.push(Command { text, known });
+            self.line.commands.push(SimpleCommand { text, known });
         }
     }
 }
 
-fn is_variable(word: &Word) -> bool {
+fn is_variable(word: &ShellWord) -> bool {
     word.text.split_once('=').is_some_and(|(name, _)| {
         let name = name.strip_suffix('+').unwrap_or(name);
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

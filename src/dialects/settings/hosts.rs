@@ -41,11 +41,11 @@ pub struct HostFile {
     /// What is different here, for people, where it is.
     pub shell_note: Option<&'static str>,
     /// How long a hook may run.
-    pub time: Time,
+    pub time: TimeoutUnit,
     /// How a matcher is read.
     pub matching: Matching,
     /// What a matcher is compared with, by event; it is ignored in all others.
-    pub subjects: &'static [(&'static str, Subject)],
+    pub subjects: &'static [(&'static str, MatcherSubject)],
     /// How the hooks of one event are run.
     pub together: Together,
     /// The switch that all hooks are off.
@@ -69,19 +69,19 @@ pub struct HookKey {
     /// The key.
     pub name: &'static str,
     /// What it says.
-    pub says: Key,
+    pub says: HostHookKey,
 }
 
 /// What a key of a hook says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum HostHookKey {
     /// Which events of that name.
     Matcher,
     /// The hooks of the group.
     Hooks,
     /// The kind of hook.
     Kind,
-    /// A command line for the shell; with [`Key::Arguments`], a program.
+    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
     Command,
     /// A program, started without a shell.
     Program,
@@ -119,7 +119,7 @@ pub enum Key {
 
 /// How long hooks may run.
 #[derive(Debug)]
-pub struct Time {
+pub struct TimeoutUnit {
     /// 1 for seconds, 1000 for milliseconds.
     pub per_second: u64,
     /// The time of a hook that does not say it.
@@ -132,7 +132,7 @@ pub struct Time {
     pub most: f64,
 }
 
-impl Time {
+impl TimeoutUnit {
     /// How long a hook of this event may run that does not say it.
     pub fn usual(&self, event: &str) -> Duration {
         let own = self.usual_of.iter().find(|(name, _)| *name == event);
@@ -163,7 +163,7 @@ pub struct Matching {
 
 /// What a matcher is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum MatcherSubject {
     /// The name of the tool, as the hook's own host calls it.
     Tool,
     /// The command line.
@@ -206,8 +206,10 @@ mod tests {
                 let row = known(event).unwrap_or_else(|| panic!("{}: {event}", file.dialect));
                 let spec = catalog::find(row.event).unwrap();
                 match subject {
-                    Subject::Tool | Subject::Command => assert!(spec.has_action(), "{event}"),
-                    Subject::Fact(key) => assert!(spec.carries(key), "{event}: {key}"),
+                    MatcherSubject::Tool | MatcherSubject::Command => {
+                        assert!(spec.has_action(), "{event}")
+                    }
+                    MatcherSubject::Fact(key) => assert!(spec.carries(key), "{event}: {key}"),
                 }
             }
             for (event, _) in file.time.usual_of {

@@ -2,14 +2,14 @@
 //!
 //! Source: ownware, `packages/cortex/src/profile/schema.ts` and `hooks.ts`, docs/agents/hooks.md.
 
-use super::{Action, Bucket, Does, Key, Shape, Switch, Takes};
+use super::{Bucket, BucketShape, Does, EntryAction, EntryKey, EntryValue, OperatorSwitch};
 use crate::engine::event::Context;
 
 const fn bucket(key: &'static str, event: &'static str) -> Bucket {
     Bucket { key, event }
 }
 
-pub(super) const PROFILE: Shape = Shape {
+pub(super) const PROFILE: BucketShape = BucketShape {
     name: "agent.json",
     section: "hooks",
     owner: "name",
@@ -25,14 +25,14 @@ pub(super) const PROFILE: Shape = Shape {
     ],
     action: "action",
     keys: &[
-        Key { name: "level", takes: Takes::OneOf(&["info", "warn", "error"]) },
-        Key { name: "path", takes: Takes::Text },
-        Key { name: "command", takes: Takes::Text },
-        Key { name: "tools", takes: Takes::Texts },
-        Key { name: "url", takes: Takes::Text },
+        EntryKey { name: "level", takes: EntryValue::OneOf(&["info", "warn", "error"]) },
+        EntryKey { name: "path", takes: EntryValue::Text },
+        EntryKey { name: "command", takes: EntryValue::Text },
+        EntryKey { name: "tools", takes: EntryValue::Texts },
+        EntryKey { name: "url", takes: EntryValue::Text },
     ],
     actions: &[
-        Action {
+        EntryAction {
             name: "log",
             does: Does::Log,
             needs: None,
@@ -41,7 +41,7 @@ pub(super) const PROFILE: Shape = Shape {
             about: "a line about the event, names and sizes only, in \
                     `$XDG_STATE_HOME/hookrun/actions.log`",
         },
-        Action {
+        EntryAction {
             name: "save_json",
             does: Does::Save,
             needs: Some("path"),
@@ -49,7 +49,7 @@ pub(super) const PROFILE: Shape = Shape {
             only_in: None,
             about: "the event as one line of JSON at the end of a file in the folder of the profile",
         },
-        Action {
+        EntryAction {
             name: "command",
             does: Does::Run,
             needs: Some("command"),
@@ -58,7 +58,7 @@ pub(super) const PROFILE: Shape = Shape {
             about: "a command line for `/bin/sh -c`, by loom's contract; off until the operator \
                     allows it",
         },
-        Action {
+        EntryAction {
             name: "approve",
             does: Does::Ask,
             needs: None,
@@ -67,7 +67,7 @@ pub(super) const PROFILE: Shape = Shape {
             about: "an `ask` before the tool runs; `tools` are the names it is about, with `*`, \
                     and `.` for `_` as well",
         },
-        Action {
+        EntryAction {
             name: "webhook",
             does: Does::Post,
             needs: Some("url"),
@@ -77,22 +77,22 @@ pub(super) const PROFILE: Shape = Shape {
                     nothing",
         },
     ],
-    kill_switch: Switch {
+    kill_switch: OperatorSwitch {
         name: "OWNWARE_DISABLE_HOOKS",
         about: "`1`: no hook of a profile runs; they are listed as idle",
     },
-    commands: Switch {
+    commands: OperatorSwitch {
         name: "OWNWARE_ALLOW_COMMAND_HOOKS",
         about: "`1`: the `command` hooks of profiles may run; without it they are errors",
     },
-    destinations: Switch {
+    destinations: OperatorSwitch {
         name: "OWNWARE_HOOK_WEBHOOK_ALLOWLIST",
         about: "prefixes of URLs, divided by commas: a `webhook` to any other is an error",
     },
 };
 
 /// How a fact is told in the log.
-enum Form {
+enum LogForm {
     /// As it is.
     Plain,
     /// How long it is, in UTF-16 units: its content is nobody's business.
@@ -102,44 +102,50 @@ enum Form {
 }
 
 /// A fact: the word for it, the key of the context, how it is told.
-type Fact = (&'static str, &'static str, Form);
+type Fact = (&'static str, &'static str, LogForm);
 
 /// What the log tells of each event: words, and the keys of the context. Never what a tool was
 /// given or gave back.
 const SUMMARIES: &[(&str, &[Fact])] = &[
-    ("session.start", &[("model", "model", Form::Plain), ("session", "sessionId", Form::Plain)]),
-    ("tool.pre", &[("tool", "toolName", Form::Plain), ("turn", "turnIndex", Form::Plain)]),
+    (
+        "session.start",
+        &[("model", "model", LogForm::Plain), ("session", "sessionId", LogForm::Plain)],
+    ),
+    ("tool.pre", &[("tool", "toolName", LogForm::Plain), ("turn", "turnIndex", LogForm::Plain)]),
     (
         "tool.post",
         &[
-            ("tool", "toolName", Form::Plain),
-            ("turn", "turnIndex", Form::Plain),
-            ("error", "isError", Form::Plain),
-            ("resultChars", "result", Form::Length),
+            ("tool", "toolName", LogForm::Plain),
+            ("turn", "turnIndex", LogForm::Plain),
+            ("error", "isError", LogForm::Plain),
+            ("resultChars", "result", LogForm::Length),
         ],
     ),
     (
         "model.pre",
         &[
-            ("model", "model", Form::Plain),
-            ("turn", "turnIndex", Form::Plain),
-            ("messages", "messageCount", Form::Plain),
+            ("model", "model", LogForm::Plain),
+            ("turn", "turnIndex", LogForm::Plain),
+            ("messages", "messageCount", LogForm::Plain),
         ],
     ),
     (
         "model.post",
         &[
-            ("model", "model", Form::Plain),
-            ("turn", "turnIndex", Form::Plain),
-            ("stop", "stopReason", Form::Plain),
-            ("in", "inputTokens", Form::Plain),
-            ("out", "outputTokens", Form::Plain),
-            ("cost", "costUsd", Form::Cost),
-            ("tools", "toolCallCount", Form::Plain),
+            ("model", "model", LogForm::Plain),
+            ("turn", "turnIndex", LogForm::Plain),
+            ("stop", "stopReason", LogForm::Plain),
+            ("in", "inputTokens", LogForm::Plain),
+            ("out", "outputTokens", LogForm::Plain),
+            ("cost", "costUsd", LogForm::Cost),
+            ("tools", "toolCallCount", LogForm::Plain),
         ],
     ),
-    ("session.end", &[("reason", "reason", Form::Plain), ("session", "sessionId", Form::Plain)]),
-    ("error", &[("code", "code", Form::Plain), ("message", "message", Form::Plain)]),
+    (
+        "session.end",
+        &[("reason", "reason", LogForm::Plain), ("session", "sessionId", LogForm::Plain)],
+    ),
+    ("error", &[("code", "code", LogForm::Plain), ("message", "message", LogForm::Plain)]),
 ];
 
 /// One line about an event for a log: its name, and names and sizes from its context. A fact that
@@ -151,9 +157,9 @@ pub fn summary(event: &str, context: &Context) -> String {
     for (word, key, form) in facts {
         let Some(text) = context.text(key) else { continue };
         let told = match form {
-            Form::Plain => text,
-            Form::Length => text.encode_utf16().count().to_string(),
-            Form::Cost => text.parse::<f64>().map_or(text, |cost| format!("${cost:.4}")),
+            LogForm::Plain => text,
+            LogForm::Length => text.encode_utf16().count().to_string(),
+            LogForm::Cost => text.parse::<f64>().map_or(text, |cost| format!("${cost:.4}")),
         };
         line.push_str(&format!(" {word}={told}"));
     }

@@ -3,10 +3,10 @@
 //! Source: pi's "Hooks" document, "Additional Configuration". What else stands in the file is
 //! pi's own business.
 
-use super::Listing;
+use super::ListingShape;
 
 /// `~/.pi/agent/settings.json`.
-pub(super) const SETTINGS: Listing = Listing {
+pub(super) const SETTINGS: ListingShape = ListingShape {
     name: "the settings.json of pi, with hooks and hookTimeout",
     dialect: "pi",
     section: "hooks",

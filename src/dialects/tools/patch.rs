@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Sort;
+use super::ToolSort;
 
 /// What is being read of one file.
-struct Change<'p> {
-    sort: Sort,
+struct FilePatch<'p> {
+    sort: ToolSort,
     path: &'p str,
     moved: Option<&'p str>,
     old: Vec<&'p str>,
@@ -15,19 +15,19 @@ struct Change<'p> {
 
 /// What a patch does to each file, as a write or an edit of it; a file that moves is edited under
 /// both names.
-pub(super) fn read(patch: &str) -> Vec<(Sort, Map<String, Value>)> {
-    let mut changes: Vec<Change<'_>> = Vec::new();
+pub(super) fn read(patch: &str) -> Vec<(ToolSort, Map<String, Value>)> {
+    let mut changes: Vec<FilePatch<'_>> = Vec::new();
     for line in patch.lines() {
         let begins = [
-            ("*** Add File: ", Sort::Write),
-            ("*** Update File: ", Sort::Edit),
-            ("*** Delete File: ", Sort::Edit),
+            ("*** Add File: ", ToolSort::Write),
+            ("*** Update File: ", ToolSort::Edit),
+            ("*** Delete File: ", ToolSort::Edit),
         ];
         let begun = begins
             .iter()
             .find_map(|(start, sort)| Some((*sort, line.trim().strip_prefix(start)?.trim())));
         if let Some((sort, path)) = begun {
-            changes.push(Change { sort, path, moved: None, old: Vec::new(), new: Vec::new() });
+            changes.push(FilePatch { sort, path, moved: None, old: Vec::new(), new: Vec::new() });
             continue;
         }
         let Some(change) = changes.last_mut() else { continue };
@@ -42,16 +42,16 @@ pub(super) fn read(patch: &str) -> Vec<(Sort, Map<String, Value>)> {
             change.new.push(kept);
         }
     }
-    changes.iter().flat_map(Change::told).collect()
+    changes.iter().flat_map(FilePatch::told).collect()
 }
 
-impl Change<'_> {
-    fn told(&self) -> Vec<(Sort, Map<String, Value>)> {
+impl FilePatch<'_> {
+    fn told(&self) -> Vec<(ToolSort, Map<String, Value>)> {
         let under = |path: &str| {
             let mut input = Map::new();
             let mut put = |key: &str, text: String| input.insert(key.to_string(), text.into());
             put("file_path", path.to_string());
-            if self.sort == Sort::Write {
+            if self.sort == ToolSort::Write {
                 put("content", self.new.join("\n"));
             } else {
                 put("old_string", self.old.join("\n"));
@@ -64,7 +64,7 @@ impl Change<'_> {
 }
 
 /// A write or an edit as a patch.
-pub(super) fn write(sort: Sort, input: &Map<String, Value>) -> String {
+pub(super) fn write(sort: ToolSort, input: &Map<String, Value>) -> String {
     let text = |of: &Map<String, Value>, key: &str| {
         of.get(key).and_then(Value::as_str).unwrap_or_default().to_string()
     };
@@ -77,7 +77,7 @@ pub(super) fn write(sort: Sort, input: &Map<String, Value>) -> String {
     };
     let path = text(input, "file_path");
     let body = match (sort, input.get("edits")) {
-        (Sort::Write, _) => {
+        (ToolSort::Write, _) => {
             format!("*** Add File: {path}\n{}", lines('+', &text(input, "content")))
         }
         (_, Some(Value::Array(edits))) => {

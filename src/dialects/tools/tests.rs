@@ -12,12 +12,12 @@ fn event(host: &'static str, name: &str, input: &Value) -> Event {
     Event::new(spec, host, Context::parse(context.as_str()).unwrap()).unwrap()
 }
 
-fn call(name: &str, input: Value) -> ToolCall {
-    ToolCall { name: name.to_string(), input }
+fn call(name: &str, input: Value) -> HostCall {
+    HostCall { name: name.to_string(), input }
 }
 
 /// One call in the words of each host.
-fn everywhere() -> Vec<Vec<(&'static str, ToolCall)>> {
+fn everywhere() -> Vec<Vec<(&'static str, HostCall)>> {
     let patch = |body: &str| json!({"command": format!("*** Begin Patch\n{body}\n*** End Patch")});
     let shell = json!({"command": "ls"});
     let (file, path) = (json!({"file_path": "a"}), json!({"path": "a"}));
@@ -96,7 +96,7 @@ fn a_new_input_goes_back_into_the_words_that_came() {
                 let dialect = find(of).unwrap();
                 let same = dialect.taken_back(&event, 0, told.input.clone());
                 assert_eq!(same.as_ref(), Ok(&said.input), "{host} from {of}");
-                let is_patch = |call: &ToolCall| call.name == "apply_patch";
+                let is_patch = |call: &HostCall| call.name == "apply_patch";
                 let change = |input: &Value| {
                     let mut input = input.clone();
                     let first = input.as_object_mut().unwrap().values_mut().next().unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
     let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = &lines[..end];
-    let own = Own { hook: permit.hook };
+    let own = OwnFile { hook: permit.hook };
     let is_quoted = || {
         permit.about.is_some_and(|event| last_words(status, &quoted(lines, event), own).is_some())
     };
@@ -38,7 +38,7 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
 }
 
 /// The words of an interpreter that could not go on with the hook's own file.
-fn last_words(status: i32, lines: &[&str], own: Own<'_>) -> Option<String> {
+fn last_words(status: i32, lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     shell(lines, own)
         .or_else(|| python(lines, own).filter(|_| status == 1))
         .or_else(|| node(lines, own))
@@ -90,11 +90,11 @@ fn texts_of(event: &Event) -> String {
 
 /// What belongs to the hook itself.
 #[derive(Clone, Copy)]
-struct Own<'h> {
+struct OwnFile<'h> {
     hook: &'h Hook,
 }
 
-impl Own<'_> {
+impl OwnFile<'_> {
     /// Whether this is its file, or a program that its command line names.
     fn is(self, path: &str) -> bool {
         let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
@@ -130,7 +130,7 @@ fn place(path: &str, line: &str) -> String {
 }
 
 /// A shell that could not go on: no such command, a syntax error, a variable that is not set.
-fn shell(lines: &[&str], own: Own<'_>) -> Option<String> {
+fn shell(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let (path, number, words) = shell_line(last)?;
     // bash quotes the line below a syntax error.
@@ -165,7 +165,7 @@ fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
 
 /// An uncaught exception of Python: its frames, or the place of a syntax error, and below them one
 /// line that names it.
-fn python(lines: &[&str], own: Own<'_>) -> Option<String> {
+fn python(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let name = last.split(':').next().unwrap_or_default();
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
@@ -193,7 +193,7 @@ fn python_frame(line: &str) -> Option<(&str, &str)> {
 }
 
 /// An uncaught exception of Node: a stack, and at the end Node's version (older ones say none).
-fn node(lines: &[&str], own: Own<'_>) -> Option<String> {
+fn node(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let last = lines.last()?;
     let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(':');
     let is_end = last.starts_with("Node.js v") || is_frame(last);
@@ -211,7 +211,7 @@ fn node(lines: &[&str], own: Own<'_>) -> Option<String> {
 
 /// An uncaught exception of Ruby: `a.rb:3:in 'x': words (Class)`, and below it only where it came
 /// from; or a syntax error.
-fn ruby(lines: &[&str], own: Own<'_>) -> Option<String> {
+fn ruby(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let is_raised = |line: &&str| line.contains(":in ") && line.ends_with(')');
     let is_syntax = |line: &&str| line.contains("syntax error") || line.ends_with("(SyntaxError)");
     let first = lines.iter().position(|line| is_raised(line) || is_syntax(line))?;
@@ -238,7 +238,7 @@ fn ruby(lines: &[&str], own: Own<'_>) -> Option<String> {
 
 /// Perl's `die` with the place that Perl adds, and what it could not compile. `die "words\n"`, which
 /// has no place, is a decision.
-fn perl(lines: &[&str], own: Own<'_>) -> Option<String> {
+fn perl(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let compiled = last.strip_prefix("Execution of ").and_then(|rest| {
         rest.strip_suffix(" aborted due to compilation errors.").filter(|path| own.is(path))

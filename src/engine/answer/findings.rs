@@ -8,7 +8,7 @@ use crate::engine::spelling;
 
 /// A finding as it is written: its entries in their order, also those that stand twice; `None` for
 /// what is no JSON object.
-pub(crate) type Written = Option<Vec<(String, Value)>>;
+pub(crate) type WrittenFinding = Option<Vec<(String, Value)>>;
 
 /// The finding that stands at this place of a list: `path` and `message`, and if they are there
 /// `line` and `level` (`error` where it is not). A key that is not known is ignored, and put into
@@ -18,7 +18,7 @@ pub(crate) type Written = Option<Vec<(String, Value)>>;
 /// What is wrong with it.
 pub(crate) fn read(
     at: usize,
-    written: &Written,
+    written: &WrittenFinding,
     unknown: &mut Vec<String>,
 ) -> Result<Finding, String> {
     let Some(entries) = written else {

@@ -4,7 +4,7 @@
 //! or a log puts there; `continue=false` must be a word by itself.
 
 use super::search::KEY_BYTES;
-use crate::engine::answer::refusal::{Meaning, Written, is_word_for_refusal, meaning};
+use crate::engine::answer::refusal::{Meaning, WrittenValue, is_word_for_refusal, meaning};
 
 /// What stands between the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -37,15 +37,15 @@ pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
 }
 
 /// The value on the same line, and what follows it.
-fn value_in_line(after: &str) -> Option<(Written<'_>, &str)> {
+fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
     let value = after.trim_start_matches([' ', '\t', '\\']);
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inner = &value[1..];
         let end = inner.find([quote, '\n', '\r'])?;
-        return Some((Written::Text(inner[..end].trim_end_matches('\\')), &inner[end..]));
+        return Some((WrittenValue::Text(inner[..end].trim_end_matches('\\')), &inner[end..]));
     }
     let end = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
-    (end > 0).then(|| (Written::Bare(&value[..end]), &value[end..]))
+    (end > 0).then(|| (WrittenValue::Bare(&value[..end]), &value[end..]))
 }
 
 /// Whether nothing of weight follows on the line: a comment is none.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::findings::Written;
+use super::findings::WrittenFinding;
 use super::search::SEARCHED_BYTES;
 use crate::engine::event::context::string_text;
 use crate::engine::outcome::RESULT_KEYS;
@@ -22,7 +22,7 @@ pub(crate) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>
 /// What an object says that is one and nothing else, whatever stands in it beside our keys: half
 /// of a character that was cut in two, a number without bounds, any depth.
 pub(crate) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
-    serde_json::from_str::<Said>(text).map(|said| said.0)
+    serde_json::from_str::<OwnEntries>(text).map(|said| said.0)
 }
 
 /// Whether the text is a JSON list that holds an object with a key of ours.
@@ -39,23 +39,23 @@ struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
-        reader.deserialize_map(Entries(PhantomData)).map(Object)
+        reader.deserialize_map(AnswerVisitor(PhantomData)).map(Object)
     }
 }
 
 /// Those entries of a JSON object that are ours. A refusal counts however the rest looks, so
 /// the rest is not read.
-struct Said(Vec<(String, Value)>);
+struct OwnEntries(Vec<(String, Value)>);
 
-impl<'de> Deserialize<'de> for Said {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Said, D::Error> {
-        let entries = reader.deserialize_map(Entries(PhantomData))?;
+impl<'de> Deserialize<'de> for OwnEntries {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<OwnEntries, D::Error> {
+        let entries = reader.deserialize_map(AnswerVisitor(PhantomData))?;
         let ours = |(key, value): (&RawValue, &RawValue)| {
             let key = string_text(key.get())?;
             let is_ours = RESULT_KEYS.iter().any(|known| known.name == key);
             is_ours.then(|| (key, value_of(value.get())))
         };
-        Ok(Said(entries.into_iter().filter_map(ours).collect()))
+        Ok(OwnEntries(entries.into_iter().filter_map(ours).collect()))
     }
 }
 
@@ -64,7 +64,8 @@ struct All(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for All {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<All, D::Error> {
-        let entries: Vec<(&RawValue, &RawValue)> = reader.deserialize_map(Entries(PhantomData))?;
+        let entries: Vec<(&RawValue, &RawValue)> =
+            reader.deserialize_map(AnswerVisitor(PhantomData))?;
         let read = |(key, value): (&RawValue, &RawValue)| {
             Some((string_text(key.get())?, value_of(value.get())))
         };
@@ -79,11 +80,11 @@ pub(crate) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
 
 /// The entries of text that is one JSON object, unread; none of other text.
 pub(crate) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
-    serde_json::from_str::<Parts<'_>>(text).map(|parts| parts.0).unwrap_or_default()
+    serde_json::from_str::<RawEntries<'_>>(text).map(|parts| parts.0).unwrap_or_default()
 }
 
 /// The findings of a text that is one object, as they are written.
-pub(crate) fn findings_in(text: &str) -> Vec<Written> {
+pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
     let entries = parts(text);
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
     let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
@@ -99,17 +100,17 @@ pub(crate) fn value_of(raw: &str) -> Value {
 }
 
 /// The entries of a JSON object, unread.
-struct Parts<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+struct RawEntries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Parts<'a>, D::Error> {
-        reader.deserialize_map(Entries(PhantomData)).map(Parts)
+impl<'de: 'a, 'a> Deserialize<'de> for RawEntries<'a> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<RawEntries<'a>, D::Error> {
+        reader.deserialize_map(AnswerVisitor(PhantomData)).map(RawEntries)
     }
 }
 
-struct Entries<K, V>(PhantomData<(K, V)>);
+struct AnswerVisitor<K, V>(PhantomData<(K, V)>);
 
-impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for AnswerVisitor<K, V> {
     type Value = Vec<(K, V)>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")

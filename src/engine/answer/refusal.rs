@@ -134,7 +134,7 @@ const NOTHING: &[&str] = &["", "false", "none", "null"];
 
 /// A value as it is written, in JSON or in what was meant to be JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written<'t> {
+pub enum WrittenValue<'t> {
     /// Without quotes: `false`, `True`, `no`.
     Bare(&'t str),
     /// The number 0.
@@ -165,7 +165,7 @@ pub enum Meaning {
 }
 
 /// What `key` says by its value, in the words of [`REFUSAL_WORDS`].
-pub fn meaning(key: &str, value: Written<'_>) -> Meaning {
+pub fn meaning(key: &str, value: WrittenValue<'_>) -> Meaning {
     let may_refuse = |row: &&RefusalWord| row.by.fits(value) != Meaning::Nothing;
     if let Some(row) = REFUSAL_WORDS.iter().find(|row| row.key == key) {
         return row.by.fits(value);
@@ -176,7 +176,7 @@ pub fn meaning(key: &str, value: Written<'_>) -> Meaning {
     }
     let is_slip = |row: &RefusalWord| match row.key {
         // The key that everybody writes by hand.
-        "continue" if value != Written::Zero => spelling::nearest(key, [row.key]).is_some(),
+        "continue" if value != WrittenValue::Zero => spelling::nearest(key, [row.key]).is_some(),
         _ => is_same(row.key, key),
     };
     if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
@@ -200,60 +200,71 @@ fn is_same(known: &str, key: &str) -> bool {
 
 impl RefusesBy {
     /// What such a key says with this value.
-    fn fits(self, value: Written<'_>) -> Meaning {
+    fn fits(self, value: WrittenValue<'_>) -> Meaning {
         match self {
             RefusesBy::False => match value {
-                Written::Bare("false") | Written::Zero => Meaning::Refusal,
-                Written::Bare(text) | Written::Text(text) => {
+                WrittenValue::Bare("false") | WrittenValue::Zero => Meaning::Refusal,
+                WrittenValue::Bare(text) | WrittenValue::Text(text) => {
                     slip(["false", "no", "off"].iter().any(|word| is_word(text, word)))
                 }
-                Written::Cut(text) => slip(text == "0" || begins("false", text)),
-                Written::Number | Written::Many(_) | Written::Other => Meaning::Nothing,
-            },
-            RefusesBy::True => match value {
-                Written::Bare("true") | Written::Number | Written::Many(_) => Meaning::Refusal,
-                Written::Bare(text) => {
-                    slip(["true", "yes", "on"].iter().any(|word| is_word(text, word)))
-                }
-                Written::Text(text) if NOTHING.iter().any(|word| is_word(text, word)) => {
+                WrittenValue::Cut(text) => slip(text == "0" || begins("false", text)),
+                WrittenValue::Number | WrittenValue::Many(_) | WrittenValue::Other => {
                     Meaning::Nothing
                 }
-                Written::Text(_) => Meaning::Refusal,
-                Written::Cut(text) => slip(text != "0"),
-                Written::Zero | Written::Other => Meaning::Nothing,
+            },
+            RefusesBy::True => match value {
+                WrittenValue::Bare("true") | WrittenValue::Number | WrittenValue::Many(_) => {
+                    Meaning::Refusal
+                }
+                WrittenValue::Bare(text) => {
+                    slip(["true", "yes", "on"].iter().any(|word| is_word(text, word)))
+                }
+                WrittenValue::Text(text) if NOTHING.iter().any(|word| is_word(text, word)) => {
+                    Meaning::Nothing
+                }
+                WrittenValue::Text(_) => Meaning::Refusal,
+                WrittenValue::Cut(text) => slip(text != "0"),
+                WrittenValue::Zero | WrittenValue::Other => Meaning::Nothing,
             },
             RefusesBy::Word | RefusesBy::State => self.by_word(value),
             RefusesBy::Question => match value {
-                Written::Text(text) if !text.trim().is_empty() => Meaning::Question,
-                Written::Bare(text) => slip(is_word(text, "true")),
-                Written::Text(_)
-                | Written::Zero
-                | Written::Number
-                | Written::Cut(_)
-                | Written::Many(_)
-                | Written::Other => Meaning::Nothing,
+                WrittenValue::Text(text) if !text.trim().is_empty() => Meaning::Question,
+                WrittenValue::Bare(text) => slip(is_word(text, "true")),
+                WrittenValue::Text(_)
+                | WrittenValue::Zero
+                | WrittenValue::Number
+                | WrittenValue::Cut(_)
+                | WrittenValue::Many(_)
+                | WrittenValue::Other => Meaning::Nothing,
             },
         }
     }
 
     /// What a key says that takes words.
-    fn by_word(self, value: Written<'_>) -> Meaning {
+    fn by_word(self, value: WrittenValue<'_>) -> Meaning {
         let is_decision = self == RefusesBy::Word;
         let denials = || DENIALS.iter().chain(STOPS.iter().filter(|_| is_decision));
         let denies = |text: &str| denials().any(|word| is_word(text, word));
         let asks = |text: &str| is_decision && is_word(text, ASK);
         match value {
-            Written::Bare("false") => Meaning::Refusal,
-            Written::Bare(text) => slip(denies(text) || is_word(text, "false")),
-            Written::Text(text) | Written::Many(Some(text)) if denies(text) => Meaning::Refusal,
-            Written::Text(text) | Written::Many(Some(text)) if asks(text) => Meaning::Question,
-            Written::Text(text) => {
+            WrittenValue::Bare("false") => Meaning::Refusal,
+            WrittenValue::Bare(text) => slip(denies(text) || is_word(text, "false")),
+            WrittenValue::Text(text) | WrittenValue::Many(Some(text)) if denies(text) => {
+                Meaning::Refusal
+            }
+            WrittenValue::Text(text) | WrittenValue::Many(Some(text)) if asks(text) => {
+                Meaning::Question
+            }
+            WrittenValue::Text(text) => {
                 slip(is_word(text, "false") || is_decision && is_word(text, "no"))
             }
-            Written::Cut(text) => {
+            WrittenValue::Cut(text) => {
                 slip(begins("false", text) || denials().any(|word| begins(word, text)))
             }
-            Written::Zero | Written::Number | Written::Many(_) | Written::Other => Meaning::Nothing,
+            WrittenValue::Zero
+            | WrittenValue::Number
+            | WrittenValue::Many(_)
+            | WrittenValue::Other => Meaning::Nothing,
         }
     }
 }
@@ -271,22 +282,23 @@ fn slip(is_slip: bool) -> Meaning {
     if is_slip { Meaning::Slip } else { Meaning::Nothing }
 }
 
-impl<'v> From<&'v Value> for Written<'v> {
-    fn from(value: &'v Value) -> Written<'v> {
+impl<'v> From<&'v Value> for WrittenValue<'v> {
+    fn from(value: &'v Value) -> WrittenValue<'v> {
         match value {
-            Value::Bool(true) => Written::Bare("true"),
-            Value::Bool(false) => Written::Bare("false"),
-            Value::String(text) => Written::Text(text),
-            Value::Number(number) if number.as_f64() == Some(0.0) => Written::Zero,
-            Value::Number(_) => Written::Number,
+            Value::Bool(true) => WrittenValue::Bare("true"),
+            Value::Bool(false) => WrittenValue::Bare("false"),
+            Value::String(text) => WrittenValue::Text(text),
+            Value::Number(number) if number.as_f64() == Some(0.0) => WrittenValue::Zero,
+            Value::Number(_) => WrittenValue::Number,
             Value::Array(list) if !list.is_empty() => {
                 let texts = || list.iter().filter_map(Value::as_str);
-                let denies =
-                    |text: &&str| RefusesBy::Word.by_word(Written::Text(text)) == Meaning::Refusal;
-                Written::Many(texts().find(denies).or_else(|| texts().next()))
+                let denies = |text: &&str| {
+                    RefusesBy::Word.by_word(WrittenValue::Text(text)) == Meaning::Refusal
+                };
+                WrittenValue::Many(texts().find(denies).or_else(|| texts().next()))
             }
-            Value::Object(entries) if !entries.is_empty() => Written::Many(None),
-            Value::Null | Value::Array(_) | Value::Object(_) => Written::Other,
+            Value::Object(entries) if !entries.is_empty() => WrittenValue::Many(None),
+            Value::Null | Value::Array(_) | Value::Object(_) => WrittenValue::Other,
         }
     }
 }
@@ -442,6 +454,7 @@ impl Vocabulary<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::WrittenValue::{Bare, Cut, Many, Number, Text, Zero};
     use super::*;
 
     #[test]
@@ -450,30 +463,28 @@ mod tests {
             assert_eq!(REFUSAL_WORDS.iter().filter(|other| other.key == row.key).count(), 1);
             let (plain, slips, passes) = match row.by {
                 RefusesBy::False => (
-                    vec![Written::Bare("false"), Written::Zero],
-                    vec![Written::Text("false"), Written::Bare("False"), Written::Cut("")],
-                    vec![Written::Bare("true"), Written::Number, Written::Many(Some("false"))],
+                    vec![Bare("false"), Zero],
+                    vec![Text("false"), Bare("False"), Cut("")],
+                    vec![Bare("true"), Number, Many(Some("false"))],
                 ),
                 RefusesBy::True => (
-                    vec![Written::Bare("true"), Written::Number, Written::Many(None)],
-                    vec![Written::Bare("True"), Written::Cut("no pu")],
-                    vec![Written::Bare("false"), Written::Text(""), Written::Zero],
+                    vec![Bare("true"), Number, Many(None)],
+                    vec![Bare("True"), Cut("no pu")],
+                    vec![Bare("false"), Text(""), Zero],
                 ),
                 RefusesBy::Word => (
-                    DENIALS.iter().chain(STOPS).map(|word| Written::Text(word)).collect(),
-                    vec![Written::Bare("deny"), Written::Cut("de"), Written::Text("no")],
-                    vec![Written::Text("allow"), Written::Zero, Written::Many(None)],
+                    DENIALS.iter().chain(STOPS).map(|word| Text(word)).collect(),
+                    vec![Bare("deny"), Cut("de"), Text("no")],
+                    vec![Text("allow"), Zero, Many(None)],
                 ),
                 RefusesBy::State => (
-                    DENIALS.iter().map(|word| Written::Many(Some(word))).collect(),
-                    vec![Written::Bare("deny"), Written::Text("false")],
-                    vec![Written::Text("ok"), Written::Zero, Written::Text("stop")],
+                    DENIALS.iter().map(|word| Many(Some(word))).collect(),
+                    vec![Bare("deny"), Text("false")],
+                    vec![Text("ok"), Zero, Text("stop")],
                 ),
-                RefusesBy::Question => (
-                    Vec::new(),
-                    vec![Written::Bare("true")],
-                    vec![Written::Text(" "), Written::Bare("x"), Written::Many(Some("x"))],
-                ),
+                RefusesBy::Question => {
+                    (Vec::new(), vec![Bare("true")], vec![Text(" "), Bare("x"), Many(Some("x"))])
+                }
             };
             for (values, wanted) in
                 [(plain, Meaning::Refusal), (slips, Meaning::Slip), (passes, Meaning::Nothing)]
@@ -484,16 +495,16 @@ mod tests {
             }
             let capitals = row.key.to_uppercase();
             let denied = match row.by {
-                RefusesBy::False => Written::Bare("false"),
-                RefusesBy::True => Written::Bare("true"),
-                RefusesBy::Word | RefusesBy::State | RefusesBy::Question => Written::Text("deny"),
+                RefusesBy::False => Bare("false"),
+                RefusesBy::True => Bare("true"),
+                RefusesBy::Word | RefusesBy::State | RefusesBy::Question => Text("deny"),
             };
             assert_eq!(meaning(&capitals, denied), Meaning::Slip, "{capitals}");
         }
-        assert_eq!(meaning("contine", Written::Bare("false")), Meaning::Slip);
-        assert_eq!(meaning("level", Written::Text("block")), Meaning::Nothing);
-        assert_eq!(meaning("confine", Written::Zero), Meaning::Nothing);
-        assert_eq!(meaning("decision", Written::Text("Ask")), Meaning::Question);
-        assert_eq!(meaning("ask", Written::Text("really?")), Meaning::Question);
+        assert_eq!(meaning("contine", Bare("false")), Meaning::Slip);
+        assert_eq!(meaning("level", Text("block")), Meaning::Nothing);
+        assert_eq!(meaning("confine", Zero), Meaning::Nothing);
+        assert_eq!(meaning("decision", Text("Ask")), Meaning::Question);
+        assert_eq!(meaning("ask", Text("really?")), Meaning::Question);
     }
 }

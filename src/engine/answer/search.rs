@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::line::refusing_key;
 use super::object::{parts, read_until, value_of};
 use super::plain::{plain, tidied};
-use super::refusal::{self, Meaning, Vocabulary, Written};
+use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
 use crate::engine::event::context::string_text;
 use crate::engine::outcome::Decision;
 
@@ -33,7 +33,7 @@ pub(super) const KEY_BYTES: usize = 64;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Sought {
+pub(crate) struct FoundAnswers {
     /// The reason of the first refusal.
     pub(crate) refusal: Option<String>,
     /// The first question.
@@ -44,10 +44,10 @@ pub(crate) struct Sought {
     pub(crate) is_cut: bool,
 }
 
-impl Sought {
+impl FoundAnswers {
     /// What was found here or there.
-    pub(crate) fn and(self, other: Sought) -> Sought {
-        Sought {
+    pub(crate) fn and(self, other: FoundAnswers) -> FoundAnswers {
+        FoundAnswers {
             refusal: self.refusal.or(other.refusal),
             question: self.question.or(other.question),
             unreadable: self.unreadable.or(other.unreadable),
@@ -63,9 +63,9 @@ impl Sought {
 }
 
 /// Looks through a text. Of an object that is all of it, the vocabulary says what is no decision.
-pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> Sought {
+pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> FoundAnswers {
     let text = plain(text);
-    let mut search = Search::new(vocabulary);
+    let mut search = RefusalSearch::new(vocabulary);
     if text.starts_with('{') && serde_json::from_str::<&RawValue>(&text).is_ok() {
         if sightings(&text, vocabulary).next().is_some() || tidied(&text).is_some() {
             search.walk(&text, "", vocabulary);
@@ -76,19 +76,19 @@ pub(crate) fn search(text: &str, vocabulary: Vocabulary<'_>) -> Sought {
     search.found
 }
 
-struct Search<'v> {
+struct RefusalSearch<'v> {
     vocabulary: Vocabulary<'v>,
     left_bytes: usize,
     level: usize,
     /// It is a second look, at text with plain quotes and without comments.
     is_tidied: bool,
-    found: Sought,
+    found: FoundAnswers,
 }
 
-impl<'v> Search<'v> {
-    fn new(vocabulary: Vocabulary<'v>) -> Search<'v> {
-        let found = Sought::default();
-        Search { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
+impl<'v> RefusalSearch<'v> {
+    fn new(vocabulary: Vocabulary<'v>) -> RefusalSearch<'v> {
+        let found = FoundAnswers::default();
+        RefusalSearch { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
     }
 
     /// Looks through text in which objects may stand, as it is and as it may have been meant.
@@ -202,7 +202,7 @@ impl<'v> Search<'v> {
         }
     }
 
-    fn deeper(&mut self, look: impl FnOnce(&mut Search)) {
+    fn deeper(&mut self, look: impl FnOnce(&mut RefusalSearch)) {
         self.level += 1;
         look(self);
         self.level -= 1;
@@ -289,7 +289,7 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
 
 /// The value that begins here. In a string, as `is_escaped` says, it ends with the string at the
 /// latest.
-fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
+fn value_after(text: &str, is_escaped: bool) -> WrittenValue<'_> {
     let mut text = text.trim_start();
     if is_escaped {
         let is_end = |(at, _): &(usize, &str)| !text[..*at].ends_with('\\');
@@ -297,7 +297,7 @@ fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
         text = &text[..end];
     }
     if text.is_empty() {
-        return Written::Cut("");
+        return WrittenValue::Cut("");
     }
     let opened = text.trim_start_matches('\\');
     let Some(quote) = opened.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else {
@@ -306,36 +306,36 @@ fn value_after(text: &str, is_escaped: bool) -> Written<'_> {
         let word = &text[..text.len() - word.len()];
         return match word {
             "" => many_after(text),
-            _ if word.len() == text.len() => Written::Cut(word),
-            _ if word.parse::<u64>() == Ok(0) => Written::Zero,
-            _ if word.starts_with(|c: char| c.is_ascii_digit()) => Written::Number,
-            _ => Written::Bare(word),
+            _ if word.len() == text.len() => WrittenValue::Cut(word),
+            _ if word.parse::<u64>() == Ok(0) => WrittenValue::Zero,
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => WrittenValue::Number,
+            _ => WrittenValue::Bare(word),
         };
     };
     let inner = &opened[1..];
     match inner.split_once(quote) {
-        Some((value, _)) => Written::Text(value.trim_end_matches('\\')),
-        None => Written::Cut(inner),
+        Some((value, _)) => WrittenValue::Text(value.trim_end_matches('\\')),
+        None => WrittenValue::Cut(inner),
     }
 }
 
 /// The list or object that begins here.
-fn many_after(text: &str) -> Written<'_> {
+fn many_after(text: &str) -> WrittenValue<'_> {
     let Some(inner) = text.strip_prefix(['[', '{']).map(str::trim_start) else {
-        return Written::Other;
+        return WrittenValue::Other;
     };
     match inner.as_bytes().first() {
-        None => Written::Cut(""),
-        Some(b']' | b'}') => Written::Other,
-        Some(b'{' | b'[') => Written::Many(None),
+        None => WrittenValue::Cut(""),
+        Some(b']' | b'}') => WrittenValue::Other,
+        Some(b'{' | b'[') => WrittenValue::Many(None),
         Some(_) => match value_after(inner, false) {
-            Written::Text(text) => Written::Many(Some(text)),
-            Written::Bare(_)
-            | Written::Zero
-            | Written::Number
-            | Written::Cut(_)
-            | Written::Many(_)
-            | Written::Other => Written::Many(None),
+            WrittenValue::Text(text) => WrittenValue::Many(Some(text)),
+            WrittenValue::Bare(_)
+            | WrittenValue::Zero
+            | WrittenValue::Number
+            | WrittenValue::Cut(_)
+            | WrittenValue::Many(_)
+            | WrittenValue::Other => WrittenValue::Many(None),
         },
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::findings::{self, Written};
+use super::findings::{self, WrittenFinding};
 use super::object::findings_in;
 use super::refusal::{NO_REASON, Vocabulary};
 use crate::engine::event::Merge;
 use crate::engine::hook::convention::Permit;
 use crate::engine::hook::{Handler, Hook};
-use crate::engine::outcome::{Decision, Finding, RESULT_KEYS, Rule, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Finding, RESULT_KEYS, Verdict};
 use crate::engine::spelling;
 
 /// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
@@ -17,7 +17,7 @@ pub(crate) fn structured(
     text: &str,
     permit: Permit<'_>,
 ) -> Result<(Verdict, Vec<String>), String> {
-    let mut answer = Answer::default();
+    let mut answer = StructuredResult::default();
     let mut notes = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for (key, value) in entries {
@@ -68,7 +68,7 @@ pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdi
     for (field, value) in &verdict.update {
         permitted(field, value, permit)?;
     }
-    verdict.rule = Rule::Returned;
+    verdict.rule = ContractRule::Returned;
     Ok(verdict)
 }
 
@@ -128,7 +128,7 @@ fn leave_to_rewrite(hook: &Hook) -> String {
 
 /// A structured result, key by key.
 #[derive(Default)]
-struct Answer {
+struct StructuredResult {
     goes_on: Option<bool>,
     reason: Option<String>,
     ask: Option<String>,
@@ -138,7 +138,7 @@ struct Answer {
     findings: Vec<Finding>,
 }
 
-impl Answer {
+impl StructuredResult {
     fn take(&mut self, key: &str, value: Value) -> Result<(), String> {
         match (key, value) {
             ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
@@ -160,7 +160,7 @@ impl Answer {
     }
 
     /// Takes the findings, and gives the notes about them.
-    fn take_findings(&mut self, list: &[Written]) -> Result<Vec<String>, String> {
+    fn take_findings(&mut self, list: &[WrittenFinding]) -> Result<Vec<String>, String> {
         let mut unknown = Vec::new();
         let read = list.iter().enumerate().map(|(at, one)| findings::read(at, one, &mut unknown));
         self.findings = read.collect::<Result<_, _>>()?;
@@ -170,14 +170,15 @@ impl Answer {
     fn verdict(self) -> Verdict {
         let has_reason = self.reason.as_deref().is_some_and(|text| !text.trim().is_empty());
         let (decision, rule) = match (self.goes_on, self.ask) {
-            (Some(false), _) if has_reason => {
-                (Decision::Block { reason: self.reason.unwrap_or_default() }, Rule::ContinueFalse)
-            }
+            (Some(false), _) if has_reason => (
+                Decision::Block { reason: self.reason.unwrap_or_default() },
+                ContractRule::ContinueFalse,
+            ),
             (Some(false), _) => {
-                (Decision::Block { reason: NO_REASON.to_string() }, Rule::ContinueFalse)
+                (Decision::Block { reason: NO_REASON.to_string() }, ContractRule::ContinueFalse)
             }
-            (_, Some(question)) => (Decision::Ask { question }, Rule::Asked),
-            (_, None) => (Decision::Allow, Rule::Structured),
+            (_, Some(question)) => (Decision::Ask { question }, ContractRule::Asked),
+            (_, None) => (Decision::Allow, ContractRule::Structured),
         };
         Verdict {
             decision,

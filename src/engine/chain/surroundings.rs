@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::engine::event::Event;
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::walls::Walls;
-use crate::engine::hook::{Background, Containment, Hook, Place};
+use crate::engine::hook::{Background, Containment, Hook, PathBase};
 use crate::engine::run::StartError;
 use crate::engine::session;
 use crate::engine::ui::Desk;
@@ -122,10 +122,10 @@ impl Surroundings {
     }
 
     /// What relative paths of this event are relative to.
-    pub fn place(&self, event: &Event) -> Place {
+    pub fn place(&self, event: &Event) -> PathBase {
         let named = event.context().string("cwd").unwrap_or_default();
         let cwd = if named.is_empty() { self.cwd.clone() } else { self.cwd.join(named) };
-        Place { cwd, project: self.project.clone() }
+        PathBase { cwd, project: self.project.clone() }
     }
 }
 

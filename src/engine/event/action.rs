@@ -283,7 +283,7 @@ impl Action {
 
     /// The action as it stands in a context.
     pub fn to_json(&self) -> String {
-        json_text(&Written {
+        json_text(&WrittenAction {
             kind: self.kind.word(),
             command: self.command.as_deref(),
             paths: &self.paths,
@@ -301,7 +301,7 @@ impl Action {
 
 /// An action as it stands in a context.
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenAction<'a> {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,

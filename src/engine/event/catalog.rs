@@ -23,14 +23,14 @@ use std::borrow::Cow::{self, Borrowed};
 use std::mem;
 use std::sync::Arc;
 
-use super::{Conduct, ContextKey, EventSpec, Kind, Merge, OnFailure, Rewrite, Schedule};
+use super::{Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule};
 use crate::engine::spelling;
 
 /// Every canonical event, in the order of `hookrun events`.
 pub static EVENTS: &[EventSpec] = &TABLE;
 
 /// The parts of the table, each a file of its own.
-const PARTS: &[&[Row]] = &[
+const PARTS: &[&[EventRow]] = &[
     session::ROWS,
     agent::ROWS,
     model::ROWS,
@@ -43,7 +43,7 @@ const PARTS: &[&[Row]] = &[
 /// An [`EventSpec`] as the parts write it. A row begins with one of the six sorts of event
 /// below, which set the last four fields, and states what is its own.
 #[derive(Clone, Copy)]
-struct Row {
+struct EventRow {
     name: &'static str,
     summary: &'static str,
     aliases: &'static [&'static str],
@@ -58,23 +58,27 @@ struct Row {
 }
 
 /// May refuse what is about to happen, and refuses if it fails.
-const GATE: Row =
-    Row { blocks: true, on_failure: OnFailure::Block, schedule: Schedule::Sequential, ..OBSERVER };
+const GATE: EventRow = EventRow {
+    blocks: true,
+    on_failure: OnFailure::Block,
+    schedule: Schedule::Sequential,
+    ..OBSERVER
+};
 
 /// May refuse; if it fails, the event goes on. For a refusal that a failing hook would turn
 /// into a trap: "not done yet" keeps an agent working for ever, and a session that cannot be
 /// compacted, or a message that never arrives, is lost.
-const OPEN_GATE: Row = Row { on_failure: OnFailure::Allow, ..GATE };
+const OPEN_GATE: EventRow = EventRow { on_failure: OnFailure::Allow, ..GATE };
 
 /// May keep somebody at work by refusing. After eight refusals in a row it cannot: that many
 /// have not helped, and hosts that set a limit have this one.
-const STOP_GATE: Row = Row { most_refusals: Some(8), ..OPEN_GATE };
+const STOP_GATE: EventRow = EventRow { most_refusals: Some(8), ..OPEN_GATE };
 
 /// May rewrite, cannot refuse.
-const TRANSFORM: Row = Row { schedule: Schedule::Sequential, ..OBSERVER };
+const TRANSFORM: EventRow = EventRow { schedule: Schedule::Sequential, ..OBSERVER };
 
 /// Is only told, and waited for: its output and context still reach the model.
-const OBSERVER: Row = Row {
+const OBSERVER: EventRow = EventRow {
     name: "",
     summary: "",
     aliases: &[],
@@ -89,7 +93,7 @@ const OBSERVER: Row = Row {
 };
 
 /// Is only told, and nobody waits: there is no model that could hear an answer.
-const NOTICE: Row = Row { schedule: Schedule::Detached, ..OBSERVER };
+const NOTICE: EventRow = EventRow { schedule: Schedule::Detached, ..OBSERVER };
 
 /// A tool is about to run: without its name no guard knows whether it is meant.
 const OF_A_TOOL: &[Cow<'static, str>] = &[Borrowed("toolName")];
@@ -122,7 +126,7 @@ const fn same_role(field: &'static str) -> Rewrite {
     rewrite(field, Merge::SameRole)
 }
 
-impl Row {
+impl EventRow {
     const fn spec(self) -> EventSpec {
         EventSpec {
             name: Borrowed(self.name),
@@ -244,14 +248,14 @@ impl Catalog {
 }
 
 /// An example value for a key of `kind`, as JSON text, for events that a team declares itself.
-pub fn sample_of(kind: Kind) -> Cow<'static, str> {
+pub fn sample_of(kind: JsonType) -> Cow<'static, str> {
     Borrowed(match kind {
-        Kind::String => "\"text\"",
-        Kind::Integer | Kind::Number => "1",
-        Kind::Boolean => "true",
-        Kind::Object => "{}",
-        Kind::Array => "[]",
-        Kind::Any => "null",
+        JsonType::String => "\"text\"",
+        JsonType::Integer | JsonType::Number => "1",
+        JsonType::Boolean => "true",
+        JsonType::Object => "{}",
+        JsonType::Array => "[]",
+        JsonType::Any => "null",
     })
 }
 

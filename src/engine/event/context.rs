@@ -93,11 +93,11 @@ pub struct Context {
 #[derive(Debug, Clone)]
 struct Field {
     key: String,
-    value: Slot,
+    value: ContextSlot,
 }
 
 #[derive(Debug, Clone)]
-enum Slot {
+enum ContextSlot {
     /// A part of the text that arrived.
     Kept(Range<usize>),
     /// Set since; compact JSON.
@@ -158,7 +158,7 @@ impl Context {
                 return Err(ContextError::Duplicate(key.into_owned()));
             }
             let start = raw.get().as_ptr() as usize - base;
-            let value = Slot::Kept(start..start + raw.get().len());
+            let value = ContextSlot::Kept(start..start + raw.get().len());
             fields.push(Field { key: key.into_owned(), value });
         }
         let start = document.as_ptr() as usize - base;
@@ -226,7 +226,7 @@ impl Context {
 
     /// Sets a field that is not there yet, before all others.
     pub(crate) fn set_first(&mut self, key: &str, value: &Value) {
-        let value = Slot::Set(Arc::new(value.to_string()));
+        let value = ContextSlot::Set(Arc::new(value.to_string()));
         self.document = None;
         self.fields.insert(0, Field { key: key.to_string(), value });
     }
@@ -243,7 +243,7 @@ impl Context {
 
     /// Sets a field to a JSON text.
     pub(crate) fn set_raw(&mut self, key: &str, json: String) {
-        self.put(key, Slot::Set(Arc::new(json)));
+        self.put(key, ContextSlot::Set(Arc::new(json)));
     }
 
     /// Sets a field to what `theirs` is in the context that this one was made beside.
@@ -257,7 +257,7 @@ impl Context {
     /// Sets a field to all of the context that this one was made beside, or is, as it came.
     pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
         match from.document.clone().filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
-            Some(document) => self.put(key, Slot::Kept(document)),
+            Some(document) => self.put(key, ContextSlot::Kept(document)),
             None => {
                 let json = String::from_utf8(from.to_json()).unwrap_or_default();
                 self.set_raw(key, json);
@@ -265,7 +265,7 @@ impl Context {
         }
     }
 
-    fn put(&mut self, key: &str, value: Slot) {
+    fn put(&mut self, key: &str, value: ContextSlot) {
         self.document = None;
         match self.fields.iter_mut().find(|field| field.key == key) {
             Some(field) => field.value = value,
@@ -303,10 +303,10 @@ impl Context {
         json
     }
 
-    fn slot<'a>(&'a self, slot: &'a Slot) -> &'a str {
+    fn slot<'a>(&'a self, slot: &'a ContextSlot) -> &'a str {
         match slot {
-            Slot::Kept(range) => &self.text[range.clone()],
-            Slot::Set(text) => text,
+            ContextSlot::Kept(range) => &self.text[range.clone()],
+            ContextSlot::Set(text) => text,
         }
     }
 }

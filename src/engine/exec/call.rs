@@ -10,14 +10,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use super::Engine;
-use super::workers::{MOST_FUNCTIONS, Permit};
+use super::workers::{MOST_FUNCTIONS, WorkerPermit};
 use crate::engine::event::Event;
 use crate::engine::hook::{Called, Function, Returned};
 use crate::engine::run::{Ending, StartError, Trace};
 
 /// What is called: a function, and the event that it sees.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct FunctionCall {
     /// The function.
     pub function: Function,
     /// The event, as earlier hooks left it.
@@ -104,8 +104,13 @@ impl Answers {
     }
 
     /// What may be said from the hook at `place`, once.
-    fn reply(&self, place: usize) -> Reply {
-        Reply { place, sender: self.sender.clone(), writer: Arc::clone(&self.writer), given: false }
+    fn reply(&self, place: usize) -> FunctionReply {
+        FunctionReply {
+            place,
+            sender: self.sender.clone(),
+            writer: Arc::clone(&self.writer),
+            given: false,
+        }
     }
 
     /// The next answer that is there, and whose it is.
@@ -121,14 +126,14 @@ impl Answers {
 
 /// The answer of one function. Dropped without one, it says so.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct FunctionReply {
     place: usize,
     sender: Sender<(usize, Returned)>,
     writer: Arc<OwnedFd>,
     given: bool,
 }
 
-impl Reply {
+impl FunctionReply {
     /// Gives it. Nobody may be waiting any more.
     pub(super) fn give(mut self, returned: Returned) {
         self.send(returned);
@@ -141,7 +146,7 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for FunctionReply {
     fn drop(&mut self) {
         if !self.given {
             self.send(Err("ended without an answer: its runtime is gone".to_string()));
@@ -153,7 +158,7 @@ impl Engine {
     /// Begins a call whose answer comes to `answers`, from the hook at `place`.
     pub(super) fn begin(
         &self,
-        call: &Call,
+        call: &FunctionCall,
         answers: &Answers,
         place: usize,
         deadline: Instant,
@@ -186,7 +191,7 @@ impl Engine {
 }
 
 /// Asks a function in a thread of its own.
-fn ask(call: &Call, reply: Reply, permit: Permit) {
+fn ask(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
     let called = catch_unwind(AssertUnwindSafe(|| call.function.call(&call.event)));
     drop(permit);
     match called {

@@ -31,7 +31,7 @@ pub const INIT: &str = "init";
 
 /// The bounds to set before the hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Bounds {
+pub(super) struct ProcessBounds {
     /// Whose child it must be, so that the end of that one is noticed.
     pub(super) parent: i32,
     /// How many files it may have open.
@@ -46,14 +46,14 @@ pub(super) struct Bounds {
 
 /// How it ended without becoming the hook.
 #[derive(Debug)]
-enum Ended {
+enum ConfineFailure {
     /// The hook ran in a namespace, and this is its status.
     With(ExitStatus),
     /// The hook never ran.
     Never(StartError),
 }
 
-impl Bounds {
+impl ProcessBounds {
     /// The program that sets these bounds and becomes `hook`.
     pub(super) fn around(&self, own: &Path, hook: &Program) -> Result<Program, StartError> {
         let bounds = serde_json::to_string(self).map_err(|error| StartError {
@@ -80,8 +80,8 @@ pub fn enter(arguments: &[OsString]) -> u8 {
         return 0;
     }
     match become_hook(arguments) {
-        Ended::With(status) => leave_with(status),
-        Ended::Never(error) => {
+        ConfineFailure::With(status) => leave_with(status),
+        ConfineFailure::Never(error) => {
             let line = serde_json::json!({ "problem": error.problem, "cure": error.cure });
             let _ = writeln!(io::stderr(), "{MARK}{line}");
             NEVER_BECAME
@@ -102,19 +102,19 @@ pub(super) fn failed(exit: Exit, stderr: &Captured) -> Option<StartError> {
     Some(StartError { problem: part("problem")?, cure: part("cure")? })
 }
 
-fn become_hook(arguments: &[OsString]) -> Ended {
+fn become_hook(arguments: &[OsString]) -> ConfineFailure {
     let (bounds, program) = match read(arguments) {
         Ok(read) => read,
-        Err(problem) => return Ended::Never(own_fault(problem)),
+        Err(problem) => return ConfineFailure::Never(own_fault(problem)),
     };
     match set(&bounds) {
         Ok(()) if bounds.has_namespace => run_inside(&program, bounds.files),
         Ok(()) => {
             let error = limit_files(bounds.files).err();
             let error = error.unwrap_or_else(|| child::become_program(&program));
-            Ended::Never(super::command::explain(&program, None, &error))
+            ConfineFailure::Never(super::command::explain(&program, None, &error))
         }
-        Err(problem) => Ended::Never(StartError {
+        Err(problem) => ConfineFailure::Never(StartError {
             problem,
             cure: "run it where that is allowed, or change its `containment` or `sandbox`"
                 .to_string(),
@@ -122,7 +122,7 @@ fn become_hook(arguments: &[OsString]) -> Ended {
     }
 }
 
-fn read(arguments: &[OsString]) -> Result<(Bounds, Program), String> {
+fn read(arguments: &[OsString]) -> Result<(ProcessBounds, Program), String> {
     let [bounds, path, name, arguments @ ..] = arguments else {
         return Err("it needs bounds, a program and its name".to_string());
     };
@@ -133,7 +133,7 @@ fn read(arguments: &[OsString]) -> Result<(Bounds, Program), String> {
 }
 
 /// Sets all bounds but the number of files, which we need ourselves.
-fn set(bounds: &Bounds) -> Result<(), String> {
+fn set(bounds: &ProcessBounds) -> Result<(), String> {
     if bounds.walls.is_some() {
         close_inherited();
     }
@@ -208,7 +208,7 @@ fn limit_files(files: Option<u64>) -> io::Result<()> {
 
 /// Starts the first process of the namespace, which only waits, and then the hook beside it, so
 /// that the hook is an ordinary process: the first one of a namespace ignores signals.
-fn run_inside(program: &Program, files: Option<u64>) -> Ended {
+fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
     // Those to the group are for the hook, which may send them itself; we owe its status.
     super::signals::survive();
     // Only Linux has namespaces.
@@ -216,15 +216,17 @@ fn run_inside(program: &Program, files: Option<u64>) -> Ended {
     let first = child::companion(own, &["confine".to_string(), INIT.to_string()]);
     let (first, pipe) = match first {
         Ok(first) => first,
-        Err(error) => return Ended::Never(own_fault(format!("no first process: {error}"))),
+        Err(error) => {
+            return ConfineFailure::Never(own_fault(format!("no first process: {error}")));
+        }
     };
     let ran = limit_files(files).and_then(|()| child::run_inside(program));
     // With its first process the whole namespace ends, and that one is dead only after all.
     drop(pipe);
     let _ = child::reap_within(first, super::GIVE_UP);
     match ran {
-        Ok(status) => Ended::With(status),
-        Err(error) => Ended::Never(super::command::explain(program, None, &error)),
+        Ok(status) => ConfineFailure::With(status),
+        Err(error) => ConfineFailure::Never(super::command::explain(program, None, &error)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::cgroup::Cgroup;
 use super::command::Program;
-use super::confine::Bounds;
+use super::confine::ProcessBounds;
 use super::walls;
 use super::{Engine, Job};
 use crate::engine::hook::Containment;
@@ -24,7 +24,7 @@ pub struct OwnProgram {
 
 /// The way into one hook's process.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct SandboxEntry {
     /// What is started; `None` for the hook's own program.
     pub(super) program: Option<Program>,
     /// The control group that it will be in.
@@ -37,7 +37,11 @@ pub(super) struct Entry {
 
 impl Engine {
     /// Finds the way into the process of `job`, whose program is `program`.
-    pub(super) fn enter(&self, job: &Job<'_>, program: &Program) -> Result<Entry, StartError> {
+    pub(super) fn enter(
+        &self,
+        job: &Job<'_>,
+        program: &Program,
+    ) -> Result<SandboxEntry, StartError> {
         let hook = job.hook;
         let level = match hook.containment {
             Containment::Auto if self.grounds.is_some() => Level::Sweep,
@@ -46,7 +50,7 @@ impl Engine {
             Containment::Pidns => Level::Namespace,
         };
         let notes = job.notes.clone();
-        let mut entry = Entry { program: None, cgroup: None, level, notes };
+        let mut entry = SandboxEntry { program: None, cgroup: None, level, notes };
         let is_bound =
             hook.limits.files.is_some() || matches!(level, Level::Cgroup | Level::Namespace);
         if hook.limits.need_looking() && !Path::new("/proc/self/stat").exists() {
@@ -83,7 +87,7 @@ impl Engine {
         &self,
         job: &Job<'_>,
         program: &Program,
-        entry: &mut Entry,
+        entry: &mut SandboxEntry,
     ) -> Result<(), StartError> {
         let Some(own) = &self.program else {
             return Err(StartError {
@@ -105,7 +109,7 @@ impl Engine {
             Level::Namespace => walls.with_readable(&own.path),
             Level::Group | Level::Sweep | Level::Cgroup => walls,
         });
-        let bounds = Bounds {
+        let bounds = ProcessBounds {
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             files: job.hook.limits.files,
             cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),

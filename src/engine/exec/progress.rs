@@ -8,7 +8,7 @@ use crate::engine::run::Trace;
 
 /// Something that has just happened.
 #[derive(Debug)]
-pub enum Progress<'a> {
+pub enum HookProgress<'a> {
     /// The hook has written to stderr: all of its first 64 KiB so far.
     Wrote(&'a [u8]),
     /// It has ended.
@@ -21,15 +21,15 @@ pub enum Progress<'a> {
 pub struct Watcher(Arc<Watch>);
 
 /// Takes the hook, its place among those that run together, and what happened.
-type Watch = dyn Fn(&Hook, usize, &Progress<'_>) + Send + Sync;
+type Watch = dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync;
 
 impl Watcher {
     /// One that calls a function.
-    pub fn new(watch: impl Fn(&Hook, usize, &Progress<'_>) + Send + Sync + 'static) -> Watcher {
+    pub fn new(watch: impl Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync + 'static) -> Watcher {
         Watcher(Arc::new(watch))
     }
 
-    pub(super) fn tell(&self, hook: &Hook, place: usize, progress: &Progress<'_>) {
+    pub(super) fn tell(&self, hook: &Hook, place: usize, progress: &HookProgress<'_>) {
         (self.0)(hook, place, progress);
     }
 }

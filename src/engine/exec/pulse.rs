@@ -14,11 +14,11 @@ pub const SLACK: Duration = Duration::from_millis(1500);
 #[derive(Debug, Clone)]
 pub struct Pulse {
     origin: Instant,
-    shared: Arc<Shared>,
+    shared: Arc<PulseState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct PulseState {
     /// Milliseconds after the origin.
     due: AtomicU64,
     is_claimed: AtomicBool,
@@ -32,7 +32,7 @@ impl Pulse {
     /// A pulse whose first promise is to be heard of `within` this time.
     pub fn new(within: Duration) -> Pulse {
         let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let shared = Shared { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
+        let shared = PulseState { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
         let pulse = Pulse { origin: Instant::now(), shared: Arc::new(shared) };
         pulse.promise(within);
         pulse

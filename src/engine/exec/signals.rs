@@ -65,11 +65,11 @@ const BY_HAND: usize = usize::MAX;
 /// It stays raised: a chain that has not begun refuses.
 #[derive(Debug, Clone)]
 pub struct Abort {
-    shared: Arc<Shared>,
+    shared: Arc<SignalState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SignalState {
     /// A byte for each time it was raised; never read, only counted.
     reader: OwnedFd,
     writer: OwnedFd,
@@ -77,7 +77,7 @@ struct Shared {
     signal: AtomicUsize,
 }
 
-impl Shared {
+impl SignalState {
     fn wake(&self) {
         // The pipe holds 64 KiB: a write can only fail after 65,536 calls, when it is long raised.
         let _ = rustix::io::write(&self.writer, b"!");
@@ -86,7 +86,7 @@ impl Shared {
 
 /// What the handler tells of a signal. Never freed: the handler may run at any time.
 struct Listener {
-    shared: Arc<Shared>,
+    shared: Arc<SignalState>,
     next: *const Listener,
 }
 
@@ -96,7 +96,7 @@ static LISTENERS: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
 /// Handlers of the program around us that were there before ours, by signal.
 static BEFORE: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
-fn listen(shared: Arc<Shared>) {
+fn listen(shared: Arc<SignalState>) {
     let listener = Box::into_raw(Box::new(Listener { shared, next: ptr::null() }));
     let mut newest = LISTENERS.load(Ordering::Relaxed);
     loop {
@@ -111,7 +111,7 @@ fn listen(shared: Arc<Shared>) {
     }
 }
 
-type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Tells all listeners. Only atomics and one system call each: nothing else may be done here.
 extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -119,7 +119,7 @@ extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
     let before = BEFORE.get(number).map_or(0, |before| before.load(Ordering::Relaxed));
     if before != 0 {
         // SAFETY: it was installed as a handler. One that takes only the signal leaves the rest.
-        unsafe { std::mem::transmute::<usize, Handler>(before)(signal, info, context) };
+        unsafe { std::mem::transmute::<usize, SignalHandler>(before)(signal, info, context) };
     }
     let mut at: *const Listener = LISTENERS.load(Ordering::Acquire);
     // SAFETY: listeners are never freed, and complete before they are in the list.
@@ -133,7 +133,7 @@ extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
 /// Handles a signal. One that the program around us handles or ignores does not end it, and is
 /// left alone, unless it is one of [`REQUESTS`].
 fn catch(signal: c_int) -> io::Result<()> {
-    let ours = note as Handler as usize;
+    let ours = note as SignalHandler as usize;
     let before = act(signal, ours)?;
     let is_request = REQUESTS.contains(&signal);
     match before.sa_sigaction {
@@ -208,7 +208,7 @@ impl Abort {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
         let signal = AtomicUsize::new(0);
-        let shared = Shared { reader: reader.into(), writer: writer.into(), signal };
+        let shared = SignalState { reader: reader.into(), writer: writer.into(), signal };
         Ok(Abort { shared: Arc::new(shared) })
     }
 

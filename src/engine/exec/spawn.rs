@@ -80,11 +80,11 @@ const LAST_SIGNAL: libc::c_int = 64;
 
 /// Variables as the system takes them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Variables(Arc<[Variable]>);
+pub(super) struct Variables(Arc<[EnvironmentEntry]>);
 
 /// `NAME=VALUE`.
 #[derive(Debug)]
-struct Variable {
+struct EnvironmentEntry {
     line: CString,
     name_bytes: usize,
 }
@@ -95,7 +95,9 @@ impl Variables {
     fn own() -> Variables {
         // What the system gave us has no NUL in it.
         let all = std::env::vars_os();
-        Variables(all.filter_map(|(name, value)| Variable::new(name, &value).ok()).collect())
+        Variables(
+            all.filter_map(|(name, value)| EnvironmentEntry::new(name, &value).ok()).collect(),
+        )
     }
 
     /// Their names, and how long they are.
@@ -119,23 +121,23 @@ impl Variables {
         };
         let all = variables.iter().enumerate();
         let last = all.filter(|(place, (name, _))| is_last(*place, name.as_ref()));
-        let all =
-            last.map(|(_, (name, value))| Variable::new(name.as_ref().into(), value.as_ref()));
+        let all = last
+            .map(|(_, (name, value))| EnvironmentEntry::new(name.as_ref().into(), value.as_ref()));
         Ok(Variables(all.collect::<io::Result<_>>()?))
     }
 }
 
-impl Variable {
+impl EnvironmentEntry {
     /// # Errors
     /// When a NUL is in it.
-    fn new(name: OsString, value: &OsStr) -> io::Result<Variable> {
+    fn new(name: OsString, value: &OsStr) -> io::Result<EnvironmentEntry> {
         let mut line = name.into_vec();
         let name_bytes = line.len();
         let value = value.as_bytes();
         line.reserve_exact(value.len() + 2);
         line.push(b'=');
         line.extend_from_slice(value);
-        Ok(Variable { line: CString::new(line)?, name_bytes })
+        Ok(EnvironmentEntry { line: CString::new(line)?, name_bytes })
     }
 
     fn name(&self) -> &[u8] {
@@ -179,7 +181,7 @@ impl Start {
         }
         let attributes = Attributes::new(&self.heritage.signals)?;
         let words = pointers(self.words.iter());
-        let is_inherited = |variable: &&Variable| {
+        let is_inherited = |variable: &&EnvironmentEntry| {
             let name = variable.name();
             let is_left_out = self.without.iter().any(|without| without.as_bytes() == name);
             !is_left_out && self.own.0.iter().all(|own| own.name() != name)

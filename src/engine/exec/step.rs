@@ -19,7 +19,7 @@ use super::call::{Answers, Begun};
 use super::child::Status;
 use super::keeper::Keeper;
 use super::live::{Live, Phase, not_run};
-use super::progress::Progress;
+use super::progress::HookProgress;
 use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
 use crate::engine::run::{Ending, Trace};
 
@@ -31,9 +31,9 @@ const BUFFER_BYTES: usize = 32 * 1024;
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// The hooks of one step and how far they are.
-pub(super) struct Step<'e> {
+pub(super) struct RunningStep<'e> {
     engine: &'e Engine,
-    slots: Vec<Slot<'e>>,
+    slots: Vec<StepSlot<'e>>,
     at_once: usize,
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
@@ -45,12 +45,12 @@ pub(super) struct Step<'e> {
     answers: Option<Answers>,
 }
 
-struct Slot<'e> {
+struct StepSlot<'e> {
     job: &'e Job<'e>,
-    state: State,
+    state: SlotState,
 }
 
-enum State {
+enum SlotState {
     /// To be started, at the earliest at `not_before`.
     Waiting { attempt: u32, not_before: Option<Instant> },
     /// Started.
@@ -72,17 +72,17 @@ enum Watched {
     Stderr(usize),
 }
 
-impl<'e> Step<'e> {
+impl<'e> RunningStep<'e> {
     pub(super) fn new(
         engine: &'e Engine,
         jobs: &'e [Job<'e>],
         budget: Option<Budget>,
         settles: &'e dyn Fn(&Trace) -> bool,
-    ) -> Step<'e> {
-        let first = || State::Waiting { attempt: 0, not_before: None };
-        Step {
+    ) -> RunningStep<'e> {
+        let first = || SlotState::Waiting { attempt: 0, not_before: None };
+        RunningStep {
             engine,
-            slots: jobs.iter().map(|job| Slot { job, state: first() }).collect(),
+            slots: jobs.iter().map(|job| StepSlot { job, state: first() }).collect(),
             at_once: engine.at_once(jobs.len()),
             budget,
             settles,
@@ -97,7 +97,7 @@ impl<'e> Step<'e> {
     pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
-            if self.slots.iter().all(|slot| matches!(slot.state, State::Done(_))) {
+            if self.slots.iter().all(|slot| matches!(slot.state, SlotState::Done(_))) {
                 break;
             }
             self.wait_and_serve();
@@ -114,8 +114,8 @@ impl<'e> Step<'e> {
             .slots
             .into_iter()
             .map(|slot| match slot.state {
-                State::Done(trace) => *trace,
-                State::Waiting { .. } | State::Live(_) | State::Called(_) => {
+                SlotState::Done(trace) => *trace,
+                SlotState::Waiting { .. } | SlotState::Live(_) | SlotState::Called(_) => {
                     not_run(self.engine.aborted())
                 }
             })
@@ -164,7 +164,7 @@ impl<'e> Step<'e> {
             fds.push(PollFd::from_borrowed_fd(answers.fd(), PollFlags::IN));
         }
         for (place, slot) in self.slots.iter().enumerate() {
-            let State::Live(live) = &slot.state else {
+            let SlotState::Live(live) = &slot.state else {
                 continue;
             };
             let has_exited = matches!(live.phase, Phase::Draining { .. });
@@ -200,9 +200,9 @@ impl<'e> Step<'e> {
         for slot in &self.slots {
             match &slot.state {
                 // Without room its time comes when another one ends.
-                State::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
-                State::Waiting { .. } => {}
-                State::Live(live) => {
+                SlotState::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
+                SlotState::Waiting { .. } => {}
+                SlotState::Live(live) => {
                     due(live.ends_at());
                     if let (Phase::Running { .. }, Some(look)) = (&live.phase, live.look) {
                         due(look.at);
@@ -215,8 +215,8 @@ impl<'e> Step<'e> {
                         due(now + TICK);
                     }
                 }
-                State::Called(begun) => due(begun.deadline),
-                State::Done(_) => {}
+                SlotState::Called(begun) => due(begun.deadline),
+                SlotState::Done(_) => {}
             }
         }
         Some(next?.saturating_duration_since(now))
@@ -232,7 +232,7 @@ impl<'e> Step<'e> {
             | Watched::Stderr(place) => place,
         };
         let slot = &mut self.slots[place];
-        let State::Live(live) = &mut slot.state else {
+        let SlotState::Live(live) = &mut slot.state else {
             return;
         };
         let in_time = live.is_heard();
@@ -247,7 +247,7 @@ impl<'e> Step<'e> {
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
                     let head = live.child.stderr.head();
-                    watcher.tell(slot.job.hook, place, &Progress::Wrote(head));
+                    watcher.tell(slot.job.hook, place, &HookProgress::Wrote(head));
                 }
             }
             Watched::Exit(_) => live.has_news = true,
@@ -267,7 +267,7 @@ impl<'e> Step<'e> {
         }
         let now = Instant::now();
         for slot in &mut self.slots {
-            let State::Live(live) = &mut slot.state else { continue };
+            let SlotState::Live(live) = &mut slot.state else { continue };
             if live.keeper_due().is_none_or(|due| due > now) {
                 continue;
             }
@@ -292,23 +292,23 @@ impl<'e> Step<'e> {
         let aborted = self.engine.aborted();
         for slot in &mut self.slots {
             match &mut slot.state {
-                State::Waiting { .. } => {
-                    slot.state = State::Done(Box::new(not_run(aborted.clone())));
+                SlotState::Waiting { .. } => {
+                    slot.state = SlotState::Done(Box::new(not_run(aborted.clone())));
                 }
-                State::Live(live) if times > 1 => live.kill(aborted.clone()),
-                State::Live(live) => live.stop(aborted.clone()),
-                State::Called(begun) => {
+                SlotState::Live(live) if times > 1 => live.kill(aborted.clone()),
+                SlotState::Live(live) => live.stop(aborted.clone()),
+                SlotState::Called(begun) => {
                     let trace = begun.left(aborted.clone(), Instant::now());
-                    slot.state = State::Done(Box::new(trace));
+                    slot.state = SlotState::Done(Box::new(trace));
                 }
-                State::Done(_) => {}
+                SlotState::Done(_) => {}
             }
         }
     }
 
     /// Looks at what a hook with limits uses.
     fn look(&mut self, place: usize) {
-        let leader = |slot: &Slot<'_>| slot.live().map(|live| live.child.pid());
+        let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid());
         let slots = &self.slots;
         if slots[place].live().is_none_or(|live| live.look.is_none()) {
             return;
@@ -324,7 +324,7 @@ impl<'e> Step<'e> {
             true => tree::strays_of(hook, mark.as_deref(), &leaders),
             false => Vec::new(),
         };
-        if let State::Live(live) = &mut slot.state {
+        if let SlotState::Live(live) = &mut slot.state {
             live.look(&hook.limits, strays);
         }
     }
@@ -333,7 +333,7 @@ impl<'e> Step<'e> {
     fn advance(&mut self, place: usize) {
         let now = Instant::now();
         let job = self.slots[place].job;
-        let State::Live(live) = &mut self.slots[place].state else {
+        let SlotState::Live(live) = &mut self.slots[place].state else {
             return;
         };
         let status = match &live.phase {
@@ -403,40 +403,40 @@ impl<'e> Step<'e> {
             "ended"
         );
         if let Some(watcher) = &self.engine.watcher {
-            watcher.tell(self.slots[place].job.hook, place, &Progress::Ended(&trace));
+            watcher.tell(self.slots[place].job.hook, place, &HookProgress::Ended(&trace));
         }
-        self.slots[place].state = State::Done(Box::new(trace));
+        self.slots[place].state = SlotState::Done(Box::new(trace));
         if !settled {
             return;
         }
         for slot in &mut self.slots[place + 1..] {
             match &mut slot.state {
-                State::Waiting { .. } => {
-                    slot.state = State::Done(Box::new(not_run(Ending::Voided)));
+                SlotState::Waiting { .. } => {
+                    slot.state = SlotState::Done(Box::new(not_run(Ending::Voided)));
                 }
-                State::Live(live) => live.stop(Ending::Voided),
-                State::Called(begun) => {
+                SlotState::Live(live) => live.stop(Ending::Voided),
+                SlotState::Called(begun) => {
                     let trace = begun.left(Ending::Voided, Instant::now());
-                    slot.state = State::Done(Box::new(trace));
+                    slot.state = SlotState::Done(Box::new(trace));
                 }
-                State::Done(_) => {}
+                SlotState::Done(_) => {}
             }
         }
     }
 }
 
-impl Slot<'_> {
+impl StepSlot<'_> {
     fn live(&self) -> Option<&Live> {
         match &self.state {
-            State::Live(live) => Some(live),
-            State::Waiting { .. } | State::Called(_) | State::Done(_) => None,
+            SlotState::Live(live) => Some(live),
+            SlotState::Waiting { .. } | SlotState::Called(_) | SlotState::Done(_) => None,
         }
     }
 
     fn is_running(&self) -> bool {
         match &self.state {
-            State::Live(_) | State::Called(_) => true,
-            State::Waiting { .. } | State::Done(_) => false,
+            SlotState::Live(_) | SlotState::Called(_) => true,
+            SlotState::Waiting { .. } | SlotState::Done(_) => false,
         }
     }
 }

@@ -8,8 +8,8 @@ use std::task::Poll;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::call::{Call, Reply, Running, in_words, no_thread, panicked};
-use super::workers::Permit;
+use super::call::{FunctionCall, FunctionReply, Running, in_words, no_thread, panicked};
+use super::workers::WorkerPermit;
 use super::{Engine, locked};
 use crate::engine::hook::{Called, Returned};
 use crate::engine::run::StartError;
@@ -47,9 +47,9 @@ impl Engine {
     /// Begins an async function.
     pub(super) fn task(
         &self,
-        call: Call,
-        reply: Reply,
-        permit: Permit,
+        call: FunctionCall,
+        reply: FunctionReply,
+        permit: WorkerPermit,
     ) -> Result<Running, StartError> {
         let runtime = match &self.runtime {
             Some(runtime) => runtime.clone(),
@@ -65,7 +65,7 @@ impl Engine {
 }
 
 /// What an async function returns, be it a panic.
-async fn contained(call: Call) -> Returned {
+async fn contained(call: FunctionCall) -> Returned {
     let mut promised = None;
     poll_fn(move |context| {
         let polled = catch_unwind(AssertUnwindSafe(|| {

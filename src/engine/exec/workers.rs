@@ -35,14 +35,14 @@ struct Task {
 
 /// One of [`MOST_FUNCTIONS`].
 #[derive(Debug)]
-pub(super) struct Permit {
+pub(super) struct WorkerPermit {
     functions: Arc<AtomicUsize>,
 }
 
 impl Workers {
     /// Leave to run one more function; `None` if too many are running.
-    pub(super) fn permit(&self) -> Option<Permit> {
-        let permit = Permit { functions: Arc::clone(&self.functions) };
+    pub(super) fn permit(&self) -> Option<WorkerPermit> {
+        let permit = WorkerPermit { functions: Arc::clone(&self.functions) };
         let running = self.functions.fetch_add(1, Ordering::Relaxed);
         (running < MOST_FUNCTIONS).then_some(permit)
     }
@@ -69,7 +69,7 @@ impl Workers {
     }
 }
 
-impl Drop for Permit {
+impl Drop for WorkerPermit {
     fn drop(&mut self) {
         self.functions.fetch_sub(1, Ordering::Relaxed);
     }
@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn functions_that_never_return_do_not_take_all_threads() {
         let workers = Workers::default();
-        let permits: Vec<Permit> = (0..MOST_FUNCTIONS).filter_map(|_| workers.permit()).collect();
+        let permits: Vec<WorkerPermit> =
+            (0..MOST_FUNCTIONS).filter_map(|_| workers.permit()).collect();
         assert_eq!(permits.len(), MOST_FUNCTIONS);
         assert!(workers.permit().is_none());
         drop(permits);

@@ -72,7 +72,7 @@ pub struct EventPart {
     /// Its number among the parts.
     pub number: usize,
     /// The call of a tool in the system's own words; `None` for the event as it came.
-    pub call: Option<ToolCall>,
+    pub call: Option<HostCall>,
 }
 
 impl EventPart {
@@ -82,7 +82,7 @@ impl EventPart {
 
 /// A call of a tool, in the words of one host.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
+pub struct HostCall {
     /// The tool.
     pub name: String,
     /// What it is given.
@@ -110,14 +110,14 @@ pub struct Permit<'a> {
     /// The hook.
     pub hook: &'a Hook,
     /// What it was given, where that was in the words of another host than the one that asks.
-    pub given: Option<Given<'a>>,
+    pub given: Option<GivenPart<'a>>,
     /// The event that it was asked about, if there is one.
     pub about: Option<&'a Event>,
 }
 
 /// What a hook was given in the words of its own host.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct GivenPart<'a> {
     /// The event as it came.
     pub event: &'a Event,
     /// The number of the part.

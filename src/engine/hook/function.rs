@@ -17,11 +17,11 @@ type Future = std::pin::Pin<Box<dyn std::future::Future<Output = Returned> + Sen
 /// A function that is asked as a hook. Clones are the same function.
 #[derive(Clone)]
 pub struct Function {
-    form: Form,
+    form: FunctionKind,
 }
 
 #[derive(Clone)]
-enum Form {
+enum FunctionKind {
     Blocking(Arc<dyn Fn(&Event) -> Returned + Send + Sync>),
     #[cfg(feature = "tokio")]
     Async(Arc<dyn Fn(Event) -> Future + Send + Sync>),
@@ -59,7 +59,7 @@ impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
 impl Function {
     /// The function `call`.
     pub fn new<V: IntoVerdict>(call: impl Fn(&Event) -> V + Send + Sync + 'static) -> Function {
-        Function { form: Form::Blocking(Arc::new(move |event| call(event).into_verdict())) }
+        Function { form: FunctionKind::Blocking(Arc::new(move |event| call(event).into_verdict())) }
     }
 
     /// The async function `call`.
@@ -72,22 +72,22 @@ impl Function {
             let future = call(event);
             Box::pin(async move { future.await.into_verdict() })
         };
-        Function { form: Form::Async(Arc::new(call)) }
+        Function { form: FunctionKind::Async(Arc::new(call)) }
     }
 
     /// Calls a blocking function; an async one is given back as what is to be awaited.
     pub(crate) fn call(&self, event: &Event) -> Called {
         match &self.form {
-            Form::Blocking(call) => Called::Returned(call(event)),
+            FunctionKind::Blocking(call) => Called::Returned(call(event)),
             #[cfg(feature = "tokio")]
-            Form::Async(call) => Called::Promised(call(event.clone())),
+            FunctionKind::Async(call) => Called::Promised(call(event.clone())),
         }
     }
 
     /// Whether it is an async function.
     #[cfg(feature = "tokio")]
     pub fn is_async(&self) -> bool {
-        matches!(self.form, Form::Async(_))
+        matches!(self.form, FunctionKind::Async(_))
     }
 }
 
@@ -103,9 +103,9 @@ pub(crate) enum Called {
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.form {
-            Form::Blocking(_) => "Function",
+            FunctionKind::Blocking(_) => "Function",
             #[cfg(feature = "tokio")]
-            Form::Async(_) => "Function (async)",
+            FunctionKind::Async(_) => "Function (async)",
         })
     }
 }
@@ -114,11 +114,12 @@ impl fmt::Debug for Function {
 impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
         match (&self.form, &other.form) {
-            (Form::Blocking(own), Form::Blocking(other)) => Arc::ptr_eq(own, other),
+            (FunctionKind::Blocking(own), FunctionKind::Blocking(other)) => Arc::ptr_eq(own, other),
             #[cfg(feature = "tokio")]
-            (Form::Async(own), Form::Async(other)) => Arc::ptr_eq(own, other),
+            (FunctionKind::Async(own), FunctionKind::Async(other)) => Arc::ptr_eq(own, other),
             #[cfg(feature = "tokio")]
-            (Form::Blocking(_), Form::Async(_)) | (Form::Async(_), Form::Blocking(_)) => false,
+            (FunctionKind::Blocking(_), FunctionKind::Async(_))
+            | (FunctionKind::Async(_), FunctionKind::Blocking(_)) => false,
         }
     }
 }

@@ -33,7 +33,7 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// What it wants, and what the event is.
-    fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch>;
+    fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch>;
 
     /// Whether it would take a tool with one of these names.
     fn takes_tool(&self, names: &[&str]) -> bool;
@@ -55,7 +55,7 @@ pub struct MatcherError {
 
 /// What relative paths are relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct PathBase {
     /// The event's working directory, or hookrun's.
     pub cwd: PathBuf,
     /// The project's root.
@@ -231,7 +231,7 @@ impl Matcher {
     ///
     /// # Errors
     /// The first matcher that does not match.
-    pub fn decide(&self, event: &Event, place: &Place) -> Result<(), Mismatch> {
+    pub fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(tool) = &self.tool {
             tool.decide(event)?;
         }
@@ -469,7 +469,7 @@ mod tests {
     }
 
     fn wants(matcher: &Matcher, context: &str) -> bool {
-        let place = Place { cwd: "/repo/sub".into(), project: "/repo".into() };
+        let place = PathBase { cwd: "/repo/sub".into(), project: "/repo".into() };
         matcher.decide(&event(context), &place).is_ok()
     }
 

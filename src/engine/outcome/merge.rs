@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::{
-    Cause, Decision, Found, Notice, NoticeKind, Outcome, Question, Refusal, Rewritten, Said,
-    Settled, Verdict, finding::Finding,
+    Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question, Refusal,
+    Rewritten, Settled, Verdict, finding::Finding,
 };
 use crate::engine::event::{EventSpec, Merge, OnFailure};
 
@@ -14,7 +14,7 @@ pub const CRASHED: &str = "crashed: ";
 
 /// What came back from one hook.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Contribution {
     /// It answered.
     Verdict(Verdict),
     /// It failed, in these words: `timed out after 5s`.
@@ -52,13 +52,13 @@ impl<'s> Merger<'s> {
     }
 
     /// Hears the next hook in plan order. `on_failure` is its own choice or the event's.
-    pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Heard) -> Flow {
+    pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Contribution) -> Flow {
         if self.outcome.refusal().is_some() {
             return Flow::Ends;
         }
         match heard {
-            Heard::Failure(words) => self.failure(hook, on_failure, words),
-            Heard::Verdict(verdict) => self.verdict(hook, verdict),
+            Contribution::Failure(words) => self.failure(hook, on_failure, words),
+            Contribution::Verdict(verdict) => self.verdict(hook, verdict),
         }
     }
 
@@ -119,7 +119,8 @@ impl<'s> Merger<'s> {
     }
 
     fn verdict(&mut self, hook: &str, verdict: &Verdict) -> Flow {
-        let found = |finding: &Finding| Found { hook: hook.to_string(), finding: finding.clone() };
+        let found =
+            |finding: &Finding| HookFinding { hook: hook.to_string(), finding: finding.clone() };
         self.outcome.findings.extend(verdict.findings.iter().map(found));
         match &verdict.decision {
             Decision::Block { reason } if self.spec.blocks => {
@@ -141,7 +142,7 @@ impl<'s> Merger<'s> {
             Decision::Allow => {}
         }
         if verdict.output.is_some() || verdict.additional_context.is_some() {
-            self.outcome.said.push(Said {
+            self.outcome.said.push(HookText {
                 hook: hook.to_string(),
                 output: verdict.output.clone(),
                 additional_context: verdict.additional_context.clone(),
@@ -225,7 +226,7 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
 mod tests {
     use super::*;
     use crate::engine::event::catalog;
-    use crate::engine::outcome::Rule;
+    use crate::engine::outcome::ContractRule;
     use serde_json::json;
 
     fn gate() -> EventSpec {
@@ -236,21 +237,21 @@ mod tests {
         EventSpec { blocks: false, on_failure: OnFailure::Allow, ..gate() }
     }
 
-    fn says(decision: Decision) -> Heard {
-        let mut verdict = Verdict::new(decision, Rule::Structured);
+    fn says(decision: Decision) -> Contribution {
+        let mut verdict = Verdict::new(decision, ContractRule::Structured);
         verdict.output = Some("out".to_string());
-        Heard::Verdict(verdict)
+        Contribution::Verdict(verdict)
     }
 
-    fn block(reason: &str) -> Heard {
+    fn block(reason: &str) -> Contribution {
         says(Decision::Block { reason: reason.to_string() })
     }
 
-    fn ask(question: &str) -> Heard {
+    fn ask(question: &str) -> Contribution {
         says(Decision::Ask { question: question.to_string() })
     }
 
-    fn outcome(spec: &EventSpec, heard: &[Heard]) -> Outcome {
+    fn outcome(spec: &EventSpec, heard: &[Contribution]) -> Outcome {
         let mut merger = Merger::new(spec);
         for (place, one) in heard.iter().enumerate() {
             merger.hear(&format!("h{place}"), spec.on_failure, one);
@@ -278,7 +279,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_refused_goes_on_and_says_so() {
-        let merged = outcome(&observer(), &[block("no"), Heard::Failure("died".into()), ask("?")]);
+        let merged =
+            outcome(&observer(), &[block("no"), Contribution::Failure("died".into()), ask("?")]);
         assert!(merged.is_allowed());
         let kinds: Vec<NoticeKind> = merged.notices.iter().map(|notice| notice.kind).collect();
         assert_eq!(kinds, [NoticeKind::Refusal, NoticeKind::Failure, NoticeKind::Question]);
@@ -288,7 +290,7 @@ mod tests {
     fn a_failure_closes_a_gate_unless_its_spec_opens_it() {
         let spec = gate();
         let mut merger = Merger::new(&spec);
-        let failure = Heard::Failure("timed out after 5s".into());
+        let failure = Contribution::Failure("timed out after 5s".into());
         assert_eq!(merger.hear("open", OnFailure::Allow, &failure), Flow::GoesOn);
         assert_eq!(merger.hear("shut", OnFailure::Block, &failure), Flow::Ends);
         let refusal = merger.finish().refusal().unwrap().clone();
@@ -321,11 +323,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_gate_is_refused_exactly_when_somebody_refuses_or_fails(kinds in proptest::collection::vec(0..4u8, 0..8)) {
-            let heard: Vec<Heard> = kinds.iter().map(|kind| match kind {
+            let heard: Vec<Contribution> = kinds.iter().map(|kind| match kind {
                 0 => says(Decision::Allow),
                 1 => ask("?"),
                 2 => block("no"),
-                _ => Heard::Failure("died".into()),
+                _ => Contribution::Failure("died".into()),
             }).collect();
             let merged = outcome(&gate(), &heard);
             let first = kinds.iter().position(|kind| *kind >= 2);

@@ -46,7 +46,7 @@ pub struct FormOfCall {
 
 /// What is to be done about a call.
 #[derive(Debug)]
-pub enum Once {
+pub enum CallClaim {
     /// It is to be decided, and then told, if there is a claim.
     Now(Option<Claimed>),
     /// It was decided for another form of it.
@@ -57,16 +57,16 @@ pub enum Once {
 #[derive(Debug)]
 pub struct Claimed {
     claim: Claim,
-    kept: Box<Kept>,
+    kept: Box<SharedOutcome>,
 }
 
 /// What a run leaves for another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct SharedOutcome {
     call: String,
     form: String,
     hooks: String,
-    told: Told,
+    told: CallFacts,
     outcome: Outcome,
     /// When it was decided. By the clock that goes on while a machine sleeps.
     at: SystemTime,
@@ -74,7 +74,7 @@ struct Kept {
 
 /// What hooks are told of a call, as far as forms may differ in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Told {
+struct CallFacts {
     action: Option<String>,
     tool: Option<String>,
     input: Option<String>,
@@ -92,7 +92,7 @@ struct Told {
 /// 3. What was refused is refused, and what nobody can refuse is done.
 /// 4. What was allowed is for [`ALLOW_COUNTS_FOR`]; and hooks have to be told the same: the input, the working directory, and the tool's
 ///    name, which may be another one for the same sort of tool unless a hook is written for a host.
-fn may_take_over(kept: &Kept, own: &Kept, now: SystemTime) -> bool {
+fn may_take_over(kept: &SharedOutcome, own: &SharedOutcome, now: SystemTime) -> bool {
     if kept.call != own.call || kept.form == own.form {
         return false;
     }
@@ -114,8 +114,8 @@ fn may_take_over(kept: &Kept, own: &Kept, now: SystemTime) -> bool {
 }
 
 /// Whether two names are known to be of the same sort of tool.
-fn are_one_sort(one: &Told, two: &Told) -> bool {
-    let is_of = |sort: &ToolClass, told: &Told| {
+fn are_one_sort(one: &CallFacts, two: &CallFacts) -> bool {
+    let is_of = |sort: &ToolClass, told: &CallFacts| {
         let name = told.tool.as_deref().unwrap_or_default();
         std::iter::once(&sort.word).chain(sort.names).any(|known| known.eq_ignore_ascii_case(name))
     };
@@ -129,22 +129,25 @@ impl Runner {
     /// anything is in doubt, and where nothing can be kept, the call is to be decided.
     ///
     /// What was decided goes to [`Claimed::tell`].
-    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> Once {
+    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
         if self.is_rehearsal || self.closed(event.spec()).is_some() {
-            return Once::Now(None);
+            return CallClaim::Now(None);
         }
         let started = Instant::now();
         let plan = self.plan(event);
-        let Some(own) = self.own(event, call, &plan) else { return Once::Now(None) };
+        let Some(own) = self.own(event, call, &plan) else { return CallClaim::Now(None) };
         let claim = match self.claim(call, budget) {
             Ok(Some(claim)) => claim,
-            Ok(None) => return Once::Now(None),
+            Ok(None) => return CallClaim::Now(None),
             Err(error) => {
                 tracing::warn!(%error, "a call is decided without a look at other runs");
-                return Once::Now(None);
+                return CallClaim::Now(None);
             }
         };
-        let kept = claim.read().ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let kept = claim
+            .read()
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
         match kept.filter(|kept| may_take_over(kept, &own, SystemTime::now())) {
             Some(kept) => {
                 // It was for one other form; who comes now asks anew.
@@ -152,9 +155,9 @@ impl Runner {
                     tracing::warn!(%error, "an outcome stays");
                 }
                 let run = taken_over(event, &plan, kept, started);
-                Once::Earlier(Box::new(self.collected(run)))
+                CallClaim::Earlier(Box::new(self.collected(run)))
             }
-            None => Once::Now(Some(Claimed { claim, kept: Box::new(own) })),
+            None => CallClaim::Now(Some(Claimed { claim, kept: Box::new(own) })),
         }
     }
 
@@ -179,7 +182,7 @@ impl Runner {
     }
 
     /// What this run would keep, before it has decided; `None` where it cannot be compared.
-    fn own(&self, event: &Event, call: &FormOfCall, plan: &Plan) -> Option<Kept> {
+    fn own(&self, event: &Event, call: &FormOfCall, plan: &Plan) -> Option<SharedOutcome> {
         let wanted = |planned: &&Planned| planned.wish == Wish::Wanted;
         let context = event.context();
         let input = context.raw("toolInput");
@@ -195,11 +198,11 @@ impl Runner {
         let action = event.action().map(|action| action.to_json());
         // A command may hold a secret, and so may a hook's variables.
         let kept = |text: Option<String>| text.as_deref().map(digest);
-        Some(Kept {
+        Some(SharedOutcome {
             call: call.id.clone(),
             form: call.form.clone(),
             hooks: digest(&hooks),
-            told: Told {
+            told: CallFacts {
                 action: kept(action),
                 tool: context.string("toolName"),
                 input: kept(input),
@@ -229,7 +232,7 @@ impl Claimed {
 }
 
 /// The run of a call that another one has decided.
-fn taken_over(event: &Event, plan: &Plan, kept: Kept, started: Instant) -> Run {
+fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant) -> Run {
     let why = format!("it already ran for this call, as `{}`", kept.form);
     let fate = |planned: &Planned| match &planned.wish {
         Wish::Wanted => Fate::Idle(why.clone()),
@@ -340,12 +343,12 @@ mod tests {
     use crate::engine::outcome::{Cause, Refusal, Rewritten};
     use serde_json::Value;
 
-    fn kept(form: &str, tool: &str) -> Kept {
-        Kept {
+    fn kept(form: &str, tool: &str) -> SharedOutcome {
+        SharedOutcome {
             call: "tool.pre 1".into(),
             form: form.into(),
             hooks: "guard".into(),
-            told: Told {
+            told: CallFacts {
                 action: Some("{\"kind\":\"shell\",\"command\":\"ls\"}".into()),
                 tool: Some(tool.into()),
                 input: Some("{\"command\":\"ls\"}".into()),
@@ -359,15 +362,15 @@ mod tests {
     }
 
     /// Whether the one is taken over for the other `seconds` later.
-    fn is_taken_after(seconds: u64, kept: &Kept, own: &Kept) -> bool {
+    fn is_taken_after(seconds: u64, kept: &SharedOutcome, own: &SharedOutcome) -> bool {
         may_take_over(kept, own, kept.at + Duration::from_secs(seconds))
     }
 
-    fn is_taken(kept: &Kept, own: &Kept) -> bool {
+    fn is_taken(kept: &SharedOutcome, own: &SharedOutcome) -> bool {
         is_taken_after(0, kept, own)
     }
 
-    fn refused(mut kept: Kept) -> Kept {
+    fn refused(mut kept: SharedOutcome) -> SharedOutcome {
         let refusal = Refusal { hook: None, reason: "no".into(), cause: Cause::Policy };
         kept.outcome.settled = Settled::Refused(refusal);
         kept
@@ -393,7 +396,7 @@ mod tests {
     #[test]
     fn the_same_form_another_call_other_hooks_and_another_action_are_decided_anew() {
         let (first, second) = (refused(kept("a", "Shell")), kept("b", "Bash"));
-        let differs = |change: fn(&mut Kept)| {
+        let differs = |change: fn(&mut SharedOutcome)| {
             let mut second = second.clone();
             change(&mut second);
             !is_taken(&first, &second)
@@ -407,7 +410,7 @@ mod tests {
     #[test]
     fn an_allow_is_not_taken_over_where_hooks_are_told_something_else() {
         let (first, second) = (kept("a", "Shell"), kept("b", "Bash"));
-        let differs = |change: fn(&mut Told)| {
+        let differs = |change: fn(&mut CallFacts)| {
             let mut second = second.clone();
             change(&mut second.told);
             assert!(is_taken(&refused(first.clone()), &second), "{second:?}");

@@ -4,7 +4,7 @@ use crate::engine::chain::Surroundings;
 use crate::engine::event::Context;
 use crate::engine::outcome::Settled;
 use crate::engine::run::Run;
-use crate::engine::session::refusals::{Counted, Refusals};
+use crate::engine::session::refusals::{CountedEvent, Refusals};
 use crate::engine::session::{self, StoreError};
 
 /// What the host itself tells of the refusals before.
@@ -18,7 +18,7 @@ struct Facts {
 
 /// What becomes of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum StopDecision {
     /// It stands, and is this one in the row.
     Stands { number: u32 },
     /// It does not: there were so many before it.
@@ -31,14 +31,14 @@ enum Turn {
 /// 2. Where the host knows of more refusals than we, it is right.
 /// 3. Under the cap the refusal stands.
 /// 4. At the cap it does not.
-fn decide(kept: u32, facts: Facts, cap: u32) -> Turn {
+fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
     let ours = if facts.is_kept_going == Some(false) { 0 } else { kept };
     let at_least = u32::from(facts.is_kept_going == Some(true));
     let before = ours.max(at_least).max(facts.loops);
     if before < cap {
-        return Turn::Stands { number: before + 1 };
+        return StopDecision::Stands { number: before + 1 };
     }
-    Turn::LetGo { after: before }
+    StopDecision::LetGo { after: before }
 }
 
 impl Facts {
@@ -61,7 +61,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     let session = context.string("sessionId").filter(|id| !id.is_empty());
     let counts = session.map(|id| {
         let agent = context.string("agentId");
-        let counted = Counted::of(&run.event.spec().name, agent.as_deref());
+        let counted = CountedEvent::of(&run.event.spec().name, agent.as_deref());
         (session::folder(&surroundings.state, Some(&id)), counted)
     });
     match &run.outcome.settled {
@@ -88,25 +88,30 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
 fn count(
     folder: &std::path::Path,
     root: &std::path::Path,
-    counted: &Counted,
+    counted: &CountedEvent,
     facts: Facts,
     cap: u32,
-) -> Result<Turn, StoreError> {
+) -> Result<StopDecision, StoreError> {
     session::make_private(root, folder)
         .map_err(|error| StoreError { file: folder.to_path_buf(), problem: error.to_string() })?;
-    let mut turn = Turn::Stands { number: 1 };
+    let mut turn = StopDecision::Stands { number: 1 };
     Refusals::in_folder(folder).change(counted, |kept| {
         turn = decide(kept, facts, cap);
         match turn {
-            Turn::Stands { number } => number,
-            Turn::LetGo { .. } => 0,
+            StopDecision::Stands { number } => number,
+            StopDecision::LetGo { .. } => 0,
         }
     })?;
     Ok(turn)
 }
 
 /// Without a session, and where nothing can be counted, what the host tells is all there is.
-fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts, cap: u32) {
+fn settle(
+    run: &mut Run,
+    counted: Option<Result<StopDecision, StoreError>>,
+    facts: Facts,
+    cap: u32,
+) {
     let mut outcome = std::mem::take(&mut run.outcome);
     let turn = match counted {
         Some(Ok(turn)) => turn,
@@ -118,7 +123,7 @@ fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts
         None => decide(0, facts, cap),
     };
     run.outcome = match (turn, outcome.refusal()) {
-        (Turn::LetGo { after }, Some(refusal)) => {
+        (StopDecision::LetGo { after }, Some(refusal)) => {
             let why = format!(
                 "blocked {after} times in a row: it stops now, so that the session does not loop; \
                  the last reason: {}",
@@ -126,7 +131,7 @@ fn settle(run: &mut Run, counted: Option<Result<Turn, StoreError>>, facts: Facts
             );
             outcome.let_go(why)
         }
-        (Turn::Stands { .. } | Turn::LetGo { .. }, _) => outcome,
+        (StopDecision::Stands { .. } | StopDecision::LetGo { .. }, _) => outcome,
     };
 }
 
@@ -140,27 +145,27 @@ mod tests {
 
     #[test]
     fn refusals_stand_until_the_cap_is_reached() {
-        assert_eq!(decide(0, NOTHING, 8), Turn::Stands { number: 1 });
-        assert_eq!(decide(7, NOTHING, 8), Turn::Stands { number: 8 });
-        assert_eq!(decide(8, NOTHING, 8), Turn::LetGo { after: 8 });
-        assert_eq!(decide(7, AGAIN, 8), Turn::Stands { number: 8 });
-        assert_eq!(decide(9, AGAIN, 8), Turn::LetGo { after: 9 });
-        assert_eq!(decide(u32::MAX, AGAIN, 8), Turn::LetGo { after: u32::MAX });
+        assert_eq!(decide(0, NOTHING, 8), StopDecision::Stands { number: 1 });
+        assert_eq!(decide(7, NOTHING, 8), StopDecision::Stands { number: 8 });
+        assert_eq!(decide(8, NOTHING, 8), StopDecision::LetGo { after: 8 });
+        assert_eq!(decide(7, AGAIN, 8), StopDecision::Stands { number: 8 });
+        assert_eq!(decide(9, AGAIN, 8), StopDecision::LetGo { after: 9 });
+        assert_eq!(decide(u32::MAX, AGAIN, 8), StopDecision::LetGo { after: u32::MAX });
     }
 
     #[test]
     fn a_host_that_says_so_begins_a_new_row() {
-        assert_eq!(decide(8, FIRST, 8), Turn::Stands { number: 1 });
-        assert_eq!(decide(0, AGAIN, 8), Turn::Stands { number: 2 });
-        assert_eq!(decide(0, AGAIN, 1), Turn::LetGo { after: 1 });
+        assert_eq!(decide(8, FIRST, 8), StopDecision::Stands { number: 1 });
+        assert_eq!(decide(0, AGAIN, 8), StopDecision::Stands { number: 2 });
+        assert_eq!(decide(0, AGAIN, 1), StopDecision::LetGo { after: 1 });
     }
 
     #[test]
     fn a_host_that_has_counted_more_is_right() {
         let loops = |loops| Facts { loops, ..NOTHING };
-        assert_eq!(decide(1, loops(4), 5), Turn::Stands { number: 5 });
-        assert_eq!(decide(1, loops(5), 5), Turn::LetGo { after: 5 });
-        assert_eq!(decide(5, loops(0), 5), Turn::LetGo { after: 5 });
-        assert_eq!(decide(0, Facts { loops: 6, ..FIRST }, 5), Turn::LetGo { after: 6 });
+        assert_eq!(decide(1, loops(4), 5), StopDecision::Stands { number: 5 });
+        assert_eq!(decide(1, loops(5), 5), StopDecision::LetGo { after: 5 });
+        assert_eq!(decide(5, loops(0), 5), StopDecision::LetGo { after: 5 });
+        assert_eq!(decide(0, Facts { loops: 6, ..FIRST }, 5), StopDecision::LetGo { after: 6 });
     }
 }

@@ -6,30 +6,30 @@ use std::path::Path;
 use super::store::{Locked, Store, StoreError};
 
 /// All entries, by key. A key that was set has one text, one that was appended to has as many.
-pub type Kept = BTreeMap<String, Vec<String>>;
+pub type EntryTexts = BTreeMap<String, Vec<String>>;
 
 /// The entries of one folder.
 #[derive(Debug, Clone)]
-pub struct Entries {
+pub struct SessionEntries {
     store: Store,
 }
 
-impl Entries {
+impl SessionEntries {
     /// Those that are kept in a private folder; nothing is made yet.
-    pub fn in_folder(folder: &Path) -> Entries {
-        Entries { store: Store::new(folder, ".entries.json") }
+    pub fn in_folder(folder: &Path) -> SessionEntries {
+        SessionEntries { store: Store::new(folder, ".entries.json") }
     }
 
     /// The texts of the status line of a session, by key, beside the entries that its hooks share.
-    pub fn of_status(folder: &Path) -> Entries {
-        Entries { store: Store::new(folder, ".status.json") }
+    pub fn of_status(folder: &Path) -> SessionEntries {
+        SessionEntries { store: Store::new(folder, ".status.json") }
     }
 
     /// All of them.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn all(&self) -> Result<Kept, StoreError> {
+    pub fn all(&self) -> Result<EntryTexts, StoreError> {
         self.decode(&self.store.read()?)
     }
 
@@ -69,7 +69,7 @@ impl Entries {
         Ok(was_there)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), StoreError> {
+    fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
         let locked: Locked = self.store.lock()?;
         let mut kept = self.decode(&locked.read()?)?;
         change(&mut kept);
@@ -77,9 +77,9 @@ impl Entries {
         locked.replace(&bytes)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Kept, StoreError> {
+    fn decode(&self, bytes: &[u8]) -> Result<EntryTexts, StoreError> {
         if bytes.is_empty() {
-            return Ok(Kept::new());
+            return Ok(EntryTexts::new());
         }
         let read = serde_json::from_slice(bytes);
         read.map_err(|error| self.store.fails(&format!("it does not hold entries ({error})")))
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_text_is_set_appended_to_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let entries = Entries::in_folder(folder.path());
+        let entries = SessionEntries::in_folder(folder.path());
         assert!(entries.get("a").unwrap().is_empty());
         entries.set("a", "1").unwrap();
         entries.set("a", "2\n3").unwrap();
@@ -109,7 +109,7 @@ mod tests {
     fn what_is_no_list_of_entries_is_an_error_and_stays() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(".entries.json"), "[1]").unwrap();
-        let entries = Entries::in_folder(folder.path());
+        let entries = SessionEntries::in_folder(folder.path());
         assert!(entries.get("a").is_err() && entries.set("a", "1").is_err());
         assert_eq!(std::fs::read(folder.path().join(".entries.json")).unwrap(), b"[1]");
     }

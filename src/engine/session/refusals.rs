@@ -18,12 +18,12 @@ pub struct Refusals {
 
 /// What is counted: an event, and the agent that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted(String);
+pub struct CountedEvent(String);
 
-impl Counted {
+impl CountedEvent {
     /// An event of an agent; of the main one if it is not named.
-    pub fn of(event: &str, agent: Option<&str>) -> Counted {
-        Counted(match agent.filter(|agent| !agent.is_empty()) {
+    pub fn of(event: &str, agent: Option<&str>) -> CountedEvent {
+        CountedEvent(match agent.filter(|agent| !agent.is_empty()) {
             Some(agent) => format!("{event} {}", file_name(agent)),
             None => event.to_string(),
         })
@@ -43,7 +43,7 @@ impl Refusals {
     /// When it cannot be kept: then it is as it was.
     pub fn change(
         &self,
-        counted: &Counted,
+        counted: &CountedEvent,
         next: impl FnOnce(u32) -> u32,
     ) -> Result<(), StoreError> {
         let locked: Locked = self.store.lock_within(PATIENCE)?;
@@ -61,7 +61,7 @@ impl Refusals {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn reset(&self, counted: &Counted) -> Result<(), StoreError> {
+    pub fn reset(&self, counted: &CountedEvent) -> Result<(), StoreError> {
         let has_count = self.decode(&self.store.read()?)?.contains_key(&counted.0);
         if has_count { self.change(counted, |_| 0) } else { Ok(()) }
     }
@@ -83,9 +83,9 @@ mod tests {
     fn each_event_and_agent_is_counted_by_itself() {
         let folder = tempfile::tempdir().unwrap();
         let refusals = Refusals::in_folder(folder.path());
-        let (main, one) = (Counted::of("stop", None), Counted::of("stop", Some("a/b")));
-        assert_eq!(main, Counted::of("stop", Some("")));
-        let count = |counted: &Counted| {
+        let (main, one) = (CountedEvent::of("stop", None), CountedEvent::of("stop", Some("a/b")));
+        assert_eq!(main, CountedEvent::of("stop", Some("")));
+        let count = |counted: &CountedEvent| {
             let mut before = 0;
             refusals.change(counted, |count| {
                 before = count;
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn where_nothing_was_counted_no_file_is_made() {
         let folder = tempfile::tempdir().unwrap();
-        Refusals::in_folder(folder.path()).reset(&Counted::of("stop", None)).unwrap();
+        Refusals::in_folder(folder.path()).reset(&CountedEvent::of("stop", None)).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -111,7 +111,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("refusals.json"), "[1]").unwrap();
         let refusals = Refusals::in_folder(folder.path());
-        assert!(refusals.change(&Counted::of("stop", None), |_| 1).is_err());
+        assert!(refusals.change(&CountedEvent::of("stop", None), |_| 1).is_err());
         assert_eq!(std::fs::read(folder.path().join("refusals.json")).unwrap(), b"[1]");
     }
 }

@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Asker, Kind, PATIENCE, Request, Ui, Waited};
+use super::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, Waited};
 
 /// The longest request and answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A request with the token of the hook that makes it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Call {
+pub(super) struct SignedRequest {
     pub(super) token: String,
     pub(super) request: Request,
 }
 
 /// Makes a request at `address`, as hookrun put it into the hook's environment, and waits for
-/// the answer. Where nobody listens it is [`Answer::Nobody`].
-pub fn ask(address: &str, request: Request) -> Answer {
+/// the answer. Where nobody listens it is [`DialogAnswer::Nobody`].
+pub fn ask(address: &str, request: Request) -> DialogAnswer {
     match try_ask(address, request) {
         Ok(answer) => answer,
         Err(error) => {
             tracing::debug!(%error, "hookrun was not reached");
-            Answer::Nobody
+            DialogAnswer::Nobody
         }
     }
 }
 
-fn try_ask(address: &str, request: Request) -> io::Result<Answer> {
+fn try_ask(address: &str, request: Request) -> io::Result<DialogAnswer> {
     let stream = connect(address)?;
     send(&stream, address, request)?;
     // hookrun answers in time; this is for one that was stopped.
@@ -47,12 +47,12 @@ fn connect(address: &str) -> io::Result<UnixStream> {
 
 fn send(mut stream: &UnixStream, address: &str, request: Request) -> io::Result<()> {
     let token = address.split('@').next().unwrap_or_default().to_string();
-    let mut line = serde_json::to_vec(&Call { token, request })?;
+    let mut line = serde_json::to_vec(&SignedRequest { token, request })?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
-fn receive(stream: &UnixStream) -> io::Result<Answer> {
+fn receive(stream: &UnixStream) -> io::Result<DialogAnswer> {
     let mut answer = Vec::new();
     BufReader::new(stream).read_until(b'\n', &mut answer)?;
     Ok(serde_json::from_slice(&answer)?)
@@ -79,22 +79,22 @@ impl Outer {
     }
 
     /// Passes a request on. It is withdrawn there when it is over here.
-    pub fn pass(&self, asker: &Asker<'_>, request: Request) -> Answer {
-        let Some(stream) = self.connect() else { return Answer::Nobody };
+    pub fn pass(&self, asker: &Asker<'_>, request: Request) -> DialogAnswer {
+        let Some(stream) = self.connect() else { return DialogAnswer::Nobody };
         if send(&stream, &self.address, request).is_err() {
-            return Answer::Nobody;
+            return DialogAnswer::Nobody;
         }
         match asker.wait(Some(stream.as_fd()), Duration::MAX) {
-            Waited::Ready => receive(&stream).unwrap_or(Answer::Nobody),
-            Waited::Quiet | Waited::Over => Answer::Cancelled,
+            Waited::Ready => receive(&stream).unwrap_or(DialogAnswer::Nobody),
+            Waited::Quiet | Waited::Over => DialogAnswer::Cancelled,
         }
     }
 
     fn text(&self, asker: &Asker<'_>, request: Request) -> Option<String> {
         match self.pass(asker, request) {
-            Answer::Text(text) => Some(text),
-            Answer::Nobody | Answer::Cancelled | Answer::Yes(_) => None,
-            Answer::Done | Answer::Refused(_) => None,
+            DialogAnswer::Text(text) => Some(text),
+            DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Yes(_) => None,
+            DialogAnswer::Done | DialogAnswer::Refused(_) => None,
         }
     }
 }
@@ -142,7 +142,7 @@ impl Ui for Outer {
 
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
         let (title, message) = (named(asker, title), message.to_string());
-        self.pass(asker, Request::Confirm { title, message }) == Answer::Yes(true)
+        self.pass(asker, Request::Confirm { title, message }) == DialogAnswer::Yes(true)
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
@@ -155,7 +155,7 @@ impl Ui for Outer {
         self.text(asker, Request::Editor { title, text })
     }
 
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind) {
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
         let message = named(asker, message);
         self.pass(asker, Request::Notify { message, kind });
     }

@@ -11,12 +11,12 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a hook has asked so far.
 #[derive(Debug, Default)]
 pub struct Clock {
-    asked: Mutex<Asked>,
+    asked: Mutex<ClockReading>,
 }
 
 /// What a clock shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Asked {
+struct ClockReading {
     /// What is over.
     before: Duration,
     /// Since when it asks, and how many questions are open.
@@ -64,7 +64,7 @@ impl Clock {
         PATIENCE - self.stood_still(now)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Asked> {
+    fn lock(&self) -> MutexGuard<'_, ClockReading> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

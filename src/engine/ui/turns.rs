@@ -17,11 +17,11 @@ pub(super) struct Turns {
 
 /// A turn, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn<'t>(&'t Turns);
+pub(super) struct DialogTurn<'t>(&'t Turns);
 
 impl Turns {
     /// Waits for a turn; `None` if the question is over before it comes.
-    pub(super) fn take(&self, asker: &Asker<'_>) -> Option<Turn<'_>> {
+    pub(super) fn take(&self, asker: &Asker<'_>) -> Option<DialogTurn<'_>> {
         let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if asker.is_over() {
@@ -29,7 +29,7 @@ impl Turns {
             }
             if !*is_taken {
                 *is_taken = true;
-                return Some(Turn(self));
+                return Some(DialogTurn(self));
             }
             let waited = self.given_back.wait_timeout(is_taken, LOOK_EVERY);
             is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -37,7 +37,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for DialogTurn<'_> {
     fn drop(&mut self) {
         *self.0.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
         self.0.given_back.notify_one();

@@ -3,25 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Entry, Keeps, Log, Redactor};
+use super::{DecisionLog, Keeps, LogEntry, Redactor};
 use crate::dialects::native;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
 use crate::lab::report::{Paths, json};
 
-/// Writes what is decided into a [`Log`], without secrets. What goes wrong is told to `tracing`
+/// Writes what is decided into a [`DecisionLog`], without secrets. What goes wrong is told to `tracing`
 /// and nobody else.
 #[derive(Debug)]
 pub struct Journal {
-    log: Log,
+    log: DecisionLog,
     redactor: Redactor,
     cwd: Option<PathBuf>,
 }
 
 impl Journal {
     /// Writes into `log` what `redactor` leaves.
-    pub fn new(log: Log, redactor: Redactor) -> Journal {
+    pub fn new(log: DecisionLog, redactor: Redactor) -> Journal {
         Journal { log, redactor, cwd: None }
     }
 
@@ -40,7 +40,7 @@ impl Journal {
         }
         let reply = native::encode(&run.outcome);
         let report = json::run_report(run, &reply, &Paths::from(Path::new("")));
-        let entry = Entry {
+        let entry = LogEntry {
             time: SystemTime::now(),
             cwd: self.cwd.as_deref(),
             context: Some(event.context()),

@@ -44,7 +44,7 @@ impl KeepError {
 
 /// The decision log of a user: a private folder of bounded size.
 #[derive(Debug, Clone)]
-pub struct Log {
+pub struct DecisionLog {
     folder: PathBuf,
     most_bytes: u64,
 }
@@ -52,16 +52,16 @@ pub struct Log {
 /// How much is written to see whether there is room: a short line of the log.
 const ATTEMPT_BYTES: usize = 4096;
 
-impl Log {
+impl DecisionLog {
     /// The log in `folder`, which is made when something is written.
-    pub fn in_folder(folder: impl Into<PathBuf>) -> Log {
-        Log { folder: folder.into(), most_bytes: MOST_BYTES }
+    pub fn in_folder(folder: impl Into<PathBuf>) -> DecisionLog {
+        DecisionLog { folder: folder.into(), most_bytes: MOST_BYTES }
     }
 
     /// Begins a new file from this size on.
     #[must_use]
-    pub fn file_size(self, most_bytes: u64) -> Log {
-        Log { most_bytes, ..self }
+    pub fn file_size(self, most_bytes: u64) -> DecisionLog {
+        DecisionLog { most_bytes, ..self }
     }
 
     /// The folder.
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn the_log_is_private_and_its_files_are_rotated_by_size() {
         let folder = tempfile::tempdir().unwrap();
-        let log = Log::in_folder(folder.path().join("state/log")).file_size(100);
+        let log = DecisionLog::in_folder(folder.path().join("state/log")).file_size(100);
         for number in 0..60 {
             log.append(&format!("a line of twenty {number:02}\n")).unwrap();
         }

@@ -41,31 +41,31 @@ impl ReadError {
 }
 
 /// The lines of a file, the first one first. Empty ones are passed over.
-pub struct Lines {
+pub struct FileLines {
     file: PathBuf,
     reader: Box<dyn BufRead + Send>,
     number: u64,
 }
 
-impl std::fmt::Debug for Lines {
+impl std::fmt::Debug for FileLines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lines").field("file", &self.file).field("number", &self.number).finish()
     }
 }
 
-impl Lines {
+impl FileLines {
     /// The lines of `file`.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(file: &Path) -> Result<Lines, ReadError> {
+    pub fn open(file: &Path) -> Result<FileLines, ReadError> {
         let opened = File::open(file).map_err(|error| ReadError::of_file(file, &error))?;
-        Ok(Lines::of(file, BufReader::with_capacity(BLOCK, opened)))
+        Ok(FileLines::of(file, BufReader::with_capacity(BLOCK, opened)))
     }
 
     /// The lines of what `reader` gives, which is called `name`.
-    pub fn of(name: &Path, reader: impl BufRead + Send + 'static) -> Lines {
-        Lines { file: name.to_path_buf(), reader: Box::new(reader), number: 0 }
+    pub fn of(name: &Path, reader: impl BufRead + Send + 'static) -> FileLines {
+        FileLines { file: name.to_path_buf(), reader: Box::new(reader), number: 0 }
     }
 
     /// Puts the next line into `into`, without its end, and returns its number; `None` at the end
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     fn forward(text: &[u8]) -> Vec<(u64, String)> {
-        let mut lines = Lines::of(Path::new("x"), io::Cursor::new(text.to_vec()));
+        let mut lines = FileLines::of(Path::new("x"), io::Cursor::new(text.to_vec()));
         let (mut line, mut found) = (Vec::new(), Vec::new());
         while let Some(number) = lines.next_line(&mut line).unwrap() {
             found.push((number, String::from_utf8(line.clone()).unwrap()));

@@ -30,7 +30,7 @@ pub const LOGGED_BYTES: usize = 64 * 1024;
 
 /// A decided event, to be kept.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct LogEntry<'a> {
     /// When it was decided.
     pub time: SystemTime,
     /// The folder that hookrun was started in.
@@ -51,7 +51,7 @@ pub enum Keeps {
     Explanation,
 }
 
-impl Entry<'_> {
+impl LogEntry<'_> {
     /// The line, its end included, without the secrets that `redactor` knows.
     pub fn line(&self, redactor: &Redactor, keeps: Keeps) -> String {
         let mut line = String::with_capacity(4096);
@@ -127,7 +127,7 @@ fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec
 
 /// A line that was read again. Its larger parts stay text until they are asked for.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Record<'l> {
+pub struct DecisionLine<'l> {
     hookrun: u64,
     /// When it was decided (RFC 3339).
     pub time: String,
@@ -209,13 +209,13 @@ pub enum RecordError {
     Other { problem: String },
 }
 
-impl<'l> Record<'l> {
+impl<'l> DecisionLine<'l> {
     /// Reads a line.
     ///
     /// # Errors
     /// See [`RecordError`].
-    pub fn parse(line: &'l [u8]) -> Result<Record<'l>, RecordError> {
-        match serde_json::from_slice::<Record<'l>>(line) {
+    pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, RecordError> {
+        match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => Ok(record),
             Ok(record) if record.hookrun == 0 => Err(no_record(&"`hookrun` is 0")),
             Ok(record) => Err(RecordError::Newer { version: record.hookrun }),
@@ -287,7 +287,7 @@ mod tests {
         let context = Context::parse(context).unwrap();
         let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
         let cwd = Some(Path::new("/there"));
-        Entry { time, cwd, context: Some(&context), run: &run }.line(&Redactor::default(), keeps)
+        LogEntry { time, cwd, context: Some(&context), run: &run }.line(&Redactor::default(), keeps)
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         let context = r#"{"event":"tool.pre","sessionId":"s-1","big":1e400,"half":"\ud800"}"#;
         let line = line(context, "no", Keeps::All);
         assert!(line.starts_with("{\"hookrun\":1,\"time\":\"2023-11-14T22:13:20.123Z\""), "{line}");
-        let record = Record::parse(line.trim_end().as_bytes()).unwrap();
+        let record = DecisionLine::parse(line.trim_end().as_bytes()).unwrap();
         assert_eq!((record.event.as_str(), record.host.as_str()), ("tool.pre", "native"));
         assert_eq!(
             (record.session.as_deref(), record.cwd.as_deref()),
@@ -313,7 +313,7 @@ mod tests {
         let context = format!(r#"{{"event":"tool.pre","a":["{secret}"],"sessionId":"{secret}"}}"#);
         let line = line(&context, &format!("{secret} is no name"), Keeps::All);
         assert!(!line.contains(&secret), "{line}");
-        assert!(Record::parse(line.trim_end().as_bytes()).is_ok());
+        assert!(DecisionLine::parse(line.trim_end().as_bytes()).is_ok());
     }
 
     #[test]
@@ -323,10 +323,10 @@ mod tests {
             "x".repeat(200_000)
         );
         let whole = line(&context, "no", Keeps::All);
-        assert!(Record::parse(whole.trim_end().as_bytes()).unwrap().truncated.is_empty());
+        assert!(DecisionLine::parse(whole.trim_end().as_bytes()).unwrap().truncated.is_empty());
         let line = line(&context, &"y".repeat(100_000), Keeps::Explanation);
         assert!(line.len() < 20_000, "{}", line.len());
-        let record = Record::parse(line.trim_end().as_bytes()).unwrap();
+        let record = DecisionLine::parse(line.trim_end().as_bytes()).unwrap();
         assert_eq!(
             record.truncated,
             ["context.toolInput.content", "run.reason", "run.reply.stderr"]
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn other_versions_and_broken_lines_are_told_apart() {
-        let problem = |line: &str| Record::parse(line.as_bytes()).unwrap_err();
+        let problem = |line: &str| DecisionLine::parse(line.as_bytes()).unwrap_err();
         assert_eq!(problem(r#"{"hookrun":2,"decided":{}}"#), RecordError::Newer { version: 2 });
         assert_eq!(problem(r#"{"hookrun":1,"time":"2023"#), RecordError::CutOff);
         assert!(matches!(problem(r#"{"time":"x"}"#), RecordError::Other { .. }));
@@ -349,6 +349,6 @@ mod tests {
     fn what_a_reader_does_not_know_does_not_disturb_it() {
         let line =
             line("{}", "no", Keeps::All).replacen("\"time\"", "\"new\":{\"a\":[1]},\"time\"", 1);
-        assert!(Record::parse(line.trim_end().as_bytes()).is_ok());
+        assert!(DecisionLine::parse(line.trim_end().as_bytes()).is_ok());
     }
 }

@@ -16,7 +16,7 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
 use crate::engine::event::context;
 use hints::Maybe;
-pub use rules::{RULES, Rule, Scope};
+pub use rules::{RULES, RuleScope, SecretRule};
 
 /// The kind of what a user's own rule matches.
 pub const OWN_KIND: &str = "own";
@@ -27,14 +27,14 @@ const MARK: &str = "[redacted:";
 /// Replaces secrets: those of [`RULES`], and those of a user's own expressions.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    own: Vec<Own>,
+    own: Vec<UserRule>,
     /// The expressions of [`RULES`] that were needed so far.
     built: Mutex<HashMap<usize, Arc<Regex>>>,
 }
 
 /// A rule of the user's.
 #[derive(Debug)]
-struct Own {
+struct UserRule {
     pattern: String,
     /// One of these is in every match; none if that is not known.
     literals: Vec<String>,
@@ -46,7 +46,7 @@ impl Redactor {
     /// # Errors
     /// When one of them is no regular expression.
     pub fn new<'p>(own: impl IntoIterator<Item = &'p str>) -> Result<Redactor, String> {
-        let own: Result<Vec<Own>, String> = own.into_iter().map(Own::read).collect();
+        let own: Result<Vec<UserRule>, String> = own.into_iter().map(UserRule::read).collect();
         Ok(Redactor { own: own?, built: Mutex::default() })
     }
 
@@ -117,8 +117,8 @@ impl Redactor {
     }
 }
 
-impl Own {
-    fn read(pattern: &str) -> Result<Own, String> {
+impl UserRule {
+    fn read(pattern: &str) -> Result<UserRule, String> {
         let hir = regex_syntax::parse(pattern).map_err(|error| error.to_string())?;
         // The size is checked only when it is built.
         let last_line =
@@ -133,7 +133,7 @@ impl Own {
                 literals.map(|one| String::from_utf8(one.as_bytes().to_vec()).ok()).collect();
             texts.filter(|texts| !texts.is_empty() && texts.iter().all(|text| is_telling(text)))
         });
-        Ok(Own { pattern: pattern.to_string(), literals: literals.unwrap_or_default() })
+        Ok(UserRule { pattern: pattern.to_string(), literals: literals.unwrap_or_default() })
     }
 
     fn may_match(&self, text: &str) -> bool {

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Expect, Words, pattern};
+use super::{TextPattern, VectorExpectation, pattern};
 
 /// What came back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Got {
 const LONGEST_SHOWN_CHARS: usize = 400;
 
 /// Everything in which an answer is not as expected, a line for each.
-pub fn misses(expect: &Expect, got: &Got) -> Vec<String> {
+pub fn misses(expect: &VectorExpectation, got: &Got) -> Vec<String> {
     let mut misses = Vec::new();
     if expect.status != got.status {
         misses.push(format!("status: expected {}, got {}", expect.status, got.status));
@@ -77,16 +77,16 @@ fn differences(place: &str, wanted: &Value, found: Option<&Value>, misses: &mut 
 }
 
 /// Why a text is not worded as expected.
-fn wording(words: &Words, text: &str) -> Option<String> {
+fn wording(words: &TextPattern, text: &str) -> Option<String> {
     let wanted = match words {
-        Words::Exactly(wanted) if wanted == text => return None,
-        Words::Exactly(wanted) if wanted.is_empty() => "nothing at all".to_string(),
-        Words::Exactly(wanted) => format!("{wanted:?}"),
-        Words::Contain(all) => {
+        TextPattern::Exactly(wanted) if wanted == text => return None,
+        TextPattern::Exactly(wanted) if wanted.is_empty() => "nothing at all".to_string(),
+        TextPattern::Exactly(wanted) => format!("{wanted:?}"),
+        TextPattern::Contain(all) => {
             let missing = all.iter().find(|part| !text.contains(part.as_str()))?;
             format!("{missing:?} in it")
         }
-        Words::Match(regex) => {
+        TextPattern::Match(regex) => {
             if Regex::new(regex).is_ok_and(|regex| regex.is_match(text)) {
                 return None;
             }
@@ -108,20 +108,20 @@ fn shown(text: &str) -> String {
 }
 
 /// Why nothing could ever be as expected.
-pub(super) fn unreadable(expect: &Expect) -> Option<String> {
+pub(super) fn unreadable(expect: &VectorExpectation) -> Option<String> {
     let mut all = vec![expect.stderr.clone()];
     if let Some(stdout) = &expect.stdout {
         patterns(stdout, &mut all);
     }
     all.iter().find_map(|words| match words {
-        Words::Match(regex) if Regex::new(regex).is_err() => {
+        TextPattern::Match(regex) if Regex::new(regex).is_err() => {
             Some(format!("`{regex}` is no regular expression"))
         }
-        Words::Match(_) | Words::Exactly(_) | Words::Contain(_) => None,
+        TextPattern::Match(_) | TextPattern::Exactly(_) | TextPattern::Contain(_) => None,
     })
 }
 
-fn patterns(value: &Value, all: &mut Vec<Words>) {
+fn patterns(value: &Value, all: &mut Vec<TextPattern>) {
     match value {
         Value::Object(object) => {
             all.extend(pattern(object, "$"));
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn compared(expect: &str, status: i32, stdout: &str, stderr: &str) -> Vec<String> {
-        let expect: Expect = serde_json::from_str(expect).unwrap();
+        let expect: VectorExpectation = serde_json::from_str(expect).unwrap();
         misses(&expect, &Got { status, stdout: stdout.into(), stderr: stderr.into() })
     }
 

@@ -13,7 +13,7 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
 
 /// The words of a command, with places in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandTemplate {
     words: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ fn known() -> String {
 
 /// What comes in the places.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct TemplateValues<'a> {
     /// The host.
     pub host: &'a str,
     /// The event.
@@ -51,22 +51,22 @@ pub struct Places<'a> {
 
 const ARGUMENTS: &str = "{arguments}";
 
-impl Command {
+impl CommandTemplate {
     /// Reads a command as a shell splits words. No shell runs it.
     ///
     /// # Errors
     /// When it is empty, or has an unknown place.
-    pub fn parse(text: &str) -> Result<Command, CommandError> {
+    pub fn parse(text: &str) -> Result<CommandTemplate, CommandError> {
         let words = shell_words::split(text).unwrap_or_default();
-        Command::of(words).ok_or_else(|| CommandError::NoWords(text.to_string()))?.checked()
+        CommandTemplate::of(words).ok_or_else(|| CommandError::NoWords(text.to_string()))?.checked()
     }
 
     /// A command of these words; `None` without any.
-    pub fn of(words: Vec<String>) -> Option<Command> {
-        if words.is_empty() { None } else { Some(Command { words }) }
+    pub fn of(words: Vec<String>) -> Option<CommandTemplate> {
+        if words.is_empty() { None } else { Some(CommandTemplate { words }) }
     }
 
-    fn checked(self) -> Result<Command, CommandError> {
+    fn checked(self) -> Result<CommandTemplate, CommandError> {
         for word in &self.words {
             for place in places_in(word) {
                 if !PLACEHOLDERS.iter().any(|(known, _)| *known == place) {
@@ -82,7 +82,7 @@ impl Command {
 
     /// The command with everything in its place: the program and its arguments. Arguments of the
     /// host for which there is no place stand at the end.
-    pub fn filled(&self, places: &Places<'_>) -> (OsString, Vec<OsString>) {
+    pub fn filled(&self, places: &TemplateValues<'_>) -> (OsString, Vec<OsString>) {
         let mut words: Vec<OsString> = Vec::new();
         let given = || places.arguments.iter().map(OsString::from);
         for word in &self.words {
@@ -111,7 +111,7 @@ fn places_in(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn filled(word: &str, places: &Places<'_>) -> OsString {
+fn filled(word: &str, places: &TemplateValues<'_>) -> OsString {
     let word = word.replace("{host}", places.host).replace("{event}", places.event);
     let mut whole = OsString::new();
     for (index, part) in word.split("{hooks}").enumerate() {
@@ -130,8 +130,9 @@ mod tests {
     fn words(text: &str) -> Vec<OsString> {
         let arguments = ["a".to_string(), "b c".to_string()];
         let hooks = Path::new("/h d");
-        let places = Places { host: "git", event: "pre-push", hooks, arguments: &arguments };
-        let (program, rest) = Command::parse(text).unwrap().filled(&places);
+        let places =
+            TemplateValues { host: "git", event: "pre-push", hooks, arguments: &arguments };
+        let (program, rest) = CommandTemplate::parse(text).unwrap().filled(&places);
         std::iter::once(program).chain(rest).collect()
     }
 
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_command_with_a_mistake_is_none() {
-        let wrong = |text: &str| Command::parse(text).unwrap_err().to_string();
+        let wrong = |text: &str| CommandTemplate::parse(text).unwrap_err().to_string();
         assert!(wrong("").contains("empty"));
         assert!(wrong("a 'b").contains("not closed"));
         assert_eq!(

@@ -33,7 +33,7 @@ const DECISIONS: &[&str] = &["allow", "ask", "block"];
 /// What hooks said of an event, all together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Said {
+pub struct ComparedOutcome {
     /// `allow`, `ask` or `block`.
     pub decision: Cow<'static, str>,
     /// `policy` or `failure`, of a refusal.
@@ -64,7 +64,7 @@ pub struct NewValue {
 /// What a record says of its run, as far as it is compared.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Kept<'l> {
+struct RecordedRun<'l> {
     #[serde(borrow)]
     decision: Cow<'l, str>,
     reason: Option<String>,
@@ -129,8 +129,8 @@ struct KeptVerdict {
 ///
 /// # Errors
 /// When it is no report.
-pub fn recorded(run: &str, has_limit: bool) -> Result<Said, RecordError> {
-    let kept: Kept<'_> = serde_json::from_str(run)
+pub fn recorded(run: &str, has_limit: bool) -> Result<ComparedOutcome, RecordError> {
+    let kept: RecordedRun<'_> = serde_json::from_str(run)
         .map_err(|error| RecordError::Other { problem: error.to_string() })?;
     if !DECISIONS.contains(&kept.decision.as_ref()) {
         let problem =
@@ -140,13 +140,13 @@ pub fn recorded(run: &str, has_limit: bool) -> Result<Said, RecordError> {
     Ok(kept.said(has_limit))
 }
 
-impl Kept<'_> {
-    fn said(self, has_limit: bool) -> Said {
+impl RecordedRun<'_> {
+    fn said(self, has_limit: bool) -> ComparedOutcome {
         let (decision, cause, hook, reason) = self.settled(has_limit);
         let applied = self.rewrites.into_iter().filter(|rewrite| rewrite.rejected.is_none());
         let rewrites =
             applied.map(|KeptRewrite { hook, field, new, .. }| NewValue { hook, field, new });
-        Said {
+        ComparedOutcome {
             decision,
             cause,
             hook,
@@ -213,7 +213,7 @@ fn word(text: &str) -> Cow<'static, str> {
 }
 
 /// What hooks said in `run`.
-pub fn decided(run: &Run) -> Said {
+pub fn decided(run: &Run) -> ComparedOutcome {
     let outcome = &run.outcome;
     let (cause, hook, reason) = match &outcome.settled {
         Settled::Allowed => (None, None, None),
@@ -235,7 +235,7 @@ pub fn decided(run: &Run) -> Said {
         field: rewrite.field.clone(),
         new: rewrite.new.clone(),
     };
-    Said {
+    ComparedOutcome {
         decision: decision_word(&outcome.settled).into(),
         cause,
         hook,
@@ -246,7 +246,7 @@ pub fn decided(run: &Run) -> Said {
     }
 }
 
-impl Said {
+impl ComparedOutcome {
     /// Without secrets, as what was recorded.
     pub fn clean(&mut self, redactor: &Redactor) {
         let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
@@ -266,7 +266,7 @@ impl Said {
 
     /// With its long texts cut, to be told.
     #[must_use]
-    pub fn shortened(mut self) -> Said {
+    pub fn shortened(mut self) -> ComparedOutcome {
         let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
         for text in texts.into_iter().flatten() {
             shorten(text);
@@ -302,7 +302,7 @@ fn shorten(text: &mut String) {
 }
 
 /// What is different between the two, of [`ASPECTS`].
-pub fn differences(was: &Said, is: &Said) -> Vec<&'static str> {
+pub fn differences(was: &ComparedOutcome, is: &ComparedOutcome) -> Vec<&'static str> {
     let same = [
         was.decision == is.decision,
         was.decision != is.decision || was.cause == is.cause,
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(run: &Value, has_limit: bool) -> Said {
+    fn of(run: &Value, has_limit: bool) -> ComparedOutcome {
         recorded(&run.to_string(), has_limit).unwrap()
     }
 
@@ -367,10 +367,10 @@ mod tests {
 
     #[test]
     fn decisions_always_count_and_words_where_they_are_asked_for() {
-        let said = |decision: &'static str, reason: &str| Said {
+        let said = |decision: &'static str, reason: &str| ComparedOutcome {
             decision: decision.into(),
             reason: Some(reason.to_string()),
-            ..Said::default()
+            ..ComparedOutcome::default()
         };
         let differs = differences(&said("block", "a"), &said("block", "b"));
         assert_eq!(differs, ["reason"]);
@@ -378,13 +378,16 @@ mod tests {
         let differs = differences(&said("allow", "a"), &said("block", "a"));
         assert!(is_change(&differs, false));
         assert!(!is_change(&differences(&said("ask", "a"), &said("ask", "a")), true));
-        let failed = Said { cause: Some("failure".into()), ..said("block", "a") };
+        let failed = ComparedOutcome { cause: Some("failure".into()), ..said("block", "a") };
         assert!(is_change(&differences(&said("block", "a"), &failed), false));
     }
 
     #[test]
     fn long_texts_are_told_by_their_beginning() {
-        let long = Said { reason: Some("é".repeat(LONGEST_TOLD)), ..Said::default() };
+        let long = ComparedOutcome {
+            reason: Some("é".repeat(LONGEST_TOLD)),
+            ..ComparedOutcome::default()
+        };
         let short = long.shortened().reason.unwrap();
         assert!(short.len() < LONGEST_TOLD + 50 && short.ends_with("bytes left out …]"));
     }

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::ReplayError;
 use super::decide::{Decider, Done};
-use super::finding::{Finding, Place};
-use super::source::{Batch, Input, Line, Source};
+use super::finding::{LinePlace, ReplayFinding};
+use super::source::{Batch, BatchLine, RecordingInput, Recordings};
 use super::totals::Totals;
-use super::window::{Taken, Window};
+use super::window::{TakenBatch, Window};
 use crate::engine::exec::Abort;
 
 /// How long a batch should take.
@@ -32,7 +32,7 @@ const STOPPING: Duration = Duration::from_secs(5);
 
 /// How far it is.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ReplayProgress {
     /// Bytes that were read and decided.
     pub bytes: AtomicU64,
     /// Lines that were decided.
@@ -40,14 +40,14 @@ pub struct Progress {
 }
 
 /// What the threads share.
-struct Shared {
+struct CrewState {
     decider: Decider,
     names: Vec<String>,
-    source: Mutex<Source>,
+    source: Mutex<Recordings>,
     window: Window<Done>,
     totals: Mutex<Totals>,
     failed: Mutex<Option<ReplayError>>,
-    progress: Arc<Progress>,
+    progress: Arc<ReplayProgress>,
     /// Threads that are deciding, and not reading.
     deciding: AtomicUsize,
     abort: Abort,
@@ -60,16 +60,16 @@ struct Shared {
 /// When the hooks have errors, or it was ended early; and what `each` says.
 pub fn run(
     decider: Decider,
-    inputs: Vec<Input>,
+    inputs: Vec<RecordingInput>,
     threads: usize,
     abort: Abort,
     each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
-    tick: &mut dyn FnMut(&Progress),
+    tick: &mut dyn FnMut(&ReplayProgress),
 ) -> Result<Totals, ReplayError> {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(CrewState {
         decider,
-        names: inputs.iter().map(Input::name).collect(),
-        source: Mutex::new(Source::new(inputs)),
+        names: inputs.iter().map(RecordingInput::name).collect(),
+        source: Mutex::new(Recordings::new(inputs)),
         window: Window::new(threads),
         totals: Mutex::default(),
         failed: Mutex::default(),
@@ -97,11 +97,11 @@ pub fn run(
     Ok(totals.clone())
 }
 
-impl Shared {
+impl CrewState {
     fn take_all(
         &self,
         each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
-        tick: &mut dyn FnMut(&Progress),
+        tick: &mut dyn FnMut(&ReplayProgress),
     ) -> Result<(), ReplayError> {
         let mut ticked = Instant::now();
         loop {
@@ -113,9 +113,9 @@ impl Shared {
                 return Err(ReplayError::Stopped);
             }
             match taken {
-                Taken::Piece(done) => each(done)?,
-                Taken::Nothing => {}
-                Taken::End => return Ok(()),
+                TakenBatch::Piece(done) => each(done)?,
+                TakenBatch::Nothing => {}
+                TakenBatch::End => return Ok(()),
             }
             if ticked.elapsed() >= TICK {
                 tick(&self.progress);
@@ -163,14 +163,15 @@ impl Shared {
             let Some(batch) = batch else { break };
             let started = Instant::now();
             let done = {
-                let _deciding = Counted::in_(&self.deciding);
+                let _deciding = LiveCount::in_(&self.deciding);
                 self.decide(&batch, &mut totals)?
             };
             lines = suitable(lines, started.elapsed());
             self.progress.bytes.fetch_max(batch.read_bytes, Ordering::Relaxed);
             self.progress.lines.fetch_add(batch.lines().count() as u64, Ordering::Relaxed);
-            let bytes =
-                64 + done.written.len() + done.findings.iter().map(Finding::size).sum::<usize>();
+            let bytes = 64
+                + done.written.len()
+                + done.findings.iter().map(ReplayFinding::size).sum::<usize>();
             if !self.window.put(batch.number, done, bytes) {
                 break;
             }
@@ -186,12 +187,12 @@ impl Shared {
                 return Err(ReplayError::Stopped);
             }
             match line {
-                Line::Unreadable(unreadable) => {
+                BatchLine::Unreadable(unreadable) => {
                     self.decider.unreadable(unreadable.clone(), totals, &mut done);
                 }
-                Line::Text { input, line, text } => {
+                BatchLine::Text { input, line, text } => {
                     let file = &self.names[input];
-                    let place = || Place { input, line: Some(line), file: file.clone() };
+                    let place = || LinePlace { input, line: Some(line), file: file.clone() };
                     self.decider.line(text, &place, totals, &mut done)?;
                 }
             }
@@ -215,16 +216,16 @@ fn suitable(lines: usize, took: Duration) -> usize {
 }
 
 /// One more, as long as it lives.
-struct Counted<'c>(&'c AtomicUsize);
+struct LiveCount<'c>(&'c AtomicUsize);
 
-impl<'c> Counted<'c> {
-    fn in_(count: &'c AtomicUsize) -> Counted<'c> {
+impl<'c> LiveCount<'c> {
+    fn in_(count: &'c AtomicUsize) -> LiveCount<'c> {
         count.fetch_add(1, Ordering::SeqCst);
-        Counted(count)
+        LiveCount(count)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for LiveCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::ReplayError;
-use super::compare::{self, Said};
-use super::finding::{Change, Finding, Place, Undecided, Unreadable};
-use super::hooks::{self, Again, Hooks, Ready};
+use super::compare::{self, ComparedOutcome};
+use super::finding::{LinePlace, OutcomeChange, ReplayFinding, Undecided, Unreadable};
+use super::hooks::{self, Again, Hooks, HostHooks};
 use super::partition::Partition;
 use super::totals::{Totals, count_hooks};
 use crate::dialects::native;
@@ -15,7 +15,7 @@ use crate::engine::event::{Context, Event};
 use crate::lab::audit::record::RecordError;
 use crate::lab::audit::redact::is_marked;
 use crate::lab::audit::stats::HookStats;
-use crate::lab::audit::{Entry, Keeps, Record, Redactor};
+use crate::lab::audit::{DecisionLine, Keeps, LogEntry, Redactor};
 use crate::lab::report::{Paths, json};
 
 /// The longest few words about an event.
@@ -44,15 +44,15 @@ pub struct Decider {
 #[derive(Debug, Default)]
 pub struct Done {
     /// What is to be told, in the order of the lines.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReplayFinding>,
     /// The lines of the new recording.
     pub written: Vec<u8>,
 }
 
 /// An event that was decided.
-struct Decided {
+struct DecidedEvent {
     /// What hooks said, without secrets.
-    said: Said,
+    said: ComparedOutcome,
     /// `None` where it was refused before there was an event, and no hook was asked.
     event: Option<Event>,
     /// For the new recording.
@@ -64,11 +64,11 @@ impl Decider {
     pub(super) fn line(
         &self,
         line: &[u8],
-        place: &dyn Fn() -> Place,
+        place: &dyn Fn() -> LinePlace,
         totals: &mut Totals,
         done: &mut Done,
     ) -> Result<(), ReplayError> {
-        let record = match Record::parse(line) {
+        let record = match DecisionLine::parse(line) {
             Ok(record) => record,
             Err(problem) => {
                 if self.partition.takes(line) {
@@ -84,7 +84,7 @@ impl Decider {
         match self.record(&record, place, totals, done) {
             Ok(None) => {}
             Ok(Some(finding)) => {
-                if !matches!(finding, Finding::Changed(_)) {
+                if !matches!(finding, ReplayFinding::Changed(_)) {
                     self.copy(line, done);
                 }
                 self.tell(finding, totals, done);
@@ -98,11 +98,11 @@ impl Decider {
     pub(super) fn unreadable(&self, unreadable: Unreadable, totals: &mut Totals, done: &mut Done) {
         // What is wrong with a whole file is wrong in every part.
         if unreadable.place.line.is_none() || self.partition.takes_nameless() {
-            self.tell(Finding::Unreadable(unreadable), totals, done);
+            self.tell(ReplayFinding::Unreadable(unreadable), totals, done);
         }
     }
 
-    fn tell(&self, finding: Finding, totals: &mut Totals, done: &mut Done) {
+    fn tell(&self, finding: ReplayFinding, totals: &mut Totals, done: &mut Done) {
         totals.count(&finding);
         done.findings.push(finding);
     }
@@ -117,14 +117,14 @@ impl Decider {
 
     fn record(
         &self,
-        record: &Record<'_>,
-        place: &dyn Fn() -> Place,
+        record: &DecisionLine<'_>,
+        place: &dyn Fn() -> LinePlace,
         totals: &mut Totals,
         done: &mut Done,
-    ) -> Result<Option<Finding>, ReplayError> {
+    ) -> Result<Option<ReplayFinding>, ReplayError> {
         let event = || record.event.clone();
         let undecided = |why: String| {
-            Ok(Some(Finding::Undecided(Undecided { place: place(), event: event(), why })))
+            Ok(Some(ReplayFinding::Undecided(Undecided { place: place(), event: event(), why })))
         };
         let Some(context) = record.context() else {
             return undecided("its context was not kept: it was blocked before it was read".into());
@@ -167,7 +167,7 @@ impl Decider {
             totals.count_same(!differs.is_empty());
             return Ok(None);
         }
-        let mut change = Change {
+        let mut change = OutcomeChange {
             place: place(),
             event: event(),
             host: record.host.clone(),
@@ -181,16 +181,16 @@ impl Decider {
         };
         change.expected =
             change.hook().is_some_and(|hook| self.may_change.iter().any(|one| one == hook));
-        Ok(Some(Finding::Changed(Box::new(change))))
+        Ok(Some(ReplayFinding::Changed(Box::new(change))))
     }
 
     /// Why the event cannot be decided again as it was: it is not whole, and somebody would look.
     fn incomplete(
         &self,
-        record: &Record<'_>,
+        record: &DecisionLine<'_>,
         context: &str,
-        today: &Ready,
-        other: Option<&Ready>,
+        today: &HostHooks,
+        other: Option<&HostHooks>,
     ) -> Option<String> {
         let is_looked_at = today.has_hooks_for(&record.event)
             || other.is_some_and(|other| other.has_hooks_for(&record.event));
@@ -217,11 +217,11 @@ impl Decider {
     /// secrets, and told, so it has none either.
     fn decide(
         &self,
-        hooks: &Ready,
-        record: &Record<'_>,
+        hooks: &HostHooks,
+        record: &DecisionLine<'_>,
         context: &str,
         counts: &mut BTreeMap<String, HookStats>,
-    ) -> Decided {
+    ) -> DecidedEvent {
         let (event, binding) = match hooks.event(record, context) {
             Again::Event(event, binding) => (event, binding),
             Again::Refused(why) => return self.refused(record, why),
@@ -234,32 +234,32 @@ impl Decider {
             let reply = hooks::reply(binding, &run.outcome);
             json::run_report(&run, &reply, &Paths::from(Path::new("")))
         });
-        Decided { said, event: Some(event), report }
+        DecidedEvent { said, event: Some(event), report }
     }
 
     /// As `run` refuses what it cannot ask hooks about.
-    fn refused(&self, record: &Record<'_>, why: String) -> Decided {
+    fn refused(&self, record: &DecisionLine<'_>, why: String) -> DecidedEvent {
         let report = self.writes.then(|| {
             let (event, host) = (&record.event, &record.host);
             json::refusal_report(event, host, &why, &native::refuse(&why))
         });
-        let said = Said {
+        let said = ComparedOutcome {
             decision: "block".into(),
             cause: Some("failure".into()),
             reason: Some(why),
-            ..Said::default()
+            ..ComparedOutcome::default()
         };
-        Decided { said, event: None, report }
+        DecidedEvent { said, event: None, report }
     }
 
-    fn write(&self, record: &Record<'_>, context: &str, now: &Decided, done: &mut Done) {
+    fn write(&self, record: &DecisionLine<'_>, context: &str, now: &DecidedEvent, done: &mut Done) {
         let Some(report) = &now.report else { return };
         let told = match &now.event {
             Some(event) => Some(event.context().clone()),
             None => Context::parse(context).ok(),
         };
         let time = humantime::parse_rfc3339_weak(&record.time).unwrap_or(SystemTime::UNIX_EPOCH);
-        let entry = Entry {
+        let entry = LogEntry {
             time,
             cwd: record.cwd.as_deref().map(Path::new),
             context: told.as_ref(),
@@ -269,11 +269,11 @@ impl Decider {
     }
 }
 
-fn unreadable(place: Place, problem: &RecordError) -> Finding {
-    Finding::Unreadable(Unreadable { place, problem: problem.to_string() })
+fn unreadable(place: LinePlace, problem: &RecordError) -> ReplayFinding {
+    ReplayFinding::Unreadable(Unreadable { place, problem: problem.to_string() })
 }
 
-fn is_cut(record: &Record<'_>, part: &str) -> bool {
+fn is_cut(record: &DecisionLine<'_>, part: &str) -> bool {
     record.truncated.iter().any(|name| is_of(name, part) || name.starts_with("and "))
 }
 

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::Said;
+use super::compare::ComparedOutcome;
 
 /// Something that a person must know of one line, or of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
-pub enum Finding {
+pub enum ReplayFinding {
     /// Another outcome.
-    Changed(Box<Change>),
+    Changed(Box<OutcomeChange>),
     /// The event was not kept whole, so that deciding it again would decide something else.
     Undecided(Undecided),
     /// A file that cannot be read, or a line that is no record.
@@ -18,7 +18,7 @@ pub enum Finding {
 
 /// Where a line stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct LinePlace {
     /// Which one of the files it is in, counted from 0 in the order in which they were named.
     pub input: usize,
     /// The line, counted from 1; `None` for the whole file.
@@ -31,9 +31,9 @@ pub struct Place {
 /// An event with another outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct OutcomeChange {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: LinePlace,
     /// The event's canonical name.
     pub event: String,
     pub host: String,
@@ -45,9 +45,9 @@ pub struct Change {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// The outcome before: as recorded, or of today's hooks where two sets are compared.
-    pub was: Said,
+    pub was: ComparedOutcome,
     /// The outcome now: of today's hooks, or of the other set.
-    pub is: Said,
+    pub is: ComparedOutcome,
     /// What is different: see [`super::compare::ASPECTS`].
     pub differs: Vec<String>,
     /// Whether it was said that this may change.
@@ -58,7 +58,7 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undecided {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: LinePlace,
     /// The event's canonical name.
     pub event: String,
     /// Why not.
@@ -69,40 +69,40 @@ pub struct Undecided {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: LinePlace,
     /// What is wrong, and what to do.
     pub problem: String,
 }
 
-impl Finding {
+impl ReplayFinding {
     /// Where it stands.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &LinePlace {
         match self {
-            Finding::Changed(change) => &change.place,
-            Finding::Undecided(undecided) => &undecided.place,
-            Finding::Unreadable(unreadable) => &unreadable.place,
+            ReplayFinding::Changed(change) => &change.place,
+            ReplayFinding::Undecided(undecided) => &undecided.place,
+            ReplayFinding::Unreadable(unreadable) => &unreadable.place,
         }
     }
 
     /// About how much memory it holds.
     pub(super) fn size(&self) -> usize {
-        let said = |said: &Said| said.size();
+        let said = |said: &ComparedOutcome| said.size();
         256 + match self {
-            Finding::Changed(change) => said(&change.was) + said(&change.is),
-            Finding::Undecided(undecided) => undecided.why.len(),
-            Finding::Unreadable(unreadable) => unreadable.problem.len(),
+            ReplayFinding::Changed(change) => said(&change.was) + said(&change.is),
+            ReplayFinding::Undecided(undecided) => undecided.why.len(),
+            ReplayFinding::Unreadable(unreadable) => unreadable.problem.len(),
         }
     }
 }
 
-impl Change {
+impl OutcomeChange {
     /// The hook that decided: now, or where it is allowed now, before.
     pub fn hook(&self) -> Option<&str> {
         self.is.hook.as_deref().or(self.was.hook.as_deref())
     }
 }
 
-impl Place {
+impl LinePlace {
     /// The file and the line as people write them.
     pub fn text(&self) -> String {
         match self.line {

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ReplayError;
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::folders::{self, HostFolders};
 use crate::dialects::{self, Binding, Dialect, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::outcome::Outcome;
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
-use crate::lab::audit::Record;
+use crate::lab::audit::DecisionLine;
 
 /// What a hook finds in its environment while events are decided again, beside the usual: a hook
 /// with effects elsewhere can leave them, and a hookrun that it starts keeps no decisions.
@@ -32,15 +32,15 @@ pub struct Hooks {
     env: Environment,
     /// Its engine is that of all.
     first: Runner,
-    ready: Mutex<Vec<(Key, Arc<Ready>)>>,
+    ready: Mutex<Vec<(AskerKey, Arc<HostHooks>)>>,
 }
 
 /// Who asks, and the folders that it tells of.
-type Key = (String, HostFolders);
+type AskerKey = (String, HostFolders);
 
 /// The hooks as one host has them.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct HostHooks {
     runner: Runner,
     catalog: catalog::Catalog,
     dialect: Option<&'static Dialect>,
@@ -75,11 +75,11 @@ impl Hooks {
     }
 
     /// The hooks as they are for the host of this record.
-    pub(super) fn of(&self, record: &Record<'_>) -> Result<Arc<Ready>, ReplayError> {
+    pub(super) fn of(&self, record: &DecisionLine<'_>) -> Result<Arc<HostHooks>, ReplayError> {
         let told =
             if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
         let mut ready = locked(&self.ready);
-        let is_meant = |(host, folders): &Key| *host == record.host && *folders == told;
+        let is_meant = |(host, folders): &AskerKey| *host == record.host && *folders == told;
         if let Some((_, found)) = ready.iter().find(|(key, _)| is_meant(key)) {
             return Ok(Arc::clone(found));
         }
@@ -87,7 +87,7 @@ impl Hooks {
         let config = self.load(dialect, &told)?;
         let catalog = config.catalog.clone();
         let runner = Runner::from_config(config, &self.env).beside(&self.first).rehearsal();
-        let made = Arc::new(Ready { runner, catalog, dialect, specs: Mutex::default() });
+        let made = Arc::new(HostHooks { runner, catalog, dialect, specs: Mutex::default() });
         if ready.len() >= MOST_SETS {
             ready.remove(0);
         }
@@ -102,7 +102,7 @@ impl Hooks {
     ) -> Result<Config, ReplayError> {
         let host = dialect.and_then(|dialect| folders::of(dialect.name));
         let choice = Choice { host, told: told.clone(), ..self.choice.clone() };
-        let mut config = Config::load(&choice, &self.env, Scope::All).for_host(dialect);
+        let mut config = Config::load(&choice, &self.env, ConfigScope::All).for_host(dialect);
         if let Some(complaint) = config.complaint() {
             return Err(ReplayError::Broken(complaint));
         }
@@ -122,21 +122,21 @@ pub(super) fn is_known(host: &str) -> bool {
 }
 
 /// The folders that the host told of when the event was recorded.
-fn told(record: &Record<'_>) -> HostFolders {
+fn told(record: &DecisionLine<'_>) -> HostFolders {
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let came = context.as_ref().and_then(|context| context.raw("raw"));
     let came = came.and_then(|raw| Context::parse(raw).ok());
     came.or(context).map(|context| folders::told(&record.host, &context)).unwrap_or_default()
 }
 
-impl Ready {
+impl HostHooks {
     /// Whether a hook may be asked about it.
     pub(super) fn has_hooks_for(&self, event: &str) -> bool {
         self.runner.registry().has(event)
     }
 
     /// The event of a record, as its host told it.
-    pub(super) fn event(&self, record: &Record<'_>, context: &str) -> Again {
+    pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Again {
         let context = match Context::parse(context) {
             Ok(context) => context,
             Err(error) => return Again::Refused(error.to_string()),

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::finding::{Finding, Place};
+use super::finding::{LinePlace, ReplayFinding};
 use super::partition::Partition;
 use super::report::{Footer, Header, VERSION};
 use super::totals::Totals;
-use crate::lab::audit::read::{Backwards, Lines, place};
+use crate::lab::audit::read::{Backwards, FileLines, place};
 
 /// Why reports cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -27,37 +27,37 @@ pub struct MergeError {
 
 /// Reports that belong together.
 #[derive(Debug)]
-pub struct Parts {
+pub struct PartialReports {
     /// What the merged report begins with.
     pub header: Header,
     /// What all have counted.
     pub totals: Totals,
-    parts: Vec<Part>,
+    parts: Vec<PartialReport>,
 }
 
 /// One report, read up to its next finding.
 #[derive(Debug)]
-struct Part {
+struct PartialReport {
     file: PathBuf,
-    lines: Lines,
+    lines: FileLines,
     buffer: Vec<u8>,
     header: Header,
-    next: Option<Finding>,
+    next: Option<ReplayFinding>,
     /// How many findings it should still have.
     expected: u64,
 }
 
-impl Parts {
+impl PartialReports {
     /// Opens the reports in `files` and checks that they are whole and, together, complete.
     ///
     /// # Errors
     /// When one cannot be read or has no end, when they are of different replays, or when a part
     /// is missing or there twice.
-    pub fn open(files: &[PathBuf]) -> Result<Parts, MergeError> {
+    pub fn open(files: &[PathBuf]) -> Result<PartialReports, MergeError> {
         let mut parts = Vec::with_capacity(files.len());
         let mut totals = Totals::default();
         for file in files {
-            let (part, own) = Part::open(file)?;
+            let (part, own) = PartialReport::open(file)?;
             totals.merge(&own);
             parts.push(part);
         }
@@ -77,7 +77,7 @@ impl Parts {
             }
         }
         check_complete(&parts)?;
-        Ok(Parts { header, totals, parts })
+        Ok(PartialReports { header, totals, parts })
     }
 
     /// Gives all findings in order, and returns what was counted.
@@ -86,12 +86,12 @@ impl Parts {
     /// When a report cannot be read on, and what `each` says.
     pub fn merge<E: From<MergeError>>(
         mut self,
-        each: &mut dyn FnMut(&Finding) -> Result<(), E>,
+        each: &mut dyn FnMut(&ReplayFinding) -> Result<(), E>,
     ) -> Result<Totals, E> {
         for part in &mut self.parts {
             part.advance()?;
         }
-        let mut of_file: Option<Finding> = None;
+        let mut of_file: Option<ReplayFinding> = None;
         loop {
             let places = self.parts.iter().enumerate().filter_map(|(at, part)| {
                 part.next.as_ref().map(|finding| (order(finding.place()), at))
@@ -114,13 +114,13 @@ impl Parts {
 }
 
 /// By recording and line; what is wrong with a whole file may be found at its end.
-fn order(place: &Place) -> (usize, u64) {
+fn order(place: &LinePlace) -> (usize, u64) {
     (place.input, place.line.unwrap_or(u64::MAX))
 }
 
 /// Each part once, and all of them.
-fn check_complete(parts: &[Part]) -> Result<(), MergeError> {
-    let mut numbers: Vec<(Partition, &Part)> = Vec::with_capacity(parts.len());
+fn check_complete(parts: &[PartialReport]) -> Result<(), MergeError> {
+    let mut numbers: Vec<(Partition, &PartialReport)> = Vec::with_capacity(parts.len());
     for part in parts {
         let text = part.header.partition.as_deref().unwrap_or("1/1");
         let partition = text
@@ -155,8 +155,8 @@ fn check_complete(parts: &[Part]) -> Result<(), MergeError> {
     Err(part.fails(None, problem))
 }
 
-impl Part {
-    fn open(file: &Path) -> Result<(Part, Totals), MergeError> {
+impl PartialReport {
+    fn open(file: &Path) -> Result<(PartialReport, Totals), MergeError> {
         let fails = |line: Option<u64>, problem: String| MergeError {
             file: file.to_path_buf(),
             line,
@@ -166,7 +166,7 @@ impl Part {
             |error: crate::lab::audit::read::ReadError| fails(error.line, error.problem);
         let last = Backwards::open(file).and_then(|mut lines| lines.line_before());
         let last = last.map_err(unreadable)?;
-        let mut lines = Lines::open(file).map_err(unreadable)?;
+        let mut lines = FileLines::open(file).map_err(unreadable)?;
         let mut buffer = Vec::new();
         let first = lines.next_line(&mut buffer).map_err(unreadable)?;
         let cure = "give --merge the output of `hookrun replay --format json`";
@@ -187,7 +187,7 @@ impl Part {
         };
         let expected = totals.changed + totals.undecided + totals.unreadable;
         let (file, next) = (file.to_path_buf(), None);
-        Ok((Part { file, lines, buffer, header, next, expected }, totals))
+        Ok((PartialReport { file, lines, buffer, header, next, expected }, totals))
     }
 
     /// Reads its next finding.
@@ -207,7 +207,7 @@ impl Part {
         let Some(number) = line else {
             return Err(self.fails(None, "findings are missing; run that part again".to_string()));
         };
-        match read::<Finding>(&self.buffer) {
+        match read::<ReplayFinding>(&self.buffer) {
             Ok(finding) => {
                 self.next = Some(finding);
                 self.expected -= 1;

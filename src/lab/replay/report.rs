@@ -9,10 +9,10 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::Said;
-use super::finding::{Change, Finding};
+use super::compare::ComparedOutcome;
+use super::finding::{OutcomeChange, ReplayFinding};
 use super::partition::Partition;
-use super::totals::{Ended, Totals};
+use super::totals::{ReplayEnd, Totals};
 use crate::lab::report::github::annotation;
 use crate::lab::report::plain;
 
@@ -70,13 +70,13 @@ pub trait Report {
     ///
     /// # Errors
     /// When the writer fails.
-    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()>;
+    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()>;
 
     /// After the last one.
     ///
     /// # Errors
     /// When the writer fails.
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()>;
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()>;
 
     /// In place of the end, when there will be none. A form that says by itself that its end is
     /// missing needs nothing.
@@ -89,16 +89,16 @@ pub trait Report {
 }
 
 /// A format: its name, and what writes it, showing at most so many findings.
-pub type Format = (&'static str, fn(u64) -> Box<dyn Report>);
+pub type ReplayFormat = (&'static str, fn(u64) -> Box<dyn Report>);
 
 /// The formats of `hookrun replay`.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[ReplayFormat] = &[
     ("human", |most| Box::new(human::Human::showing(most))),
     ("json", |_| Box::new(Json)),
     #[cfg(feature = "cli")]
     ("junit", |most| Box::new(junit::Junit::showing(most))),
-    ("tap", |most| Box::new(Tap { shown: Shown::at_most(most) })),
-    ("github", |most| Box::new(Github { shown: Shown::at_most(most), header: None })),
+    ("tap", |most| Box::new(Tap { shown: FindingLimit::at_most(most) })),
+    ("github", |most| Box::new(Github { shown: FindingLimit::at_most(most), header: None })),
 ];
 
 impl Header {
@@ -120,28 +120,28 @@ impl Header {
     }
 }
 
-impl Ended {
+impl ReplayEnd {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Ended::Same => "same",
-            Ended::Changed => "changed",
-            Ended::Incomplete => "incomplete",
+            ReplayEnd::Same => "same",
+            ReplayEnd::Changed => "changed",
+            ReplayEnd::Incomplete => "incomplete",
         }
     }
 }
 
 /// How many findings are shown, and how many are not.
 #[derive(Debug)]
-struct Shown {
+struct FindingLimit {
     most: u64,
     shown: u64,
     left_out: u64,
 }
 
-impl Shown {
-    fn at_most(most: u64) -> Shown {
-        Shown { most, shown: 0, left_out: 0 }
+impl FindingLimit {
+    fn at_most(most: u64) -> FindingLimit {
+        FindingLimit { most, shown: 0, left_out: 0 }
     }
 
     /// Whether one more is shown.
@@ -168,7 +168,7 @@ fn counted(count: u64, noun: &str) -> String {
 }
 
 /// What happened to an event, in words: `was allowed, is refused by guard.sh`.
-fn turn(change: &Change) -> String {
+fn turn(change: &OutcomeChange) -> String {
     let (was, is) = (outcome(&change.was), outcome(&change.is));
     if change.was.decision == change.is.decision && change.was.cause == change.is.cause {
         let what = change.differs.join(", ");
@@ -177,7 +177,7 @@ fn turn(change: &Change) -> String {
     format!("was {was}, is {is}")
 }
 
-fn outcome(said: &Said) -> String {
+fn outcome(said: &ComparedOutcome) -> String {
     let word = match said.decision.as_ref() {
         "allow" => "allowed",
         "ask" => "asked",
@@ -189,29 +189,29 @@ fn outcome(said: &Said) -> String {
 }
 
 /// The finding on one line, without its place.
-fn line(finding: &Finding) -> String {
+fn line(finding: &ReplayFinding) -> String {
     match finding {
-        Finding::Changed(change) => {
+        ReplayFinding::Changed(change) => {
             let expected = if change.expected { " (expected)" } else { "" };
             let reason = change.is.reason.as_ref().or(change.was.reason.as_ref());
             let reason = reason.and_then(|reason| reason.lines().next());
             let reason = reason.map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
             format!("{} {}{expected}{reason}", plain(&change.event), turn(change))
         }
-        Finding::Undecided(undecided) => {
+        ReplayFinding::Undecided(undecided) => {
             format!(
                 "{} cannot be decided again: {}",
                 plain(&undecided.event),
                 plain(&undecided.why)
             )
         }
-        Finding::Unreadable(unreadable) => plain(&unreadable.problem),
+        ReplayFinding::Unreadable(unreadable) => plain(&unreadable.problem),
     }
 }
 
 /// Whether the finding alone keeps a replay from ending well.
-fn is_failure(finding: &Finding) -> bool {
-    !matches!(finding, Finding::Changed(change) if change.expected)
+fn is_failure(finding: &ReplayFinding) -> bool {
+    !matches!(finding, ReplayFinding::Changed(change) if change.expected)
 }
 
 /// A sentence about all.
@@ -242,11 +242,11 @@ impl Report for Json {
         json_line(header, out)
     }
 
-    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
         json_line(finding, out)
     }
 
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
         json_line(&Footer { totals: totals.clone(), ended: ended.name().to_string() }, out)
     }
 }
@@ -258,7 +258,7 @@ fn json_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 
 /// Test Anything Protocol, version 13: a test for every finding, and one for all that is the same.
 struct Tap {
-    shown: Shown,
+    shown: FindingLimit,
 }
 
 impl Report for Tap {
@@ -266,7 +266,7 @@ impl Report for Tap {
         writeln!(out, "TAP version 13")
     }
 
-    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
         if !self.shown.one_more() {
             return Ok(());
         }
@@ -275,9 +275,9 @@ impl Report for Tap {
         writeln!(out, "{mark} {} - {}", self.shown.shown, text.replace('#', "\\#"))
     }
 
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
         let number = self.shown.shown + 1;
-        let mark = if ended == Ended::Same { "ok" } else { "not ok" };
+        let mark = if ended == ReplayEnd::Same { "ok" } else { "not ok" };
         writeln!(out, "{mark} {number} - {}", summary(totals))?;
         if let Some(rest) = self.shown.rest() {
             writeln!(out, "  # {rest}")?;
@@ -292,7 +292,7 @@ impl Report for Tap {
 
 /// Workflow commands of GitHub Actions, at the lines of the recording.
 struct Github {
-    shown: Shown,
+    shown: FindingLimit,
     header: Option<Header>,
 }
 
@@ -302,7 +302,7 @@ impl Report for Github {
         Ok(())
     }
 
-    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
         if !self.shown.one_more() {
             return Ok(());
         }
@@ -313,15 +313,17 @@ impl Report for Github {
         }
         let may_be_undecided = self.header.as_ref().is_some_and(|header| header.allow_undecided);
         let level = match finding {
-            Finding::Changed(change) if change.expected => "notice",
-            Finding::Undecided(_) if may_be_undecided => "warning",
-            Finding::Changed(_) | Finding::Undecided(_) | Finding::Unreadable(_) => "error",
+            ReplayFinding::Changed(change) if change.expected => "notice",
+            ReplayFinding::Undecided(_) if may_be_undecided => "warning",
+            ReplayFinding::Changed(_)
+            | ReplayFinding::Undecided(_)
+            | ReplayFinding::Unreadable(_) => "error",
         };
         annotation(level, &properties, &line(finding), out)
     }
 
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
-        let level = if ended == Ended::Same { "notice" } else { "error" };
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
+        let level = if ended == ReplayEnd::Same { "notice" } else { "error" };
         let mut text = summary(totals);
         if let Some(rest) = self.shown.rest() {
             text.push_str(&format!("\n{rest}"));

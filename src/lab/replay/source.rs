@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::finding::{Place, Unreadable};
-use crate::lab::audit::read::{Lines, ReadError};
+use super::finding::{LinePlace, Unreadable};
+use crate::lab::audit::read::{FileLines, ReadError};
 
 /// From so many bytes on a batch is full.
 const MOST_BYTES: usize = 128 * 1024;
@@ -18,7 +18,7 @@ const BLOCK: usize = 64 * 1024;
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// A recording.
-pub enum Input {
+pub enum RecordingInput {
     /// A file, and what it is called. It is read as far as it is written when it is opened: a hook
     /// may append to it.
     File(PathBuf, String),
@@ -26,26 +26,26 @@ pub enum Input {
     Stream(String, Box<dyn Read + Send>),
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for RecordingInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Input").field(&self.name()).finish()
     }
 }
 
-impl Input {
+impl RecordingInput {
     /// What it is called in reports.
     pub fn name(&self) -> String {
         match self {
-            Input::File(_, name) | Input::Stream(name, _) => name.clone(),
+            RecordingInput::File(_, name) | RecordingInput::Stream(name, _) => name.clone(),
         }
     }
 
-    fn open(self) -> Result<Lines, ReadError> {
+    fn open(self) -> Result<FileLines, ReadError> {
         match self {
-            Input::Stream(name, stream) => {
-                Ok(Lines::of(Path::new(&name), BufReader::with_capacity(BLOCK, stream)))
+            RecordingInput::Stream(name, stream) => {
+                Ok(FileLines::of(Path::new(&name), BufReader::with_capacity(BLOCK, stream)))
             }
-            Input::File(file, name) => {
+            RecordingInput::File(file, name) => {
                 let name = Path::new(&name);
                 let fails = |error: std::io::Error| ReadError {
                     file: name.to_path_buf(),
@@ -55,7 +55,7 @@ impl Input {
                 let opened = File::open(&file).map_err(fails)?;
                 let length = opened.metadata().ok().filter(std::fs::Metadata::is_file);
                 let length = length.map_or(u64::MAX, |meta| meta.len());
-                Ok(Lines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
+                Ok(FileLines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
             }
         }
     }
@@ -68,19 +68,19 @@ pub(super) struct Batch {
     pub(super) number: u64,
     /// How far the recordings are read behind it, in bytes.
     pub(super) read_bytes: u64,
-    items: Vec<Item>,
+    items: Vec<BatchItem>,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Item {
+enum BatchItem {
     Line { input: usize, line: u64, range: Range<usize> },
     Unreadable(Unreadable),
 }
 
 /// What stands in a batch.
 #[derive(Debug)]
-pub(super) enum Line<'b> {
+pub(super) enum BatchLine<'b> {
     /// A line.
     Text { input: usize, line: u64, text: &'b [u8] },
     /// What cannot be read.
@@ -88,30 +88,30 @@ pub(super) enum Line<'b> {
 }
 
 impl Batch {
-    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = BatchLine<'_>> {
         self.items.iter().map(|item| match item {
-            Item::Line { input, line, range } => {
-                Line::Text { input: *input, line: *line, text: &self.bytes[range.clone()] }
+            BatchItem::Line { input, line, range } => {
+                BatchLine::Text { input: *input, line: *line, text: &self.bytes[range.clone()] }
             }
-            Item::Unreadable(unreadable) => Line::Unreadable(unreadable),
+            BatchItem::Unreadable(unreadable) => BatchLine::Unreadable(unreadable),
         })
     }
 }
 
 /// All recordings.
 #[derive(Debug)]
-pub(super) struct Source {
-    waiting: std::vec::IntoIter<(usize, Input)>,
-    open: Option<(usize, Lines)>,
+pub(super) struct Recordings {
+    waiting: std::vec::IntoIter<(usize, RecordingInput)>,
+    open: Option<(usize, FileLines)>,
     buffer: Vec<u8>,
     batches: u64,
     read_bytes: u64,
 }
 
-impl Source {
-    pub(super) fn new(inputs: Vec<Input>) -> Source {
-        let waiting: Vec<(usize, Input)> = inputs.into_iter().enumerate().collect();
-        Source {
+impl Recordings {
+    pub(super) fn new(inputs: Vec<RecordingInput>) -> Recordings {
+        let waiting: Vec<(usize, RecordingInput)> = inputs.into_iter().enumerate().collect();
+        Recordings {
             waiting: waiting.into_iter(),
             open: None,
             buffer: Vec::new(),
@@ -136,7 +136,7 @@ impl Source {
         Some(batch)
     }
 
-    fn item(&mut self, bytes: &mut Vec<u8>) -> Option<Item> {
+    fn item(&mut self, bytes: &mut Vec<u8>) -> Option<BatchItem> {
         loop {
             let Some((input, lines)) = &mut self.open else {
                 let (input, waiting) = self.waiting.next()?;
@@ -154,7 +154,7 @@ impl Source {
                     if self.buffer.capacity() > KEPT_BYTES {
                         self.buffer = Vec::new();
                     }
-                    return Some(Item::Line { input, line, range: start..bytes.len() });
+                    return Some(BatchItem::Line { input, line, range: start..bytes.len() });
                 }
                 Ok(None) => self.open = None,
                 Err(error) => {
@@ -170,32 +170,37 @@ impl Source {
     }
 }
 
-fn unreadable(input: usize, error: &ReadError) -> Item {
-    let place = Place { input, line: error.line, file: error.file.display().to_string() };
-    Item::Unreadable(Unreadable { place, problem: error.problem.clone() })
+fn unreadable(input: usize, error: &ReadError) -> BatchItem {
+    let place = LinePlace { input, line: error.line, file: error.file.display().to_string() };
+    BatchItem::Unreadable(Unreadable { place, problem: error.problem.clone() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stream(name: &str, text: &str) -> Input {
-        Input::Stream(name.to_string(), Box::new(std::io::Cursor::new(text.as_bytes().to_vec())))
+    fn stream(name: &str, text: &str) -> RecordingInput {
+        RecordingInput::Stream(
+            name.to_string(),
+            Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),
+        )
     }
 
     #[test]
     fn lines_of_all_recordings_come_in_order_with_their_places() {
-        let missing = Input::File("/nonexistent/x".into(), "x".to_string());
-        let mut source = Source::new(vec![stream("a", "1\n\n3\n"), missing, stream("b", "1")]);
+        let missing = RecordingInput::File("/nonexistent/x".into(), "x".to_string());
+        let mut source = Recordings::new(vec![stream("a", "1\n\n3\n"), missing, stream("b", "1")]);
         let mut found = Vec::new();
         while let Some(batch) = source.next(2) {
             assert_eq!(batch.number as usize, found.len() / 2);
             for line in batch.lines() {
                 found.push(match line {
-                    Line::Text { input, line, text } => {
+                    BatchLine::Text { input, line, text } => {
                         format!("{input}:{line}:{}", String::from_utf8_lossy(text))
                     }
-                    Line::Unreadable(one) => format!("{}:{}", one.place.input, one.place.text()),
+                    BatchLine::Unreadable(one) => {
+                        format!("{}:{}", one.place.input, one.place.text())
+                    }
                 });
             }
         }
@@ -205,7 +210,7 @@ mod tests {
     #[test]
     fn a_batch_is_full_by_its_bytes_too() {
         let long = format!("{}\n", "x".repeat(MOST_BYTES)).repeat(3);
-        let mut source = Source::new(vec![stream("a", &long)]);
+        let mut source = Recordings::new(vec![stream("a", &long)]);
         let sizes: Vec<usize> =
             std::iter::from_fn(|| source.next(100)).map(|batch| batch.lines().count()).collect();
         assert_eq!(sizes, [1, 1, 1]);

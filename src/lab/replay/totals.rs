@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::Finding;
+use super::finding::ReplayFinding;
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Fate, Run};
 use crate::lab::audit::stats::HookStats;
@@ -39,7 +39,7 @@ pub struct Totals {
 
 /// How a replay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ReplayEnd {
     /// All is as recorded, or as expected.
     Same,
     /// Something has changed that nobody expected.
@@ -50,20 +50,20 @@ pub enum Ended {
 
 impl Totals {
     /// Counts a finding.
-    pub fn count(&mut self, finding: &Finding) {
+    pub fn count(&mut self, finding: &ReplayFinding) {
         match finding {
-            Finding::Changed(change) => {
+            ReplayFinding::Changed(change) => {
                 self.events += 1;
                 self.changed += 1;
                 self.expected += u64::from(change.expected);
                 let turn = format!("{} → {}", change.was.decision, change.is.decision);
                 *self.turns.entry(turn).or_default() += 1;
             }
-            Finding::Undecided(_) => {
+            ReplayFinding::Undecided(_) => {
                 self.events += 1;
                 self.undecided += 1;
             }
-            Finding::Unreadable(_) => self.unreadable += 1,
+            ReplayFinding::Unreadable(_) => self.unreadable += 1,
         }
     }
 
@@ -95,11 +95,11 @@ impl Totals {
     }
 
     /// How it ended. Events that were not kept whole count as decided if `allows_undecided`.
-    pub fn ended(&self, allows_undecided: bool) -> Ended {
+    pub fn ended(&self, allows_undecided: bool) -> ReplayEnd {
         if self.unreadable > 0 || (self.undecided > 0 && !allows_undecided) {
-            return Ended::Incomplete;
+            return ReplayEnd::Incomplete;
         }
-        if self.changed > self.expected { Ended::Changed } else { Ended::Same }
+        if self.changed > self.expected { ReplayEnd::Changed } else { ReplayEnd::Same }
     }
 }
 

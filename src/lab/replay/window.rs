@@ -18,7 +18,7 @@ pub(super) const MOST_PIECES: usize = 4096;
 /// Pieces on their way from the threads that make them to the one that takes them.
 #[derive(Debug)]
 pub(super) struct Window<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<WindowState<T>>,
     /// Somebody waits for a piece, or for the others to end.
     came: Condvar,
     /// Somebody waits for room.
@@ -26,7 +26,7 @@ pub(super) struct Window<T> {
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct WindowState<T> {
     /// The piece that is to be taken next.
     next: u64,
     pieces: BTreeMap<u64, (T, usize)>,
@@ -38,7 +38,7 @@ struct State<T> {
 
 /// What can be taken.
 #[derive(Debug, PartialEq)]
-pub(super) enum Taken<T> {
+pub(super) enum TakenBatch<T> {
     /// The next piece.
     Piece(T),
     /// Nothing yet.
@@ -50,7 +50,7 @@ pub(super) enum Taken<T> {
 impl<T> Window<T> {
     /// A window for so many threads.
     pub(super) fn new(threads: usize) -> Window<T> {
-        let state = State {
+        let state = WindowState {
             next: 0,
             pieces: BTreeMap::new(),
             held_bytes: 0,
@@ -60,7 +60,7 @@ impl<T> Window<T> {
         Window { state: Mutex::new(state), came: Condvar::new(), went: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, WindowState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl<T> Window<T> {
     }
 
     /// The next piece, if it comes within `patience`.
-    pub(super) fn take(&self, patience: Duration) -> Taken<T> {
+    pub(super) fn take(&self, patience: Duration) -> TakenBatch<T> {
         let until = Instant::now() + patience;
         let mut state = self.state();
         loop {
@@ -106,14 +106,14 @@ impl<T> Window<T> {
                 state.next += 1;
                 state.held_bytes -= bytes;
                 self.went.notify_all();
-                return Taken::Piece(piece);
+                return TakenBatch::Piece(piece);
             }
             if state.at_work == 0 {
-                return Taken::End;
+                return TakenBatch::End;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Taken::Nothing;
+                return TakenBatch::Nothing;
             }
             let waited = self.came.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -121,7 +121,7 @@ impl<T> Window<T> {
     }
 }
 
-impl<T> State<T> {
+impl<T> WindowState<T> {
     fn is_full(&self) -> bool {
         self.held_bytes >= MOST_BYTES || self.pieces.len() >= MOST_PIECES
     }
@@ -156,7 +156,7 @@ mod tests {
                     window.leave();
                 });
             }
-            while let Taken::Piece(number) = window.take(LONG) {
+            while let TakenBatch::Piece(number) = window.take(LONG) {
                 taken.push(number);
             }
         });
@@ -179,14 +179,14 @@ mod tests {
             while ahead.load(Ordering::SeqCst) < 8 {
                 thread::yield_now();
             }
-            assert_eq!(window.take(Duration::from_millis(20)), Taken::Nothing);
+            assert_eq!(window.take(Duration::from_millis(20)), TakenBatch::Nothing);
             assert_eq!(ahead.load(Ordering::SeqCst), 8, "the ninth does not fit");
             assert!(window.put(0, 0, MOST_BYTES), "the next one always fits");
             for number in 0..=20 {
-                assert_eq!(window.take(LONG), Taken::Piece(number));
+                assert_eq!(window.take(LONG), TakenBatch::Piece(number));
             }
         });
-        assert_eq!(window.take(LONG), Taken::End);
+        assert_eq!(window.take(LONG), TakenBatch::End);
     }
 
     #[test]

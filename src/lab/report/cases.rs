@@ -13,7 +13,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// One case that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct CaseReport {
     /// Its name, different from that of every other case.
     pub name: String,
     /// What it proves.
@@ -24,7 +24,7 @@ pub struct Case {
     pub took: Duration,
 }
 
-impl Case {
+impl CaseReport {
     /// Whether all was as expected.
     pub fn passes(&self) -> bool {
         self.misses.is_empty()
@@ -32,10 +32,11 @@ impl Case {
 }
 
 /// A format: its name, and the function that writes it. `suite` is what was done, in two words.
-pub type Format = (&'static str, fn(suite: &str, &[Case], &mut dyn Write) -> io::Result<()>);
+pub type CaseFormat =
+    (&'static str, fn(suite: &str, &[CaseReport], &mut dyn Write) -> io::Result<()>);
 
 /// The formats of cases.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[CaseFormat] = &[
     ("human", human),
     ("json", json_document),
     #[cfg(feature = "cli")]
@@ -43,7 +44,7 @@ pub const FORMATS: &[Format] = &[
     ("tap", tap),
 ];
 
-fn human(_suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
+fn human(_suite: &str, cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
     for case in cases.iter().filter(|case| !case.passes()) {
         writeln!(out, "{BAD}FAILED{BAD:#}: {}: {}", plain(&case.name), plain(&case.about))?;
         for miss in &case.misses {
@@ -57,7 +58,7 @@ fn human(_suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{style}{verdict}{style:#}: {of}{} {noun}", cases.len())
 }
 
-fn json_document(suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
+fn json_document(suite: &str, cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
     let list: Vec<Value> = cases
         .iter()
         .map(|case| {
@@ -70,13 +71,13 @@ fn json_document(suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result
             })
         })
         .collect();
-    let ok = cases.iter().all(Case::passes);
+    let ok = cases.iter().all(CaseReport::passes);
     let version = super::json::VERSION;
     writeln!(out, "{:#}", json!({ "version": version, "suite": suite, "ok": ok, "cases": list }))
 }
 
 /// Test Anything Protocol, version 13.
-fn tap(_suite: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
+fn tap(_suite: &str, cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "TAP version 13\n1..{}", cases.len())?;
     for (number, case) in (1..).zip(cases) {
         let mark = if case.passes() { "ok" } else { "not ok" };
@@ -93,13 +94,13 @@ mod tests {
     use super::*;
 
     fn write(name: &str) -> String {
-        let good = Case {
+        let good = CaseReport {
             name: "a#.json".to_string(),
             about: "It is so.".to_string(),
             misses: Vec::new(),
             took: Duration::from_millis(3),
         };
-        let bad = Case {
+        let bad = CaseReport {
             name: "b.json".to_string(),
             misses: vec!["status: \u{1b}[2J".to_string()],
             ..good.clone()

@@ -39,12 +39,12 @@ pub struct About<'a> {
     /// Its facts, as far as they are known.
     pub context: Option<&'a Context>,
     /// Where it came from.
-    pub origin: Origin<'a>,
+    pub origin: EventOrigin<'a>,
 }
 
 /// Where the event came from, for the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin<'a> {
+pub enum EventOrigin<'a> {
     /// So many bytes on stdin.
     Stdin { bytes: usize },
     /// Nothing was on stdin: the event's sample.
@@ -94,11 +94,11 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
 fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}  {}", plain(&run.event), about.summary)?;
     match about.origin {
-        Origin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
-        Origin::Sample => {
+        EventOrigin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
+        EventOrigin::Sample => {
             label(out, "event", "nothing on stdin, so this is the event's sample")?;
         }
-        Origin::Kept { time, session, cwd } => {
+        EventOrigin::Kept { time, session, cwd } => {
             label(out, "at", &plain(time))?;
             if run.host != "native" {
                 label(out, "host", &plain(&run.host))?;

@@ -25,7 +25,7 @@ pub fn present(mut report: Value) -> Value {
 pub const VERSION: u32 = 1;
 
 /// A word of a table.
-pub type Word = Cow<'static, str>;
+pub type TableWord = Cow<'static, str>;
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,14 +37,14 @@ pub struct RunReport {
     pub event: String,
     pub host: String,
     /// `allow`, `ask` or `block`.
-    pub decision: Word,
+    pub decision: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// `policy`, `failure` or `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Word>,
+    pub cause: Option<TableWord>,
     #[serde(default)]
     pub questions: Vec<QuestionReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,14 +97,14 @@ pub struct FoundReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NoticeReport {
     pub hook: String,
-    pub kind: Word,
+    pub kind: TableWord,
     pub text: String,
 }
 
 /// A text for the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReminderReport {
-    pub kind: Word,
+    pub kind: TableWord,
     pub hook: String,
     pub text: String,
 }
@@ -125,14 +125,14 @@ pub struct HookReport {
     pub file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    pub layer: Word,
+    pub layer: TableWord,
     /// It is a function of the program around us, and `file` its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub function: bool,
     pub wants: String,
-    pub on_failure: Word,
+    pub on_failure: TableWord,
     /// `disabled`, `unwanted`, `unreached`, `detached` or `ran`.
-    pub fate: Word,
+    pub fate: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ pub struct HookReport {
 #[serde(rename_all = "camelCase")]
 pub struct TraceReport {
     /// `answered`, or the name of a failure, or `voided`.
-    pub ending: Word,
+    pub ending: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub struct TraceReport {
     pub failure: Option<String>,
     /// `group`, `sweep`, `cgroup` or `pidns`; none if it never started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub containment: Option<Word>,
+    pub containment: Option<TableWord>,
     pub notes: Vec<String>,
 }
 
@@ -175,8 +175,8 @@ pub struct StreamReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictReport {
-    pub decision: Word,
-    pub rule: Word,
+    pub decision: TableWord,
+    pub rule: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -282,7 +282,7 @@ fn rewrite_report(rewrite: &crate::engine::outcome::Rewritten) -> RewriteReport 
     }
 }
 
-fn found_report(found: &crate::engine::outcome::Found) -> FoundReport {
+fn found_report(found: &crate::engine::outcome::HookFinding) -> FoundReport {
     FoundReport { hook: found.hook.clone(), finding: found.finding.clone() }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::cases::Case;
+use super::cases::CaseReport;
 use super::problems::{Check, problem_text};
 use super::suite::{Whole, Written, complaint, written};
 use super::{Paths, plain};
@@ -42,7 +42,7 @@ pub fn problems(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Res
 ///
 /// # Errors
 /// When the writer fails.
-pub fn cases(name: &str, cases: &[Case], out: &mut dyn Write) -> io::Result<()> {
+pub fn cases(name: &str, cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
     let mut suite = TestSuite::new(name);
     for case in cases {
         let mut status = TestCaseStatus::success();

@@ -34,10 +34,10 @@ impl Check {
 }
 
 /// A format: its name, and the function that writes it.
-pub type Format = (&'static str, fn(&[Check], &Paths, &mut dyn Write) -> io::Result<()>);
+pub type ProblemFormat = (&'static str, fn(&[Check], &Paths, &mut dyn Write) -> io::Result<()>);
 
 /// The formats of `hookrun validate`.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[ProblemFormat] = &[
     ("human", human),
     ("json", json_document),
     #[cfg(feature = "cli")]

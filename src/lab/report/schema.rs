@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::engine::event::{ActionKind, EventSpec, Kind, Merge, action::TOOLS};
+use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
 use crate::engine::outcome::RESULT_KEYS;
 use crate::engine::outcome::finding::LEVELS;
 
@@ -86,15 +86,16 @@ fn updates(spec: &EventSpec) -> Map<String, Value> {
     for rewrite in spec.rewrites.iter() {
         let key = spec.context.iter().find(|key| key.name == rewrite.field);
         // One element may be appended as it is.
-        let kind = key.filter(|_| rewrite.merge != Merge::Append).map_or(Kind::Any, |key| key.kind);
+        let kind =
+            key.filter(|_| rewrite.merge != Merge::Append).map_or(JsonType::Any, |key| key.kind);
         properties.insert(rewrite.field.to_string(), Value::Object(typed(kind)));
     }
     properties
 }
 
-fn typed(kind: Kind) -> Map<String, Value> {
+fn typed(kind: JsonType) -> Map<String, Value> {
     let mut property = Map::new();
-    if kind != Kind::Any {
+    if kind != JsonType::Any {
         property.insert("type".to_string(), kind.name().into());
     }
     property

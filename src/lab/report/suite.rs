@@ -14,7 +14,7 @@ use super::github::annotation;
 use super::json::{VERSION, milliseconds, refusal_report, run_report};
 use super::problems::counted;
 use super::{Paths, plain};
-use crate::lab::scenario::{Decided, End, Miss, Played};
+use crate::lab::scenario::{End, Miss, Played, StepResult};
 
 pub(super) use written::{Written, written};
 
@@ -40,13 +40,13 @@ pub struct Whole<'w> {
 }
 
 /// A format: its name, and the function that writes it.
-pub type Format = (&'static str, Writer);
+pub type SuiteFormat = (&'static str, Writer);
 
 /// What writes a format.
 pub type Writer = fn(&Whole<'_>, &Paths, &mut dyn Write) -> io::Result<()>;
 
 /// The formats of `hookrun test --suite`.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[SuiteFormat] = &[
     ("human", human::suite),
     ("json", json_document),
     ("junit", super::junit::suite),
@@ -150,9 +150,9 @@ fn json_document(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::R
 }
 
 fn case_json(played: &Played, paths: &Paths) -> Value {
-    let report = |decided: &Decided| match decided {
-        Decided::Run { run, reply } => run_report(run, reply, paths),
-        Decided::Refused { event, host, outcome, reply } => {
+    let report = |decided: &StepResult| match decided {
+        StepResult::Run { run, reply } => run_report(run, reply, paths),
+        StepResult::Refused { event, host, outcome, reply } => {
             let reason = outcome.refusal().map_or("", |refusal| refusal.reason.as_str());
             refusal_report(event, host, reason, reply)
         }

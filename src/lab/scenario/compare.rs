@@ -5,10 +5,10 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Decided, Expect, Folders, Left, Placed, Stdout};
+use super::{CaseFolders, Expect, Left, Placed, Stdout, StepResult};
 use crate::config::Position;
 use crate::engine::hook::duration_text;
-use crate::engine::outcome::{Finding, Found, NoticeKind, Outcome, Settled, joined};
+use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled, joined};
 use crate::engine::run::{Fate, HookRun};
 
 /// One thing that is not as a case says.
@@ -29,11 +29,11 @@ pub struct Miss {
 /// What came back of one step.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it only passes things on")]
-pub struct Seen<'s> {
+pub struct StepOutcome<'s> {
     /// The decision.
-    pub decided: &'s Decided,
+    pub decided: &'s StepResult,
     /// The folders of the case.
-    pub folders: &'s Folders,
+    pub folders: &'s CaseFolders,
     /// The text of a file in the case's folder: an error for one that is there and is no text, and
     /// `None` for one that is not there.
     pub look: &'s dyn Fn(&str) -> Option<Result<String, String>>,
@@ -43,7 +43,7 @@ pub struct Seen<'s> {
 const NOTHING: &str = "nothing";
 
 /// What is not as `expect` says, in the order of its keys.
-pub fn misses(expect: &Expect, seen: Seen<'_>) -> Vec<Miss> {
+pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
     let mut judge = Judge { seen, misses: Vec::new() };
     let outcome = seen.decided.outcome();
     judge.same("decision", expect.decision.at, &expect.decision.value, &decision(outcome));
@@ -81,7 +81,7 @@ pub fn misses(expect: &Expect, seen: Seen<'_>) -> Vec<Miss> {
 }
 
 struct Judge<'s> {
-    seen: Seen<'s>,
+    seen: StepOutcome<'s>,
     misses: Vec<Miss>,
 }
 
@@ -251,7 +251,7 @@ fn notice(outcome: &Outcome) -> Option<String> {
 
 /// What was found in files, a line each.
 fn findings(outcome: &Outcome) -> Option<String> {
-    let line = |found: &Found| {
+    let line = |found: &HookFinding| {
         let Finding { path, line, level, message } = &found.finding;
         let number = line.map(|line| format!(":{line}")).unwrap_or_default();
         format!("{} {path}{number} {message}", level.word())

@@ -35,14 +35,14 @@ enum Has {
     /// Every event with hooks.
     Event,
     /// Hooks of which this is true.
-    Hook(fn(&Subject<'_>) -> bool),
+    Hook(fn(&CoveredHook<'_>) -> bool),
     /// Every key of a hook's matcher.
     Matcher,
 }
 
 /// A hook, and what is around it.
 #[derive(Debug)]
-struct Subject<'s> {
+struct CoveredHook<'s> {
     hook: &'s Hook,
     spec: &'s EventSpec,
     /// The other hooks of its event.
@@ -181,7 +181,7 @@ impl Who {
 
 /// Whether cases have shown something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum PointState {
     /// One has.
     Covered,
     /// None has.
@@ -198,12 +198,12 @@ pub struct Point {
     /// What would cover it.
     pub lacks: String,
     /// Whether it is covered.
-    pub state: State,
+    pub state: PointState,
 }
 
 /// The points of an event, or of one of its hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct CoveragePart {
     /// The hook; of an event, its first one.
     pub who: Who,
     /// These are the points of the event.
@@ -216,7 +216,7 @@ pub struct Part {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Event by event; each before its hooks, which are in plan order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CoveragePart>,
     /// What is said in vain to be never done: the place in this list, and what is wrong.
     pub untrue: Vec<(usize, String)>,
 }
@@ -227,7 +227,7 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
     let subjects = subjects(configs);
     let hooks: BTreeMap<Who, &Hook> =
         subjects.iter().map(|one| (Who::of(one.hook), one.hook)).collect();
-    let mut shown = Shown::default();
+    let mut shown = ShownPoints::default();
     for witness in witnesses {
         shown.take(*witness, &hooks);
     }
@@ -246,11 +246,11 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
             });
             for (place, never) in said {
                 used.insert(place);
-                if point.state == State::Covered {
+                if point.state == PointState::Covered {
                     let what = format!("a case shows `{}` of {}", point.name, who.hook);
                     coverage.untrue.push((place, format!("{what} ({})", who.event)));
                 } else {
-                    point.state = State::Never(never.why.clone());
+                    point.state = PointState::Never(never.why.clone());
                 }
             }
         }
@@ -264,8 +264,8 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>], never: &[&Never])
 }
 
 /// The hooks that can run, each once, by their events and in plan order.
-fn subjects<'s>(configs: &[&'s Config]) -> Vec<Subject<'s>> {
-    let mut subjects: Vec<Subject<'s>> = Vec::new();
+fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
+    let mut subjects: Vec<CoveredHook<'s>> = Vec::new();
     let mut known = BTreeSet::new();
     for config in configs {
         for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
@@ -277,12 +277,12 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<Subject<'s>> {
             };
             let fellows = config.hooks.iter().filter(is_fellow).collect();
             if known.insert(Who::of(hook)) {
-                subjects.push(Subject { hook, spec, fellows });
+                subjects.push(CoveredHook { hook, spec, fellows });
             }
         }
     }
     let place =
-        |one: &Subject<'_>| (one.hook.event.clone(), one.hook.priority, one.hook.source.layer);
+        |one: &CoveredHook<'_>| (one.hook.event.clone(), one.hook.priority, one.hook.source.layer);
     subjects.sort_by_key(place);
     subjects
 }
@@ -294,12 +294,12 @@ pub fn can_run(hook: &Hook) -> bool {
 
 /// What was shown: names of points.
 #[derive(Debug, Default)]
-struct Shown {
+struct ShownPoints {
     of_hooks: BTreeMap<Who, BTreeSet<String>>,
     events: BTreeSet<String>,
 }
 
-impl Shown {
+impl ShownPoints {
     fn take(&mut self, witness: Witness<'_>, hooks: &BTreeMap<Who, &Hook>) {
         let run = witness.run;
         self.events.insert(run.event.spec().name.to_string());
@@ -321,14 +321,14 @@ impl Shown {
         }
     }
 
-    fn event(&self, first: &Who) -> Part {
+    fn event(&self, first: &Who) -> CoveragePart {
         let rows = POINTS.iter().filter(|row| matches!(row.has, Has::Event));
         let is_shown = self.events.contains(&first.event);
         let point = |row: &PointRow| point(row, None, &first.event, is_shown);
-        Part { who: first.clone(), is_event: true, points: rows.map(point).collect() }
+        CoveragePart { who: first.clone(), is_event: true, points: rows.map(point).collect() }
     }
 
-    fn hook(&self, subject: &Subject<'_>, who: &Who) -> Part {
+    fn hook(&self, subject: &CoveredHook<'_>, who: &Who) -> CoveragePart {
         let shown = self.of_hooks.get(who);
         let is_shown = |name: &str| shown.is_some_and(|shown| shown.contains(name));
         let mut points = Vec::new();
@@ -344,7 +344,7 @@ impl Shown {
                 })),
             }
         }
-        Part { who: who.clone(), is_event: false, points }
+        CoveragePart { who: who.clone(), is_event: false, points }
     }
 }
 
@@ -354,7 +354,7 @@ fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Poin
     if row.may_be_never {
         lacks.push_str(", or `[[never]]` where it never does");
     }
-    let state = if is_shown { State::Covered } else { State::Missing };
+    let state = if is_shown { PointState::Covered } else { PointState::Missing };
     Point { name, lacks, state }
 }
 
@@ -400,8 +400,8 @@ impl Coverage {
     /// How many points are covered, of how many that can be.
     pub fn counts(&self) -> (usize, usize) {
         let states = || self.points().map(|(_, point)| &point.state);
-        let covered = states().filter(|state| **state == State::Covered).count();
-        (covered, covered + states().filter(|state| **state == State::Missing).count())
+        let covered = states().filter(|state| **state == PointState::Covered).count();
+        (covered, covered + states().filter(|state| **state == PointState::Missing).count())
     }
 
     /// Whether at least so many of a hundred points are covered.
@@ -417,13 +417,13 @@ impl Coverage {
     }
 
     /// Every point, with the part that it belongs to.
-    pub fn points(&self) -> impl Iterator<Item = (&Part, &Point)> {
+    pub fn points(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
         self.parts.iter().flat_map(|part| part.points.iter().map(move |point| (part, point)))
     }
 
     /// The points that no case has shown.
-    pub fn missing(&self) -> impl Iterator<Item = (&Part, &Point)> {
-        self.points().filter(|(_, point)| point.state == State::Missing)
+    pub fn missing(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
+        self.points().filter(|(_, point)| point.state == PointState::Missing)
     }
 }
 
@@ -448,14 +448,14 @@ mod tests {
 
     #[test]
     fn only_what_is_whole_is_a_hundred_percent() {
-        let part = |states: Vec<State>| {
+        let part = |states: Vec<PointState>| {
             let point = |state| Point { name: String::new(), lacks: String::new(), state };
             let who =
                 Who { event: String::new(), hook: String::new(), file: PathBuf::new(), line: None };
-            Part { who, is_event: false, points: states.into_iter().map(point).collect() }
+            CoveragePart { who, is_event: false, points: states.into_iter().map(point).collect() }
         };
-        let mut states = vec![State::Covered; 2999];
-        states.extend([State::Missing, State::Never("it is so".into())]);
+        let mut states = vec![PointState::Covered; 2999];
+        states.extend([PointState::Missing, PointState::Never("it is so".into())]);
         let coverage = Coverage { parts: vec![part(states)], untrue: Vec::new() };
         assert_eq!((coverage.counts(), coverage.permille()), ((2999, 3000), 999));
         assert_eq!((coverage.reaches(99), coverage.reaches(100)), (true, false));

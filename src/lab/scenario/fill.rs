@@ -22,7 +22,7 @@ pub const TOKENS: &[TokenRow] = &[
 
 /// The folders of a case that is run.
 #[derive(Debug, Clone)]
-pub struct Folders {
+pub struct CaseFolders {
     /// Its working folder.
     pub work: PathBuf,
     /// Its home.
@@ -31,7 +31,7 @@ pub struct Folders {
     pub suite: PathBuf,
 }
 
-impl Folders {
+impl CaseFolders {
     /// What each of [`TOKENS`] stands for, in that order.
     fn values(&self) -> [&Path; 3] {
         [&self.work, &self.home, &self.suite]
@@ -105,8 +105,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn folders() -> Folders {
-        Folders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() }
+    fn folders() -> CaseFolders {
+        CaseFolders { work: "/t/a.b".into(), home: "/t/home".into(), suite: "/s".into() }
     }
 
     #[test]

@@ -15,19 +15,19 @@ use toml::de::{DeTable, DeValue};
 
 use super::fill::{unknown_tokens, without_tokens};
 use super::keys::{CASE_KEYS, DEFAULT_KEYS, REPEAT_KEYS, TOP_KEYS};
-use super::rows::{self, Found, LONGEST_TEXT_BYTES, Row};
+use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
 use super::{Case, Placed, Suite};
 use crate::config::keys::{self, KeyRow};
-use crate::config::problem::{Fault, Lines};
+use crate::config::problem::{Fault, LineIndex};
 use crate::config::{Position, Problem};
-use steps::{Given, Own};
+use steps::{StepKeys, TableDefaults};
 use values::in_order;
 
-type Value<'i> = Spanned<DeValue<'i>>;
+type CaseValue<'i> = Spanned<DeValue<'i>>;
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
-    let mut reader = Reader { lines: Lines::of(text), file, problems: Vec::new() };
+    let mut reader = CaseReader { lines: LineIndex::of(text), file, problems: Vec::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
@@ -53,13 +53,13 @@ pub fn has_cases(text: &str) -> bool {
     !errors.is_empty() || document.get_ref().iter().any(|(key, _)| key.get_ref() == "case")
 }
 
-struct Reader<'r> {
-    lines: Lines<'r>,
+struct CaseReader<'r> {
+    lines: LineIndex<'r>,
     file: &'r Path,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl CaseReader<'_> {
     fn at(&self, offset: usize) -> Position {
         self.lines.position(offset)
     }
@@ -81,8 +81,8 @@ impl Reader<'_> {
 
     fn suite(&mut self, document: &DeTable<'_>) -> Suite {
         let mut suite = Suite::default();
-        let mut defaults = Given::default();
-        let mut cases: Option<Vec<&Value<'_>>> = None;
+        let mut defaults = TableDefaults::default();
+        let mut cases: Option<Vec<&CaseValue<'_>>> = None;
         for (key, value) in in_order(document) {
             let Some(row) = self.row(TOP_KEYS, key) else { continue };
             match row.name {
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// Reads a `[[case]]`: with rows, a case for each of them.
-    fn cases(&mut self, value: &Value<'_>, defaults: &Given, cases: &mut Vec<Case>) {
+    fn cases(&mut self, value: &CaseValue<'_>, defaults: &TableDefaults, cases: &mut Vec<Case>) {
         let Some(table) = value.get_ref().as_table() else { return };
         let start = value.span().start;
         self.check_words(value);
@@ -163,10 +163,10 @@ impl Reader<'_> {
     fn filled<'i>(
         &mut self,
         table: &DeTable<'i>,
-        row: &Value<'i>,
+        row: &CaseValue<'i>,
     ) -> Option<(DeTable<'i>, bool, Vec<Position>)> {
         let values = self.values(row)?;
-        let mut found = Found::default();
+        let mut found = Placeholders::default();
         let filled = rows::fill(table, &values, &mut found);
         for (name, offset) in &found.missing {
             let line = self.at(row.span().start).line;
@@ -197,8 +197,8 @@ impl Reader<'_> {
     }
 
     /// The values of a row.
-    fn values<'i>(&mut self, row: &Value<'i>) -> Option<Row<'i>> {
-        let mut values = Row::new();
+    fn values<'i>(&mut self, row: &CaseValue<'i>) -> Option<RowValues<'i>> {
+        let mut values = RowValues::new();
         for (key, value) in in_order(row.get_ref().as_table()?) {
             let name = key.get_ref();
             if !rows::is_name(name) {
@@ -218,7 +218,7 @@ impl Reader<'_> {
     }
 
     /// A text many times over: `{ text = "x", times = 40000 }`.
-    fn repeated<'i>(&mut self, table: &DeTable<'i>, whole: &Value<'i>) -> Option<DeValue<'i>> {
+    fn repeated<'i>(&mut self, table: &DeTable<'i>, whole: &CaseValue<'i>) -> Option<DeValue<'i>> {
         let (mut text, mut times) = (None, None);
         for (key, value) in in_order(table) {
             let row = self.row(REPEAT_KEYS, key)?;
@@ -243,12 +243,12 @@ impl Reader<'_> {
         table: &DeTable<'_>,
         start: usize,
         at: Position,
-        defaults: &Given,
+        defaults: &TableDefaults,
     ) -> Option<Case> {
         let before = self.problems.len();
         let mut given = defaults.clone();
-        let (mut name, mut skip, mut own) = (None, None, Own::default());
-        let mut steps: Option<Vec<&Value<'_>>> = None;
+        let (mut name, mut skip, mut own) = (None, None, StepKeys::default());
+        let mut steps: Option<Vec<&CaseValue<'_>>> = None;
         for (key, value) in in_order(table) {
             let Some(row) = self.row(CASE_KEYS, key) else { continue };
             match row.name {
@@ -282,7 +282,7 @@ impl Reader<'_> {
 
     /// Values that mean nothing: words that look like a folder's and are none, and numbers that JSON
     /// does not have.
-    fn check_words(&mut self, value: &Value<'_>) {
+    fn check_words(&mut self, value: &CaseValue<'_>) {
         match value.get_ref() {
             DeValue::String(text) => {
                 for token in unknown_tokens(text) {
@@ -307,7 +307,7 @@ impl Reader<'_> {
     }
 
     /// A regular expression, which it must be.
-    fn pattern(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<String>> {
+    fn pattern(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<Placed<String>> {
         let text = self.text(row, value)?;
         self.check_pattern(&text.value, row.name, value.span().start).then_some(text)
     }

@@ -11,14 +11,14 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 /// The values of a row, by their names.
-pub(super) type Row<'i> = Vec<(String, DeValue<'i>)>;
+pub(super) type RowValues<'i> = Vec<(String, DeValue<'i>)>;
 
 /// The longest that a text may become, and that a row may repeat one to.
 pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What came of the placeholders of a case.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Placeholders {
     /// Those that the row has.
     pub(super) used: BTreeSet<String>,
     /// Those that it has not, with their places.
@@ -28,7 +28,11 @@ pub(super) struct Found {
 }
 
 /// The table of a case with the values of `row` for its placeholders.
-pub(super) fn fill<'i>(table: &DeTable<'i>, row: &Row<'i>, found: &mut Found) -> DeTable<'i> {
+pub(super) fn fill<'i>(
+    table: &DeTable<'i>,
+    row: &RowValues<'i>,
+    found: &mut Placeholders,
+) -> DeTable<'i> {
     let entry = |(key, value): (&Spanned<Cow<'i, str>>, &Spanned<DeValue<'i>>)| {
         let span = key.span();
         let name = match written(key.get_ref(), row, span.start, found) {
@@ -42,8 +46,8 @@ pub(super) fn fill<'i>(table: &DeTable<'i>, row: &Row<'i>, found: &mut Found) ->
 
 fn fill_value<'i>(
     value: &Spanned<DeValue<'i>>,
-    row: &Row<'i>,
-    found: &mut Found,
+    row: &RowValues<'i>,
+    found: &mut Placeholders,
 ) -> Spanned<DeValue<'i>> {
     let span = value.span();
     let filled = match value.get_ref() {
@@ -70,13 +74,13 @@ fn fill_value<'i>(
 }
 
 /// The value that a text stands for which is nothing but a placeholder.
-fn whole<'r, 'i>(text: &str, row: &'r Row<'i>) -> Option<&'r (String, DeValue<'i>)> {
+fn whole<'r, 'i>(text: &str, row: &'r RowValues<'i>) -> Option<&'r (String, DeValue<'i>)> {
     let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
     row.iter().find(|(known, _)| known == name)
 }
 
 /// The text with its placeholders written out; `None` if it has none.
-fn written(text: &str, row: &Row<'_>, at: usize, found: &mut Found) -> Option<String> {
+fn written(text: &str, row: &RowValues<'_>, at: usize, found: &mut Placeholders) -> Option<String> {
     if !text.contains('{') {
         return None;
     }
@@ -142,12 +146,12 @@ fn word(value: &DeValue<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn written_with(text: &str) -> (Option<String>, Found) {
+    fn written_with(text: &str) -> (Option<String>, Placeholders) {
         let row = vec![
             ("x".to_string(), DeValue::String("a b".into())),
             ("list".to_string(), DeValue::Array(DeArray::default())),
         ];
-        let mut found = Found::default();
+        let mut found = Placeholders::default();
         (written(text, &row, 0, &mut found), found)
     }
 

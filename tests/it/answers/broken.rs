@@ -3,7 +3,7 @@
 //! `HOOKRUN_CASES=1000000 cargo test --release --test it answers::broken -- --nocapture` tries a
 //! million of them.
 
-use hookrun::dialects::{Results, Says};
+use hookrun::dialects::{KeyMeaning, Results};
 use hookrun::internals::answer::refusal::{DENIALS, REFUSAL_WORDS, RefusesBy, STOPS};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -241,9 +241,9 @@ const NOISE: &[(&str, &str)] = &[
 fn owns(speaker: Speaker, key: &str) -> bool {
     let Some(binding) = speaker.binding else { return false };
     match binding.row.results {
-        Results::Keys(keys) => {
-            keys.iter().any(|one| one.name.eq_ignore_ascii_case(key) && one.says != Says::Refusal)
-        }
+        Results::Keys(keys) => keys
+            .iter()
+            .any(|one| one.name.eq_ignore_ascii_case(key) && one.says != KeyMeaning::Refusal),
         Results::Native | Results::Whole(_) | Results::Form(_) => false,
     }
 }

@@ -6,7 +6,7 @@ use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::convention::Permit;
 use hookrun::internals::hook::{Handler, Hook};
-use hookrun::internals::outcome::{Decision, RESULT_KEYS, Rule, Verdict};
+use hookrun::internals::outcome::{ContractRule, Decision, RESULT_KEYS, Verdict};
 use hookrun::internals::run::{Captured, Ending, Exit};
 use serde_json::Value;
 
@@ -120,8 +120,9 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
     if matches!(ending, Ending::Crashed { .. }) {
         return;
     }
-    let Some(Verdict { decision: Decision::Block { reason }, rule: Rule::NonZeroExit, .. }) =
-        ending.verdict()
+    let Some(Verdict {
+        decision: Decision::Block { reason }, rule: ContractRule::NonZeroExit, ..
+    }) = ending.verdict()
     else {
         panic!("status {status} does not refuse: {ending:?}");
     };
@@ -154,7 +155,7 @@ fn check_exit_0(case: &Case<'_>, ending: &Ending, notes: &[String]) {
     let printed = String::from_utf8_lossy(case.stdout);
     let text = trimmed(&printed);
     if text.is_empty() {
-        assert_eq!(ending.verdict(), Some(&Verdict::new(Decision::Allow, Rule::Silence)));
+        assert_eq!(ending.verdict(), Some(&Verdict::new(Decision::Allow, ContractRule::Silence)));
     } else if let Some(document) = json::object(text) {
         check_document(case, text, &document, ending, notes);
     } else {
@@ -170,11 +171,14 @@ fn check_form(ending: &Ending) {
     }
     let Some(verdict) = ending.verdict() else { panic!("no such ending: {ending:?}") };
     let fits = match (&verdict.decision, verdict.rule) {
-        (Decision::Allow, Rule::Silence | Rule::Text | Rule::Structured) => true,
-        (Decision::Ask { question }, Rule::Asked | Rule::RefusalInText) => {
+        (
+            Decision::Allow,
+            ContractRule::Silence | ContractRule::Text | ContractRule::Structured,
+        ) => true,
+        (Decision::Ask { question }, ContractRule::Asked | ContractRule::RefusalInText) => {
             !question.trim().is_empty()
         }
-        (Decision::Block { reason }, Rule::ContinueFalse | Rule::RefusalInText) => {
+        (Decision::Block { reason }, ContractRule::ContinueFalse | ContractRule::RefusalInText) => {
             !reason.trim().is_empty()
         }
         _ => false,
@@ -212,7 +216,7 @@ fn check_document(
         return;
     }
     let is_ours = |key: &str| RESULT_KEYS.iter().any(|known| known.name == key);
-    let taken = ending.verdict().filter(|verdict| verdict.rule != Rule::RefusalInText);
+    let taken = ending.verdict().filter(|verdict| verdict.rule != ContractRule::RefusalInText);
     let Some(verdict) = taken else {
         // Whether another key is a slip of one of ours is the library's own idea, and so are
         // the types of fields that are rewritten.
@@ -222,7 +226,10 @@ fn check_document(
     };
     match said.get("ask").and_then(Value::as_str) {
         Some(ask) => assert_eq!(verdict.decision, Decision::Ask { question: ask.to_string() }),
-        None => assert_eq!((&verdict.decision, verdict.rule), (&Decision::Allow, Rule::Structured)),
+        None => assert_eq!(
+            (&verdict.decision, verdict.rule),
+            (&Decision::Allow, ContractRule::Structured)
+        ),
     }
     assert_eq!(verdict.output.as_deref(), said.get("output").and_then(Value::as_str));
     let context = said.get("additionalContext").and_then(Value::as_str);
@@ -280,8 +287,8 @@ fn check_text(text: &str, ending: &Ending) {
         return;
     }
     assert!(!text.starts_with('{') || !is_allow(ending), "not one object: {ending:?}");
-    if ending.verdict().is_some_and(|verdict| verdict.rule == Rule::Text) {
-        let mut verdict = Verdict::new(Decision::Allow, Rule::Text);
+    if ending.verdict().is_some_and(|verdict| verdict.rule == ContractRule::Text) {
+        let mut verdict = Verdict::new(Decision::Allow, ContractRule::Text);
         verdict.output = Some(text.to_string());
         assert_eq!(ending.verdict(), Some(&verdict));
         return;

@@ -3,7 +3,7 @@
 
 use hookrun::internals::event::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
 use hookrun::internals::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
-use hookrun::internals::hook::{Matcher, Place};
+use hookrun::internals::hook::{Matcher, PathBase};
 use serde_json::Value;
 
 use super::json::{self, Object};
@@ -138,7 +138,7 @@ fn check_event(context: Context, wanted: &Object<'_>) {
         check_derived(&event, wanted);
     }
     let matcher = Matcher::default().tool("shell").expect("it is the name of a sort");
-    let place = Place { cwd: "/repo/sub".into(), project: "/repo".into() };
+    let place = PathBase { cwd: "/repo/sub".into(), project: "/repo".into() };
     let wants = matcher.decide(&event, &place).is_ok();
     assert!(wants || action.kind != ActionKind::Shell);
     for glob in ["*.pem", "src/**", "/etc/"] {

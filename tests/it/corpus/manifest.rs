@@ -8,7 +8,7 @@ use std::path::Path;
 use hookrun::internals::config::keys::{
     EVENT_KEYS, HOOK_KEYS, KeyRow, LOG_KEYS, MATCH_KEYS, TOP_KEYS,
 };
-use hookrun::internals::config::{Choice, Config, Environment, Problem, Scope, Severity};
+use hookrun::internals::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
 use hookrun::internals::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -42,7 +42,7 @@ pub(crate) fn check(input: &[u8], folder: &Path) {
     let script_text = String::from_utf8_lossy(script);
     let case = Case {
         folder,
-        config: load(folder, Scope::All),
+        config: load(folder, ConfigScope::All),
         manifest: &manifest_text,
         script: &script_text,
     };
@@ -61,7 +61,7 @@ pub(crate) fn check(input: &[u8], folder: &Path) {
     }
 }
 
-fn load(folder: &Path, scope: Scope<'_>) -> Config {
+fn load(folder: &Path, scope: ConfigScope<'_>) -> Config {
     let env = Environment {
         cwd: folder.to_path_buf(),
         system: folder.join("none"),
@@ -149,9 +149,9 @@ impl Case<'_> {
                 .map(ToString::to_string)
                 .collect()
         };
-        let same = load(self.folder, Scope::Event("PreToolUse"));
+        let same = load(self.folder, ConfigScope::Event("PreToolUse"));
         assert_eq!(of(&same, true), of(&self.config, true));
-        let other = load(self.folder, Scope::Event("session.end"));
+        let other = load(self.folder, ConfigScope::Event("session.end"));
         assert_eq!(of(&other, false), of(&self.config, false));
         assert!(!other.problems.iter().any(|one| self.is_in_script(one)));
     }

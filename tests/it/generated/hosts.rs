@@ -3,8 +3,10 @@
 
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::SIGNS;
-use hookrun::dialects::tools::Sort;
-use hookrun::dialects::{self, DialectEvent, Form, On, Put, Refuses, Results, Say, Wait, opencode};
+use hookrun::dialects::tools::ToolSort;
+use hookrun::dialects::{
+    self, DialectEvent, On, Put, Refuses, ReplyForm, Results, Say, Wait, opencode,
+};
 use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::hook::duration_text;
@@ -15,7 +17,7 @@ use crate::sandbox::Sandbox;
 const HOSTS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
 
 const GATES: [&str; 5] = ["PreToolUse", "PreToolUse", "BeforeTool", "preToolUse", "preToolUse"];
-fn form(host: &str, event: &str) -> Option<(bool, &'static Form)> {
+fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
     let row = dialects::find(host).unwrap().events.iter().find(|row| row.name == event)?;
     match row.results {
         Results::Form(form) => Some((row.blocks, form)),
@@ -232,17 +234,17 @@ pub(super) fn settings() -> String {
 /// What each host calls its tools.
 pub(super) fn tools() -> String {
     let sorts = [
-        ("a shell command", Sort::Shell),
-        ("reads a file", Sort::Read),
-        ("writes a file", Sort::Write),
-        ("edits a file", Sort::Edit),
-        ("patches files", Sort::Patch),
-        ("searches files", Sort::Grep),
-        ("finds files", Sort::Glob),
-        ("lists a folder", Sort::List),
-        ("fetches a page", Sort::Fetch),
-        ("searches the web", Sort::WebSearch),
-        ("asks a subagent", Sort::Agent),
+        ("a shell command", ToolSort::Shell),
+        ("reads a file", ToolSort::Read),
+        ("writes a file", ToolSort::Write),
+        ("edits a file", ToolSort::Edit),
+        ("patches files", ToolSort::Patch),
+        ("searches files", ToolSort::Grep),
+        ("finds files", ToolSort::Glob),
+        ("lists a folder", ToolSort::List),
+        ("fetches a page", ToolSort::Fetch),
+        ("searches the web", ToolSort::WebSearch),
+        ("asks a subagent", ToolSort::Agent),
     ];
     let rows = sorts.iter().map(|(what, sort)| {
         let cell = |host: &&str| {

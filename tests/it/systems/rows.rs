@@ -1,9 +1,9 @@
 //! Every row of every dialect does what it says, for a host that asks in that system's words
 //! and for a hook that was written for it.
 
-use hookrun::dialects::{Act, Binding, DialectEvent, Results, SYSTEMS, Says};
+use hookrun::dialects::{Act, Binding, DialectEvent, KeyMeaning, Results, SYSTEMS};
 use hookrun::internals::event::{
-    Context, Event, Kind, Merge, OnFailure, Rewrite, Schedule, catalog,
+    Context, Event, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
 use serde_json::{Map, Value, json};
 
@@ -50,21 +50,21 @@ fn refusal(row: &DialectEvent) -> Value {
     let mut result = Map::new();
     let Results::Keys(keys) = row.results else { return json!({ "continue": false }) };
     let has_word = keys.iter().any(|key| {
-        matches!(key.says, Says::Action(words) if words.iter().any(|(_, act)| *act == Act::Refuse))
+        matches!(key.says, KeyMeaning::Action(words) if words.iter().any(|(_, act)| *act == Act::Refuse))
     });
     for key in keys {
         // One place says it.
-        if key.says == Says::Refusal && !has_word {
+        if key.says == KeyMeaning::Refusal && !has_word {
             result.insert(key.name.to_string(), true.into());
         }
         let claims = |field: &str| {
             row.rewrites.iter().any(|one| one.field == field && one.merge == Merge::Claim)
         };
-        let refuses_by_key = keys.iter().any(|key| key.says == Says::Refusal);
-        if matches!(key.says, Says::Field(field) if claims(field) && !refuses_by_key) {
+        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal);
+        if matches!(key.says, KeyMeaning::Field(field) if claims(field) && !refuses_by_key) {
             result.insert(key.name.to_string(), true.into());
         }
-        if let Says::Action(words) = key.says {
+        if let KeyMeaning::Action(words) = key.says {
             let refuses = words.iter().find(|(_, act)| *act == Act::Refuse);
             let claims = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
             result.insert(key.name.to_string(), refuses.or(claims).unwrap().0.into());
@@ -75,7 +75,9 @@ fn refusal(row: &DialectEvent) -> Value {
 
 fn reason_key(row: &DialectEvent) -> Option<&'static str> {
     match row.results {
-        Results::Keys(keys) => keys.iter().find(|key| key.says == Says::Reason).map(|key| key.name),
+        Results::Keys(keys) => {
+            keys.iter().find(|key| key.says == KeyMeaning::Reason).map(|key| key.name)
+        }
         Results::Native => Some("reason"),
         Results::Whole(_) | Results::Form(_) => None,
     }
@@ -167,16 +169,16 @@ fn a_failure_refuses_where_the_row_fails_closed() {
 }
 
 /// A value that differs from the sample, of a kind.
-fn new_value(kind: Kind, rewrite: &Rewrite) -> Value {
+fn new_value(kind: JsonType, rewrite: &Rewrite) -> Value {
     match kind {
-        Kind::String => json!("new"),
-        Kind::Integer | Kind::Number => json!(7),
-        Kind::Boolean => json!(true),
-        Kind::Array => json!([{ "role": "user", "content": "new" }]),
-        Kind::Object if rewrite.field == "message" => {
+        JsonType::String => json!("new"),
+        JsonType::Integer | JsonType::Number => json!(7),
+        JsonType::Boolean => json!(true),
+        JsonType::Array => json!([{ "role": "user", "content": "new" }]),
+        JsonType::Object if rewrite.field == "message" => {
             json!({ "role": "assistant", "content": "new" })
         }
-        Kind::Object | Kind::Any => json!({ "new": 1 }),
+        JsonType::Object | JsonType::Any => json!({ "new": 1 }),
     }
 }
 
@@ -189,7 +191,7 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
     };
     let mut result = Map::new();
     for key in keys {
-        if let Says::Action(words) = key.says {
+        if let KeyMeaning::Action(words) = key.says {
             let fits = |act: Act| match act {
                 Act::Claim(claimed) => claimed == field,
                 Act::Rewrite => field != "handled",
@@ -198,10 +200,10 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
             let word = words.iter().find(|(_, act)| fits(*act)).unwrap().0;
             result.insert(key.name.to_string(), word.into());
         }
-        if key.says == Says::Field(field_of(row, field)) {
+        if key.says == KeyMeaning::Field(field_of(row, field)) {
             result.insert(key.name.to_string(), value.clone());
         }
-        if let Says::Entry { field: entry, .. } = key.says
+        if let KeyMeaning::Entry { field: entry, .. } = key.says
             && entry == field
         {
             result.insert(key.name.to_string(), value[0].clone());
@@ -213,14 +215,14 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
 fn field_of(row: &DialectEvent, field: &str) -> &'static str {
     let Results::Keys(keys) = row.results else { return "" };
     let found = keys.iter().find_map(|key| match key.says {
-        Says::Field(known) => Some(known).filter(|known| *known == field),
-        Says::Refusal
-        | Says::Reason
-        | Says::Entry { .. }
-        | Says::Action(_)
-        | Says::Question(_)
-        | Says::Context
-        | Says::Output => None,
+        KeyMeaning::Field(known) => Some(known).filter(|known| *known == field),
+        KeyMeaning::Refusal
+        | KeyMeaning::Reason
+        | KeyMeaning::Entry { .. }
+        | KeyMeaning::Action(_)
+        | KeyMeaning::Question(_)
+        | KeyMeaning::Context
+        | KeyMeaning::Output => None,
     });
     found.unwrap_or("")
 }

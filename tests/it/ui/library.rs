@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hookrun::internals::config::{Choice, Config, Environment, Scope};
+use hookrun::internals::config::{Choice, Config, ConfigScope, Environment};
 use hookrun::internals::event::{Context, Event};
 use hookrun::internals::exec::Budget;
 use hookrun::internals::run::Run;
 use hookrun::internals::runner::Runner;
 use hookrun::internals::session::{Message, Session};
-use hookrun::internals::ui::{Asker, Kind, Ui};
+use hookrun::internals::ui::{Asker, MessageKind, Ui};
 
 use serde_json::json;
 
@@ -66,7 +66,7 @@ impl Ui for Host {
         Some(text.to_uppercase())
     }
 
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: Kind) {
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
         self.note(asker, &format!("notify {message} {kind:?}"));
     }
 
@@ -96,7 +96,7 @@ fn runner_for(sandbox: &Sandbox, context: &str) -> (Runner, Event) {
     let mut env = Environment::capture();
     env.state_home = Some(sandbox.at("state"));
     let choice = Choice { explicit: vec![sandbox.path().into()], ..Choice::default() };
-    let config = Config::load(&choice, &env, Scope::All);
+    let config = Config::load(&choice, &env, ConfigScope::All);
     let spec = config.catalog.find("tool.pre").unwrap();
     let context = with_tool(context.as_bytes(), &["tool.pre"]);
     let context = Context::from_bytes(context).unwrap();

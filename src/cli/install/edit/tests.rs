@@ -4,16 +4,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::install::hosts::{self, Form, HOSTS};
+use crate::cli::install::hosts::{self, FileKind, HOSTS};
 
-fn settings(name: &str) -> Settings {
+fn settings(name: &str) -> SettingsShape {
     match hosts::find(name).unwrap().form {
-        Form::Settings(settings) => settings,
-        Form::Plugin => panic!("{name} has no settings"),
+        FileKind::Settings(settings) => settings,
+        FileKind::Plugin => panic!("{name} has no settings"),
     }
 }
 
-fn rows(name: &str, names: &[&str]) -> Vec<Row> {
+fn rows(name: &str, names: &[&str]) -> Vec<HostEventRow> {
     let all = hosts::find(name).unwrap().rows().into_iter();
     all.filter(|row| names.contains(&row.name)).collect()
 }
@@ -103,13 +103,13 @@ proptest! {
     ) {
         let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
         for host in HOSTS {
-            let Form::Settings(shape) = host.form else { continue };
+            let FileKind::Settings(shape) = host.form else { continue };
             let command = format!("hookrun run --host {}", host.name);
             let rows = host.rows();
             let added = Document::read(&text, shape).unwrap().with(&rows, &command, &is_own);
             let read = Document::read(&added, shape).unwrap();
             prop_assert!(read.doubt().is_none());
-            let own = |found: &&Found| {
+            let own = |found: &&SettingsEntry| {
                 let row = rows.iter().find(|row| row.name == found.event);
                 let keys = row.map(|row| entry(shape, row, &command)).unwrap_or_default();
                 let wanted = keys.iter().find(|(key, _)| key == shape.command);

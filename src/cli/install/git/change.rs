@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use crate::dialects::git::GitHook;
 
-use super::Place;
+use super::ShimFolder;
 use super::managers::{asks_by_husky, put_aside};
 use super::shim::{self, KEPT_ENDING, Shim};
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 
 /// What is to be done with one hook of git.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct ShimChange {
     pub(super) hook: &'static GitHook,
     pub(super) file: PathBuf,
     kept: PathBuf,
-    pub(super) act: Act,
+    pub(super) act: FileChange,
 }
 
 #[derive(Debug)]
-pub(super) enum Act {
+pub(super) enum FileChange {
     /// Write this shim; a hook that is there is kept first.
     Write { shim: Vec<u8>, keeps: bool },
     /// Nothing: the shim is there as it should be.
@@ -40,7 +40,7 @@ fn paths(folder: &Path, hook: &GitHook) -> (PathBuf, PathBuf) {
     (folder.join(hook.name), folder.join(kept))
 }
 
-pub(super) fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Vec<Change>> {
+pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<ShimChange>> {
     let (hook, (mut file, mut kept)) = (shim.hook, paths(&place.hooks, shim.hook));
     let mut aside = put_aside(&place.hooks, hook)?;
     let is_there_foreign = read(&file)?.is_some_and(|bytes| !shim::is_shim(&bytes));
@@ -57,13 +57,13 @@ pub(super) fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Vec<Change
     let (there, before) = (read(&file)?, read(&kept)?);
     let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
     if is_foreign && before.is_some() && there != before {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("`{}` is a new hook, and an older one is kept next to it", file.display()),
             format!("remove the one that is not wanted: it, or `{}`", kept.display()),
         ));
     }
     if is_foreign && place.is_ours {
-        return Err(Failure::with_help(
+        return Err(CommandFailure::with_help(
             format!("`{}` is in hookrun's own folder and is not hookrun's", file.display()),
             "move it away; it would not be run any more",
         ));
@@ -74,33 +74,33 @@ pub(super) fn plan_write(place: &Place, mut shim: Shim<'_>) -> Result<Vec<Change
     }
     let text = shim.text();
     let act = if there.as_deref() == Some(&text) && is_executable(&file) {
-        Act::Stay
+        FileChange::Stay
     } else {
-        Act::Write { shim: text, keeps: is_foreign }
+        FileChange::Write { shim: text, keeps: is_foreign }
     };
-    changes.push(Change { hook, file, kept, act });
+    changes.push(ShimChange { hook, file, kept, act });
     Ok(changes)
 }
 
-pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<Change>> {
+pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<ShimChange>> {
     let mut changes = removals(hook, put_aside(folder, hook)?);
     let (file, kept) = paths(folder, hook);
     let (there, before) = (read(&file)?, read(&kept)?);
     let act = match (there, before.is_some()) {
-        (Some(bytes), restores) if shim::is_shim(&bytes) => Act::Remove { restores },
-        (Some(_), true) => Act::Leave,
-        (None, true) => Act::Restore,
+        (Some(bytes), restores) if shim::is_shim(&bytes) => FileChange::Remove { restores },
+        (Some(_), true) => FileChange::Leave,
+        (None, true) => FileChange::Restore,
         (Some(_) | None, false) => return Ok(changes),
     };
-    changes.push(Change { hook, file, kept, act });
+    changes.push(ShimChange { hook, file, kept, act });
     Ok(changes)
 }
 
 /// Shims that a manager has put aside go.
-fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<Change> {
+fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<ShimChange> {
     let removal = |(file, _)| {
         let kept = PathBuf::new();
-        Change { hook, file, kept, act: Act::Remove { restores: false } }
+        ShimChange { hook, file, kept, act: FileChange::Remove { restores: false } }
     };
     aside.into_iter().map(removal).collect()
 }
@@ -113,7 +113,9 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
             Ok(file.symlink_metadata().is_ok().then(Vec::new))
         }
         Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
-        Err(error) => Err(Failure::new(format!("cannot read `{}`: {error}", file.display()))),
+        Err(error) => {
+            Err(CommandFailure::new(format!("cannot read `{}`: {error}", file.display())))
+        }
     }
 }
 
@@ -121,18 +123,18 @@ pub(super) fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
 }
 
-pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -> Result<()> {
+pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Write) -> Result<()> {
     for change in changes {
         if !is_dry {
             let done = change.carry_out();
             done.map_err(|error| {
-                Failure::new(format!("cannot change `{}`: {error}", change.file.display()))
+                CommandFailure::new(format!("cannot change `{}`: {error}", change.file.display()))
             })?;
         }
         let file = change.file.display();
         let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));
         match change.act {
-            Act::Write { keeps: true, .. } => {
+            FileChange::Write { keeps: true, .. } => {
                 say(
                     out,
                     is_dry,
@@ -141,11 +143,11 @@ pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -
                     &format!("{file}; the hook that was there is {kept} and runs first"),
                 )?;
             }
-            Act::Write { keeps: false, .. } => {
+            FileChange::Write { keeps: false, .. } => {
                 say(out, is_dry, "wrote", "write", &file.to_string())?
             }
-            Act::Stay => writeln!(out, "{file} is as it should be")?,
-            Act::Remove { restores: true } => {
+            FileChange::Stay => writeln!(out, "{file} is as it should be")?,
+            FileChange::Remove { restores: true } => {
                 say(
                     out,
                     is_dry,
@@ -154,11 +156,11 @@ pub(super) fn carry_out(changes: &[Change], is_dry: bool, out: &mut dyn Write) -
                     &format!("{file}; the hook that was there is back"),
                 )?;
             }
-            Act::Remove { restores: false } => {
+            FileChange::Remove { restores: false } => {
                 say(out, is_dry, "removed", "remove", &file.to_string())?
             }
-            Act::Restore => say(out, is_dry, "put back", "put back", &file.to_string())?,
-            Act::Leave => {
+            FileChange::Restore => say(out, is_dry, "put back", "put back", &file.to_string())?,
+            FileChange::Leave => {
                 writeln!(
                     out,
                     "{name}: left alone; {file} is not hookrun's, and {kept} is kept next to it"
@@ -181,10 +183,10 @@ pub(super) fn say(
     Ok(writeln!(out, "{verb} {what}")?)
 }
 
-impl Change {
+impl ShimChange {
     fn carry_out(&self) -> std::io::Result<()> {
         match &self.act {
-            Act::Write { shim, keeps } => {
+            FileChange::Write { shim, keeps } => {
                 if let Some(folder) = self.file.parent() {
                     fs::create_dir_all(folder)?;
                 }
@@ -196,9 +198,11 @@ impl Change {
                 }
                 fs::rename(&new, &self.file)
             }
-            Act::Remove { restores: true } | Act::Restore => fs::rename(&self.kept, &self.file),
-            Act::Remove { restores: false } => fs::remove_file(&self.file),
-            Act::Stay | Act::Leave => Ok(()),
+            FileChange::Remove { restores: true } | FileChange::Restore => {
+                fs::rename(&self.kept, &self.file)
+            }
+            FileChange::Remove { restores: false } => fs::remove_file(&self.file),
+            FileChange::Stay | FileChange::Leave => Ok(()),
         }
     }
 }

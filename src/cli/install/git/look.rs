@@ -31,7 +31,7 @@ pub(crate) struct Folder {
 pub(crate) struct Standing {
     pub(crate) hook: &'static GitHook,
     pub(crate) file: PathBuf,
-    pub(crate) what: What,
+    pub(crate) what: FoundHookFile,
     /// The hook that was there before, if there is one beside it, and whether git would run it.
     pub(crate) kept: Option<(PathBuf, bool)>,
     /// Shims that a manager of hooks has put aside, and whether it runs them.
@@ -42,7 +42,7 @@ pub(crate) struct Standing {
 
 /// What stands in a hook's place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum FoundHookFile {
     Nothing,
     /// A hook of somebody else.
     Foreign,
@@ -89,7 +89,9 @@ impl Folder {
         if self.path == self.usual || self.is_ours {
             return Ok(false);
         }
-        Ok(standing_in(&self.usual)?.iter().any(|one| matches!(one.what, What::Shim { .. })))
+        Ok(standing_in(&self.usual)?
+            .iter()
+            .any(|one| matches!(one.what, FoundHookFile::Shim { .. })))
     }
 }
 
@@ -98,11 +100,11 @@ fn standing_in(folder: &Path) -> Result<Vec<Standing>> {
     let standing = |hook: &'static GitHook| {
         let file = folder.join(hook.name);
         let what = match read(&file)? {
-            None => What::Nothing,
-            Some(bytes) if !shim::is_shim(&bytes) => What::Foreign,
+            None => FoundHookFile::Nothing,
+            Some(bytes) if !shim::is_shim(&bytes) => FoundHookFile::Foreign,
             Some(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
-                What::Shim {
+                FoundHookFile::Shim {
                     is_executable: is_executable(&file),
                     program: shim::program_in(&text).map(PathBuf::from),
                     names_hooks: [" --hooks ", " --settings "].iter().any(|it| text.contains(it)),

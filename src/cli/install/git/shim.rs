@@ -22,12 +22,12 @@ pub(super) struct Shim<'a> {
     pub(super) options: &'a str,
     /// Whether hookrun is run at all, or only what was there before.
     pub(super) asks: bool,
-    pub(super) before: Before,
+    pub(super) before: FirstHook,
 }
 
 /// The hook that runs first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum FirstHook {
     /// One kept beside the shim, if there is one; run by itself.
     Kept,
     /// As `Kept`, for a shell script that looks at its own name: run by this interpreter so that
@@ -53,19 +53,19 @@ pub(super) fn program_in(text: &str) -> Option<String> {
 
 /// How a hook that is kept must be run. Managers of hooks find out by `$0` which hook they are;
 /// under another name they would do nothing, and say nothing.
-pub(super) fn how_to_run(kept: &[u8]) -> Before {
+pub(super) fn how_to_run(kept: &[u8]) -> FirstHook {
     let text = String::from_utf8_lossy(kept);
     let looks_at_name = text.contains("$0") || text.contains("${0");
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim);
-    let Some(interpreter) = first.filter(|_| looks_at_name) else { return Before::Kept };
+    let Some(interpreter) = first.filter(|_| looks_at_name) else { return FirstHook::Kept };
     let program = interpreter.split_whitespace().rfind(|word| !word.starts_with('-'));
     let name = program.and_then(|program| program.rsplit('/').next()).unwrap_or_default();
     let is_plain =
         interpreter.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/ -_.".contains(&byte));
     if is_plain && ["sh", "bash", "dash", "ksh", "zsh"].contains(&name) {
-        return Before::KeptByName(interpreter.to_string());
+        return FirstHook::KeptByName(interpreter.to_string());
     }
-    Before::Kept
+    FirstHook::Kept
 }
 
 impl Shim<'_> {
@@ -88,8 +88,8 @@ impl Shim<'_> {
 
     fn find_before(&self) -> String {
         match self.before {
-            Before::Kept | Before::KeptByName(_) => format!("before=$0{KEPT_ENDING}\n"),
-            Before::OfRepository => format!(
+            FirstHook::Kept | FirstHook::KeptByName(_) => format!("before=$0{KEPT_ENDING}\n"),
+            FirstHook::OfRepository => format!(
                 "# While a repository is made there is none yet, and it has no hooks.\n\
                  before=$(git rev-parse --git-common-dir 2>/dev/null) || before=/dev/null\n\
                  before=$before/hooks/{}\n\
@@ -126,8 +126,8 @@ impl Shim<'_> {
         let name = self.hook.name;
         let reads = self.hook.lines.is_some();
         let first = match &self.before {
-            Before::Kept | Before::OfRepository => "\"$before\" \"$@\"".to_string(),
-            Before::KeptByName(shell) => {
+            FirstHook::Kept | FirstHook::OfRepository => "\"$before\" \"$@\"".to_string(),
+            FirstHook::KeptByName(shell) => {
                 format!("{shell} -c '. \"$0{KEPT_ENDING}\"' \"$0\" \"$@\"")
             }
         };
@@ -142,8 +142,10 @@ impl Shim<'_> {
         match (self.asks, self.is_gate) {
             (false, _) => {
                 let plain = match &self.before {
-                    Before::Kept | Before::OfRepository => "exec \"$before\" \"$@\"".to_string(),
-                    Before::KeptByName(_) => "exec ".to_string() + &first,
+                    FirstHook::Kept | FirstHook::OfRepository => {
+                        "exec \"$before\" \"$@\"".to_string()
+                    }
+                    FirstHook::KeptByName(_) => "exec ".to_string() + &first,
                 };
                 format!("{test}  {plain}\nfi\nexit 0\n")
             }

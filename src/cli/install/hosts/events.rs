@@ -20,7 +20,7 @@ pub(crate) enum Events {
 
 /// One event of a host.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct HostEventRow {
     /// The host's name for it.
     pub(crate) name: &'static str,
     /// Ours.
@@ -60,19 +60,21 @@ pub(super) const COPILOT: Events = Events::OfDialect { but: &[] };
 
 pub(super) const OPENCODE: Events = Events::OfPlugin(opencode::EVENTS);
 
-impl Row {
-    fn of_plugin(event: &PluginEvent) -> Row {
+impl HostEventRow {
+    fn of_plugin(event: &PluginEvent) -> HostEventRow {
         let refuses = event.can_refuse();
         let (name, event) = (event.name, event.event);
-        Row { name, event, refuses, is_closed: refuses, is_guarded: false, wait: None }
+        HostEventRow { name, event, refuses, is_closed: refuses, is_guarded: false, wait: None }
     }
 }
 
 impl Events {
     /// The events of the host of this name.
-    pub(super) fn rows(self, host: &str) -> Vec<Row> {
+    pub(super) fn rows(self, host: &str) -> Vec<HostEventRow> {
         let but = match self {
-            Events::OfPlugin(events) => return events.iter().map(Row::of_plugin).collect(),
+            Events::OfPlugin(events) => {
+                return events.iter().map(HostEventRow::of_plugin).collect();
+            }
             Events::OfDialect { but } => but,
         };
         let dialect = dialects::find(host).map_or(&[][..], |dialect| dialect.events);
@@ -81,7 +83,7 @@ impl Events {
             let is_closed = row.blocks && row.on_failure == OnFailure::Block;
             let (name, event, wait) = (row.name, row.event, row.wait);
             let is_guarded = is_closed && refuses_by_status(row);
-            Row { name, event, refuses: row.blocks, is_closed, is_guarded, wait }
+            HostEventRow { name, event, refuses: row.blocks, is_closed, is_guarded, wait }
         };
         rows.map(row).collect()
     }

@@ -6,7 +6,7 @@ use crate::cli::install::program::NAME;
 
 /// A value in the settings of a host that keeps it from asking hookrun.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Switch {
+pub(crate) struct HostSwitch {
     /// Where, as keys with dots.
     pub(crate) at: &'static str,
     /// Whether hookrun is not asked with this value.
@@ -16,19 +16,19 @@ pub(crate) struct Switch {
     pub(crate) first_decides: bool,
 }
 
-pub(super) const CLAUDE: &[Switch] = &[decides("disableAllHooks", is_true)];
+pub(super) const CLAUDE: &[HostSwitch] = &[decides("disableAllHooks", is_true)];
 
 /// The second is the older name.
-pub(super) const CODEX: &[Switch] =
+pub(super) const CODEX: &[HostSwitch] =
     &[decides("features.hooks", is_false), decides("features.codex_hooks", is_false)];
 
-pub(super) const GEMINI: &[Switch] = &[
+pub(super) const GEMINI: &[HostSwitch] = &[
     decides("hooksConfig.enabled", is_false),
-    Switch { at: "hooksConfig.disabled", is_off: names_hookrun, first_decides: false },
+    HostSwitch { at: "hooksConfig.disabled", is_off: names_hookrun, first_decides: false },
 ];
 
-const fn decides(at: &'static str, is_off: fn(&Value) -> bool) -> Switch {
-    Switch { at, is_off, first_decides: true }
+const fn decides(at: &'static str, is_off: fn(&Value) -> bool) -> HostSwitch {
+    HostSwitch { at, is_off, first_decides: true }
 }
 
 fn is_true(value: &Value) -> bool {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::dialects::{self, Binding};
 use crate::engine::event::{Action, Context, Event, catalog};
-use crate::lab::audit::record::Record;
+use crate::lab::audit::record::DecisionLine;
 use crate::lab::scenario::Keys;
 use serde_json::{Map, Value};
 
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 
 /// Keys of a context that a case has no use for: its own name, and the event as it came.
 const OURS: &[&str] = &["event", "raw"];
@@ -18,7 +18,7 @@ const OURS: &[&str] = &["event", "raw"];
 const LOCAL: &[&str] = &["cwd", "transcriptpath"];
 
 /// What a case says of an event.
-pub(super) struct Words {
+pub(super) struct CaseWords {
     /// The host; `None` for what was asked natively.
     pub(super) host: Option<&'static str>,
     pub(super) event: String,
@@ -27,10 +27,11 @@ pub(super) struct Words {
     pub(super) has_slip: bool,
 }
 
-impl Words {
-    pub(super) fn of(record: &Record<'_>, context: &str) -> Result<Words> {
-        let bad =
-            |problem: String| Failure::new(format!("the last event cannot be read: {problem}"));
+impl CaseWords {
+    pub(super) fn of(record: &DecisionLine<'_>, context: &str) -> Result<CaseWords> {
+        let bad = |problem: String| {
+            CommandFailure::new(format!("the last event cannot be read: {problem}"))
+        };
         let read = Context::parse(context).map_err(|error| bad(error.to_string()))?;
         let spec = catalog::find(&record.event);
         let binding = binding_of(record, &read);
@@ -69,12 +70,12 @@ impl Words {
         let bindings: Vec<Binding> = binding.into_iter().collect();
         let keys = spec.map(|spec| Keys::of([spec], &bindings));
         let has_slip = keys.is_some_and(|keys| !keys.slips(&kept).is_empty());
-        Ok(Words { host, event, context: kept, has_slip })
+        Ok(CaseWords { host, event, context: kept, has_slip })
     }
 }
 
 /// The row of the host's event that it was, by the name that the host has sent.
-fn binding_of(record: &Record<'_>, context: &Context) -> Option<Binding> {
+fn binding_of(record: &DecisionLine<'_>, context: &Context) -> Option<Binding> {
     let dialect = dialects::find(&record.host)?;
     let raw = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
     let sent = raw.as_ref().and_then(|raw| raw.string(dialect.names_event_by));

@@ -2,10 +2,10 @@
 
 use crate::engine::event::EventSpec;
 
-use super::{Bodies, Sort};
+use super::{Bodies, TemplateSort};
 
 /// Every one of them.
-pub(super) const CHOSEN: &[Sort] = &[ASK, REWRITE, REDACT];
+pub(super) const CHOSEN: &[TemplateSort] = &[ASK, REWRITE, REDACT];
 
 /// Whether hooks may rewrite this field of the event.
 fn rewrites(spec: &EventSpec, field: &str) -> bool {
@@ -13,7 +13,7 @@ fn rewrites(spec: &EventSpec, field: &str) -> bool {
 }
 
 /// A person decides.
-const ASK: Sort = Sort {
+const ASK: TemplateSort = TemplateSort {
     name: "ask",
     suits: |spec| spec.blocks && spec.carries("toolName"),
     directive: "tool=bash",
@@ -56,7 +56,7 @@ expect = { decision = "allow", asked = [] }
 };
 
 /// Another command takes the place of one.
-const REWRITE: Sort = Sort {
+const REWRITE: TemplateSort = TemplateSort {
     name: "rewrite",
     suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
     directive: "rewrite tool=bash",
@@ -92,7 +92,7 @@ expect = { decision = "allow", asked = [] }
 };
 
 /// What the model must not see is taken out of what a tool said.
-const REDACT: Sort = Sort {
+const REDACT: TemplateSort = TemplateSort {
     name: "redact",
     suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
     directive: "rewrite timeout=5s",

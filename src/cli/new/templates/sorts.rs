@@ -3,12 +3,12 @@
 use crate::engine::event::catalog::command;
 use crate::engine::event::{EventSpec, Schedule};
 
-use super::{Bodies, Sort, looked_at};
+use super::{Bodies, TemplateSort, looked_at};
 
 type Fits = fn(&EventSpec) -> bool;
 
 /// Every sort with the events whose new hook is of it: the first that an event fits.
-pub(super) const SORTS: &[(Fits, Sort)] = &[
+pub(super) const SORTS: &[(Fits, TemplateSort)] = &[
     (|spec| command::name_of(&spec.name).is_some(), COMMAND),
     (|spec| spec.blocks && spec.carries("toolName"), SHELL),
     (|spec| spec.blocks && spec.carries("changes"), PATHS),
@@ -26,7 +26,7 @@ fn has_written(spec: &EventSpec) -> bool {
 }
 
 /// A command of the user: its output is the answer.
-const COMMAND: Sort = Sort {
+const COMMAND: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "description=\"say what it does\"",
@@ -69,7 +69,7 @@ expect = { decision = "allow", output = "^You said: all of it$" }
 };
 
 /// A tool that is about to run.
-const SHELL: Sort = Sort {
+const SHELL: TemplateSort = TemplateSort {
     name: "guard",
     suits: |spec| spec.blocks && spec.carries("toolName"),
     directive: "tool=bash",
@@ -122,7 +122,7 @@ expect = { decision = "allow", asked = [] }
 };
 
 /// A commit or a push, with the paths that it changes.
-const PATHS: Sort = Sort {
+const PATHS: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "timeout=10s",
@@ -181,7 +181,7 @@ expect = { decision = "allow" }
 };
 
 /// A prompt, which has a variable of its own.
-const PROMPT: Sort = Sort {
+const PROMPT: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "timeout=5s",
@@ -227,7 +227,7 @@ expect = { decision = "allow" }
 };
 
 /// An agent that wants to stop: it has to go on until the tests pass.
-const STOP: Sort = Sort {
+const STOP: TemplateSort = TemplateSort {
     name: "test-gate",
     suits: |spec| spec.blocks && (spec.conduct.most_refusals.is_some() || spec.carries("changes")),
     directive: "timeout=2m",
@@ -281,7 +281,7 @@ expect = { decision = "allow" }
 };
 
 /// Something with a text in it that says what it is about.
-const VALUE: Sort = Sort {
+const VALUE: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "timeout=5s",
@@ -328,7 +328,7 @@ expect = { decision = "allow" }
 };
 
 /// A gate whose events say nothing that could be looked at.
-const FREEZE: Sort = Sort {
+const FREEZE: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "timeout=5s",
@@ -370,7 +370,7 @@ expect = { decision = "allow" }
 };
 
 /// An event that is told of when nobody waits any more.
-const WATCH: Sort = Sort {
+const WATCH: TemplateSort = TemplateSort {
     name: "",
     suits: |_| false,
     directive: "timeout=30s",
@@ -402,7 +402,7 @@ expect = { decision = "allow", files = { "seen.log" = '@EVENT@' } }
 };
 
 /// A tool that has run: what it wrote is looked at.
-const FINDINGS: Sort = Sort {
+const FINDINGS: TemplateSort = TemplateSort {
     name: "findings",
     suits: has_written,
     directive: "tool='write|edit'",
@@ -460,7 +460,7 @@ expect = { decision = "allow", asked = [] }
 };
 
 /// An event that has happened, or cannot be refused.
-const TELL: Sort = Sort {
+const TELL: TemplateSort = TemplateSort {
     name: "context",
     suits: |spec| spec.conduct.text_teaches,
     directive: "timeout=5s",

@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
-use crate::config::{Choice, Config, Environment, Scope};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling;
 
 use super::stage;
 use crate::cli::args::SourceArgs;
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 
 /// A file of cases that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct CaseFile {
     pub(super) path: PathBuf,
     /// It lies in a folder that may hold other things than cases: one without any is passed over.
     pub(super) is_guess: bool,
@@ -36,7 +36,7 @@ pub(super) fn find(
     paths: &[PathBuf],
     source: &SourceArgs,
     env: &Environment,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<CaseFile>> {
     let mut found = Vec::new();
     if !paths.is_empty() {
         for path in paths {
@@ -50,7 +50,7 @@ pub(super) fn find(
         found.extend(of_folder(&project, false)?);
     }
     let mut seen = Vec::new();
-    found.retain(|one: &Found| {
+    found.retain(|one: &CaseFile| {
         let is_new = !seen.contains(&one.path);
         seen.push(one.path.clone());
         is_new
@@ -60,38 +60,38 @@ pub(super) fn find(
         let help = format!(
             "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; `hookrun man hookrun-suite` describes them. One event is decided by `hookrun test EVENT`"
         );
-        return Err(Failure::with_help("there are no files of cases", help));
+        return Err(CommandFailure::with_help("there are no files of cases", help));
     }
     Ok(found)
 }
 
 /// A file that has cases and is none of theirs, for a message.
-fn near(misplaced: &Found) -> String {
+fn near(misplaced: &CaseFile) -> String {
     format!("`{}` {}; ", misplaced.path.display(), misplaced.misplaced.unwrap_or_default())
 }
 
 /// The folder of the project's hooks.
 fn project(env: &Environment) -> Option<PathBuf> {
-    let config = Config::load(&Choice::default(), env, Scope::Events(&[]));
+    let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let is_project = |layer: &crate::config::Layer| layer.kind == LayerKind::Project;
     config.layers.into_iter().find(is_project).map(|layer| layer.folder)
 }
 
 /// What somebody named: a file of cases, or a folder that has some.
-fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
+fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
     let shown = named.display();
     let meta = path.metadata().map_err(|error| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("cannot look at `{shown}`: {error}"),
             "name a file of cases, or a folder with some",
         )
     })?;
     if meta.is_file() {
-        return Ok(vec![Found { path: path.to_path_buf(), is_guess: false, misplaced: None }]);
+        return Ok(vec![CaseFile { path: path.to_path_buf(), is_guess: false, misplaced: None }]);
     }
     if !meta.is_dir() {
         let help = "name a file of cases, or a folder with some";
-        return Err(Failure::with_help(format!("`{shown}` is not a file"), help));
+        return Err(CommandFailure::with_help(format!("`{shown}` is not a file"), help));
     }
     let mut found = of_folder(path, true)?;
     if path.file_name() == Some(OsStr::new(SUITES)) {
@@ -100,13 +100,16 @@ fn below(path: &Path, named: &Path) -> Result<Vec<Found>> {
     if found.iter().all(|one| one.misplaced.is_some()) {
         let near = found.first().map(near).unwrap_or_default();
         let help = format!("{near}cases are files `{SUITES}/*.toml` in a folder of hooks");
-        return Err(Failure::with_help(format!("there are no files of cases in `{shown}`"), help));
+        return Err(CommandFailure::with_help(
+            format!("there are no files of cases in `{shown}`"),
+            help,
+        ));
     }
     Ok(found)
 }
 
 /// The files of cases that belong to the hooks in `folder`.
-fn of_folder(folder: &Path, is_named: bool) -> Result<Vec<Found>> {
+fn of_folder(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
     let is_drop_ins = folder.file_name() == Some(OsStr::new(DROP_INS));
     let has_manifest = folder.join(MANIFEST).exists();
     let mut found = Vec::new();
@@ -121,12 +124,12 @@ fn of_folder(folder: &Path, is_named: bool) -> Result<Vec<Found>> {
 
 /// The files of TOML in `folder`, in the byte order of their names; none if there is no such
 /// folder.
-fn files(folder: &Path, is_guess: bool) -> Result<Vec<Found>> {
+fn files(folder: &Path, is_guess: bool) -> Result<Vec<CaseFile>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
     let failed = |error: std::io::Error| {
-        Failure::with_help(
+        CommandFailure::with_help(
             format!("cannot read the folder `{}`: {error}", folder.display()),
             "check its permissions",
         )
@@ -140,13 +143,13 @@ fn files(folder: &Path, is_guess: bool) -> Result<Vec<Found>> {
         }
     }
     paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-    let played = paths.into_iter().map(|path| Found { path, is_guess, misplaced: None });
+    let played = paths.into_iter().map(|path| CaseFile { path, is_guess, misplaced: None });
     Ok(played.chain(misplaced(folder)).collect())
 }
 
 /// Files with cases that are not played, as they lie or are called otherwise: whoever wrote them
 /// believes that they are.
-fn misplaced(folder: &Path) -> Vec<Found> {
+fn misplaced(folder: &Path) -> Vec<CaseFile> {
     let mut left = MOST_LOOKED_AT;
     let mut found = Vec::new();
     look_for_misplaced(folder, 0, &mut left, &mut found);
@@ -154,7 +157,7 @@ fn misplaced(folder: &Path) -> Vec<Found> {
     found
 }
 
-fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<Found>) {
+fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<CaseFile>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let Ok(kind) = entry.file_type() else { continue };
@@ -175,7 +178,7 @@ fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut
         let text = if kind.is_file() { stage::read(&path).ok() } else { None };
         let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         if text.is_some_and(|text| text.contains("[[case]]")) {
-            found.push(Found { path, is_guess: true, misplaced: Some(why) });
+            found.push(CaseFile { path, is_guess: true, misplaced: Some(why) });
         }
     }
 }

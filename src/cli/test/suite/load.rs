@@ -5,20 +5,20 @@ mod sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Choice, Config, Environment, Position, Problem, Scope, Severity};
+use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::dialects::{self, folders};
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
 use crate::lab::report::problems::Check;
-use crate::lab::scenario::{self, Case, Never, Placed, Step, Suite};
+use crate::lab::scenario::{self, Case, CaseStep, Never, Placed, Suite};
 
-use super::found::{self, Found};
+use super::found::{self, CaseFile};
 use super::stage;
 
 use crate::cli::args::SourceArgs;
-use crate::cli::asked::Asked;
-use crate::cli::exit::Failure;
+use crate::cli::asked::EventRequest;
+use crate::cli::exit::CommandFailure;
 
 /// Hooks under test, as one host has them.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Bench {
 
 /// A case that can be run.
 #[derive(Debug, Clone)]
-pub(super) struct Trial {
+pub(super) struct CaseTrial {
     pub(super) file: PathBuf,
     /// The folder that its file is in, without links.
     pub(super) folder: PathBuf,
@@ -52,7 +52,7 @@ pub(super) struct Asks {
 /// Everything that was read.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
-    pub(super) trials: Vec<Trial>,
+    pub(super) trials: Vec<CaseTrial>,
     /// The hooks that they test.
     pub(super) benches: Vec<Arc<Bench>>,
     /// What files say that hooks never do.
@@ -64,8 +64,8 @@ pub(super) struct Loaded {
 }
 
 /// Reads `files` and the hooks that they test.
-pub(super) fn load(files: &[Found], source: &SourceArgs, env: &Environment) -> Loaded {
-    let mut loader = Loader { source, env, loaded: Loaded::default() };
+pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
+    let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
     for file in files {
         if let Some(why) = file.misplaced {
             loader.loaded.passed_over.push((file.path.clone(), why));
@@ -114,13 +114,13 @@ fn problem(file: &Path, at: Option<Position>, cause: String, cure: Option<String
     Problem { severity, file, at, cause, cure, events: Vec::new() }
 }
 
-struct Loader<'l> {
+struct SuiteLoader<'l> {
     source: &'l SourceArgs,
     env: &'l Environment,
     loaded: Loaded,
 }
 
-impl Loader<'_> {
+impl SuiteLoader<'_> {
     fn problem(&mut self, problem: Problem) {
         let checks = &mut self.loaded.checks;
         match checks.iter_mut().find(|check| check.file == problem.file) {
@@ -133,7 +133,7 @@ impl Loader<'_> {
         }
     }
 
-    fn fault(&mut self, file: &Path, at: Position, failure: Failure) {
+    fn fault(&mut self, file: &Path, at: Position, failure: CommandFailure) {
         self.problem(problem(file, Some(at), failure.message, failure.help));
     }
 
@@ -149,7 +149,7 @@ impl Loader<'_> {
             self.check_sources(file, &case);
             if let Some(asks) = asks {
                 let (file, folder) = (file.to_path_buf(), folder.clone());
-                self.loaded.trials.push(Trial { file, folder, case, asks });
+                self.loaded.trials.push(CaseTrial { file, folder, case, asks });
             }
         }
     }
@@ -190,7 +190,7 @@ impl Loader<'_> {
         let dialect = dialects::find(host);
         let of_host = dialect.and_then(|dialect| folders::of(dialect.name));
         let asked = Choice { host: of_host, ..choice.clone() };
-        let config = Config::load(&asked, self.env, Scope::All).for_host(dialect);
+        let config = Config::load(&asked, self.env, ConfigScope::All).for_host(dialect);
         for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
             self.problem(problem.clone());
         }
@@ -201,7 +201,7 @@ impl Loader<'_> {
     }
 
     /// What a step asks; `None`, and a problem, where it cannot.
-    fn asks(&mut self, file: &Path, step: &Step, choice: &Choice) -> Option<Asks> {
+    fn asks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<Asks> {
         let bench = self.bench(choice, &step.host.value);
         let config = &bench.config;
         if config.has_errors() {
@@ -216,7 +216,7 @@ impl Loader<'_> {
             self.problem(problem(file, None, cause, Some(cure)));
             return None;
         }
-        let asked = Asked::new(&step.event.value, &step.host.value);
+        let asked = EventRequest::new(&step.event.value, &step.host.value);
         if let Err(failure) = asked.check(config) {
             self.fault(file, step.event.at, failure);
             return None;
@@ -245,7 +245,7 @@ impl Loader<'_> {
 }
 
 /// The hooks that a step names, each with its place.
-fn named(step: &Step) -> Vec<(&str, Position)> {
+fn named(step: &CaseStep) -> Vec<(&str, Position)> {
     let mut names: Vec<(&str, Position)> =
         step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
     let expect = &step.expect;
@@ -259,7 +259,7 @@ fn named(step: &Step) -> Vec<(&str, Position)> {
 }
 
 /// What to say of a name that no hook of the event has.
-fn unknown_hook(name: &str, bound: &[&Hook], event: &str) -> Option<Failure> {
+fn unknown_hook(name: &str, bound: &[&Hook], event: &str) -> Option<CommandFailure> {
     if bound.iter().any(|hook| hook.name == name) {
         return None;
     }
@@ -269,5 +269,5 @@ fn unknown_hook(name: &str, bound: &[&Hook], event: &str) -> Option<Failure> {
         None if known.is_empty() => format!("no hook is bound to `{event}`"),
         None => format!("bound to `{event}`: {}", known.join(", ")),
     };
-    Some(Failure::with_help(format!("no hook `{name}` for `{event}`"), help))
+    Some(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help))
 }

@@ -2,17 +2,17 @@
 
 use crate::config::line_of_directive;
 use crate::lab::report::suite::{Covered, Excuse, Gap};
-use crate::lab::scenario::coverage::{self, Part, Witness};
-use crate::lab::scenario::{Decided, Played};
+use crate::lab::scenario::coverage::{self, CoveragePart, Witness};
+use crate::lab::scenario::{Played, StepResult};
 
-use super::load::{Loaded, Trial};
+use super::load::{CaseTrial, Loaded};
 use crate::cli::args::TestArgs;
 
 /// The coverage of the hooks under test, if it is asked for: of those that `--hook` and `--event`
 /// name, or of all.
 pub(super) fn measure(
     loaded: &Loaded,
-    trials: &[&Trial],
+    trials: &[&CaseTrial],
     played: &[Played],
     args: &TestArgs,
 ) -> Option<Covered> {
@@ -22,7 +22,7 @@ pub(super) fn measure(
     let mut witnesses = Vec::new();
     for (trial, played) in trials.iter().zip(played) {
         for (step, decided) in trial.case.steps.iter().zip(&played.steps) {
-            if let Decided::Run { run, .. } = decided {
+            if let StepResult::Run { run, .. } = decided {
                 let looks_at_files = !step.expect.files.is_empty();
                 witnesses.push(Witness { run, looks_at_files });
             }
@@ -32,7 +32,7 @@ pub(super) fn measure(
     let never: Vec<_> = loaded.never.iter().map(|(_, never)| never).collect();
     let mut coverage = coverage::measure(&configs, &witnesses, &never);
     coverage.parts.retain(|part| is_chosen(&part.who.event, &part.who.hook, part.is_event, args));
-    let gap = |(part, point): (&Part, &coverage::Point)| Gap {
+    let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
         who: part.who.clone(),
         line: line(part, &point.name),
         point: point.clone(),
@@ -60,7 +60,7 @@ fn is_called(name: &str, event: &str) -> bool {
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
-fn line(part: &Part, point: &str) -> usize {
+fn line(part: &CoveragePart, point: &str) -> usize {
     let setting = point.strip_prefix("match.").unwrap_or(point);
     let of_directive = || line_of_directive(&part.who.file, setting);
     part.who.line.or_else(of_directive).unwrap_or(1)

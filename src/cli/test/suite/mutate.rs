@@ -8,19 +8,19 @@ use crate::engine::run::{Fate, Trace};
 use crate::lab::report::suite::Mutated;
 use crate::lab::scenario::coverage::{Who, can_run};
 use crate::lab::scenario::mutation::{MutantRow, Tried, mutants};
-use crate::lab::scenario::{Decided, End, Played};
+use crate::lab::scenario::{End, Played, StepResult};
 
-use super::load::{Asks, Trial};
+use super::load::{Asks, CaseTrial};
 use super::measure::is_chosen;
 use super::play::Company;
-use super::progress::Progress;
+use super::progress::SuiteProgress;
 use crate::cli::args::TestArgs;
 
 /// Tries every mutant, if that is asked for, with the cases that asked its hook in `played`. `None`
 /// also if hookrun was interrupted meanwhile: nothing is known then.
 pub(super) fn mutate(
     company: &Company<'_>,
-    trials: &[&Trial],
+    trials: &[&CaseTrial],
     played: &[Played],
     args: &TestArgs,
 ) -> Option<Mutated> {
@@ -31,12 +31,12 @@ pub(super) fn mutate(
     let victims = victims(trials, args);
     // One case that notices is enough.
     let company = Company { fail_fast: true, ..*company };
-    let progress = Progress::of(victims.values().map(Vec::len).sum());
+    let progress = SuiteProgress::of(victims.values().map(Vec::len).sum());
     let mut mutated = Mutated::default();
     for (who, rows) in &victims {
         for row in rows {
             let asking = asking(who, row, played);
-            let changed: Vec<Trial> =
+            let changed: Vec<CaseTrial> =
                 asking.iter().map(|place| changed(trials[*place], who, row)).collect();
             let round = company.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
             if company.abort.times_raised() > 0 {
@@ -58,7 +58,7 @@ pub(super) fn mutate(
 }
 
 /// The hooks that are looked at, by their events and names, each with its mutants.
-fn victims(trials: &[&Trial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static MutantRow>> {
+fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static MutantRow>> {
     let mut victims = BTreeMap::new();
     for asks in trials.iter().flat_map(|trial| &trial.asks) {
         let config = &asks.bench.config;
@@ -88,8 +88,8 @@ fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
 }
 
 /// The runs of a hook in one step.
-fn traces<'d>(decided: &'d Decided, who: &Who) -> Vec<&'d Trace> {
-    let Decided::Run { run, .. } = decided else { return Vec::new() };
+fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
+    let StepResult::Run { run, .. } = decided else { return Vec::new() };
     let of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
     let trace = |hook: &'d crate::engine::run::HookRun| match &hook.fate {
         Fate::Ran(trace) => Some(trace.as_ref()),
@@ -101,12 +101,12 @@ fn traces<'d>(decided: &'d Decided, who: &Who) -> Vec<&'d Trace> {
 }
 
 /// A case with a mutant in the place of one of its hooks.
-fn changed(trial: &Trial, who: &Who, row: &'static MutantRow) -> Trial {
+fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {
     let replace = |hook: &Hook| {
         if Who::of(hook) == *who { row.in_place_of(hook) } else { hook.clone() }
     };
     let change = |asks: &Asks| Asks { registry: asks.registry.map(replace), ..asks.clone() };
-    Trial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
+    CaseTrial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
 }
 
 /// Why a case says nothing of a mutant: what comes before the first hook is asked has nothing to

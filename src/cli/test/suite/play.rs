@@ -9,11 +9,13 @@ use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::Runner;
-use crate::lab::scenario::{Decided, End, Folders, Input, Played, Seen, Step, misses};
+use crate::lab::scenario::{
+    CaseFolders, CaseStep, End, Played, StepInput, StepOutcome, StepResult, misses,
+};
 
-use super::load::{Asks, Trial};
+use super::load::{Asks, CaseTrial};
 use super::stage::{self, Rooms, Stage, Theatre};
-use crate::cli::asked::Asked;
+use crate::cli::asked::EventRequest;
 use crate::cli::exit::Result;
 
 /// How cases are played.
@@ -40,7 +42,7 @@ impl Company<'_> {
     /// theirs, and the same whichever ends first.
     pub(super) fn play_all(
         &self,
-        trials: &[&Trial],
+        trials: &[&CaseTrial],
         told: &mut (dyn FnMut(&Played) + Send),
     ) -> Vec<Played> {
         let next = AtomicUsize::new(0);
@@ -71,7 +73,7 @@ impl Company<'_> {
     /// What each thread does: take the next case until there is none.
     fn work(
         &self,
-        trials: &[&Trial],
+        trials: &[&CaseTrial],
         next: &AtomicUsize,
         first_bad: &AtomicUsize,
         board: &Mutex<Board<'_>>,
@@ -94,7 +96,12 @@ impl Company<'_> {
     }
 
     /// Plays one case, in the rooms of an earlier one if there are some to spare.
-    pub(super) fn play(&self, trial: &Trial, number: usize, spare: &mut Option<Rooms>) -> Played {
+    pub(super) fn play(
+        &self,
+        trial: &CaseTrial,
+        number: usize,
+        spare: &mut Option<Rooms>,
+    ) -> Played {
         let started = Instant::now();
         let mut played = match &trial.case.skip {
             Some(why) => return ended_early(trial, End::Skipped(why.clone())),
@@ -118,7 +125,7 @@ impl Company<'_> {
         played
     }
 
-    fn play_on(&self, stage: &Stage, trial: &Trial) -> Played {
+    fn play_on(&self, stage: &Stage, trial: &CaseTrial) -> Played {
         let mut played = ended_early(trial, End::Expected);
         if let Err(why) = stage.prepare(&trial.case.files, &trial.case.setup, self.abort) {
             return Played { end: End::CouldNot(why), ..played };
@@ -140,7 +147,7 @@ impl Company<'_> {
                 return Played { end: End::CouldNot(why), ..played };
             }
             let look = |path: &str| stage.look(path);
-            let seen = Seen { decided: &decided, folders: &stage.folders, look: &look };
+            let seen = StepOutcome { decided: &decided, folders: &stage.folders, look: &look };
             let found = misses(&step.expect, seen);
             missed.extend(found.into_iter().map(|mut miss| {
                 miss.step = step.number;
@@ -158,18 +165,18 @@ impl Company<'_> {
     fn decide(
         &self,
         stage: &Stage,
-        step: &Step,
+        step: &CaseStep,
         asks: &Asks,
-    ) -> std::result::Result<Decided, String> {
+    ) -> std::result::Result<StepResult, String> {
         stage.prepare(&step.files, &step.setup, self.abort)?;
         let config = &asks.bench.config;
-        let asked = Asked::new(&step.event.value, &step.host.value);
+        let asked = EventRequest::new(&step.event.value, &step.host.value);
         let bytes = match bytes(&step.input, &stage.folders) {
             Ok(bytes) => bytes.unwrap_or_else(|| asked.least(config).into_bytes()),
             Err(error) => return Err(format!("cannot read its context: {error}")),
         };
         let told: Result<_> = Context::from_bytes(bytes)
-            .map_err(|error| crate::cli::exit::Failure::new(error.to_string()))
+            .map_err(|error| crate::cli::exit::CommandFailure::new(error.to_string()))
             .and_then(|context| asked.event(config, context));
         let (event, host) = match told {
             Ok(told) => told,
@@ -178,7 +185,7 @@ impl Company<'_> {
                 let reply = asked.refuse(&reason);
                 let (event, host) = (step.event.value.clone(), step.host.value.clone());
                 let outcome = Box::new(Outcome::own_failure(reason));
-                return Ok(Decided::Refused { event, host, outcome, reply });
+                return Ok(StepResult::Refused { event, host, outcome, reply });
             }
         };
         let project = stage.folders.work.clone();
@@ -186,18 +193,18 @@ impl Company<'_> {
         let budget = asked.budget().map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&event, budget);
         let reply = host.reply(&run.outcome);
-        Ok(Decided::Run { run: Box::new(run), reply })
+        Ok(StepResult::Run { run: Box::new(run), reply })
     }
 }
 
 /// What the case says is sent.
-fn bytes(input: &Input, folders: &Folders) -> io::Result<Option<Vec<u8>>> {
+fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>> {
     let bytes = match input {
-        Input::Nothing => return Ok(None),
-        Input::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
-        Input::Json(text) => folders.fill(&text.value).into_bytes(),
-        Input::Text(text) => folders.fill(text).into_bytes(),
-        Input::File(path) => {
+        StepInput::Nothing => return Ok(None),
+        StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
+        StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
+        StepInput::Text(text) => folders.fill(text).into_bytes(),
+        StepInput::File(path) => {
             let bytes = stage::read(&folders.suite.join(&path.value))?;
             match String::from_utf8(bytes) {
                 Ok(text) => folders.fill(&text).into_bytes(),
@@ -209,7 +216,7 @@ fn bytes(input: &Input, folders: &Folders) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// A case of which nothing more is known than how it ended.
-fn ended_early(trial: &Trial, end: End) -> Played {
+fn ended_early(trial: &CaseTrial, end: End) -> Played {
     Played {
         file: trial.file.clone(),
         name: trial.case.name.clone(),

@@ -8,23 +8,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How far a suite is.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct SuiteProgress {
     bar: Option<ProgressBar>,
     bad: usize,
 }
 
-impl Progress {
+impl SuiteProgress {
     /// Of so many cases; nothing is shown where nobody looks.
-    pub(super) fn of(cases: usize) -> Progress {
+    pub(super) fn of(cases: usize) -> SuiteProgress {
         if !std::io::stderr().is_terminal() {
-            return Progress { bar: None, bad: 0 };
+            return SuiteProgress { bar: None, bad: 0 };
         }
         let target = ProgressDrawTarget::stderr();
         let bar = ProgressBar::with_draw_target(Some(cases as u64), target);
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
-        Progress { bar: Some(bar), bad: 0 }
+        SuiteProgress { bar: Some(bar), bad: 0 }
     }
 
     /// One more has ended.

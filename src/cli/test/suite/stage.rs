@@ -11,13 +11,13 @@ use std::time::Duration;
 use crate::config::Environment;
 use crate::engine::exec::{Abort, child};
 use crate::engine::run::{Exit, signal_name};
-use crate::lab::scenario::{Content, Folders, Laid, Placed};
+use crate::lab::scenario::{CaseFolders, Content, Laid, Placed};
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
-use super::load::Trial;
+use super::load::CaseTrial;
 use super::stillness::Stillness;
-use crate::cli::exit::{Failure, Result};
+use crate::cli::exit::{CommandFailure, Result};
 
 /// How long the lines of one `setup` may take.
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
@@ -54,7 +54,7 @@ pub(super) struct Rooms {
 #[derive(Debug)]
 pub(super) struct Stage {
     rooms: Rooms,
-    pub(super) folders: Folders,
+    pub(super) folders: CaseFolders,
     pub(super) env: Environment,
     /// The variables of hooks and of `setup`.
     variables: Vec<(OsString, OsString)>,
@@ -65,7 +65,7 @@ pub(super) struct Stage {
 impl Theatre {
     pub(super) fn build(env: &Environment) -> Result<Theatre> {
         let failed = |error: io::Error| {
-            Failure::with_help(
+            CommandFailure::with_help(
                 format!("cannot make a folder in `{}`: {error}", env.temporary.display()),
                 "set TMPDIR to a folder that may be written",
             )
@@ -88,7 +88,7 @@ impl Theatre {
     pub(super) fn stage(
         &self,
         number: usize,
-        trial: &Trial,
+        trial: &CaseTrial,
         spare: Option<Rooms>,
     ) -> io::Result<Stage> {
         let rooms = match spare {
@@ -96,7 +96,7 @@ impl Theatre {
             None => Rooms::make(self.root.join(number.to_string()))?,
         };
         let (work, home) = (rooms.work.clone(), rooms.home.clone());
-        let folders = Folders { work, home, suite: trial.folder.clone() };
+        let folders = CaseFolders { work, home, suite: trial.folder.clone() };
         let search = format!("{}:{SEARCH}", self.root.join("bin").display());
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), search.into()),

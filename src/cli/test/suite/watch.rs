@@ -17,13 +17,13 @@ use crate::engine::exec::{Abort, command};
 use crate::engine::hook::Hook;
 use crate::engine::runner::Runner;
 use crate::lab::report::{Paths, plain};
-use crate::lab::scenario::{Content, End, Input, Played};
+use crate::lab::scenario::{Content, End, Played, StepInput};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::load::{self, Bench, Loaded, Trial};
+use super::load::{self, Bench, CaseTrial, Loaded};
 use super::{chosen, found, round};
 use crate::cli::args::TestArgs;
-use crate::cli::exit::{Exit, Failure, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 
 /// How long until files are looked at again.
@@ -56,7 +56,7 @@ impl Owed {
         }
     }
 
-    fn has(&self, trial: &Trial, loaded: &Loaded) -> bool {
+    fn has(&self, trial: &CaseTrial, loaded: &Loaded) -> bool {
         let Some(changed) = &self.changed else { return true };
         self.cases.contains(&(trial.file.clone(), trial.case.name.clone()))
             || changed.iter().any(|path| touches(path, trial, loaded))
@@ -102,13 +102,13 @@ pub(super) fn watch(
         out.flush()?;
         streams::remark(&format!("watching {} files\n", seen.len()));
         let Some(news) = wait_for_change(&seen, &loaded, &files, abort) else {
-            return Ok(abort.signal().map_or(Exit::Yes, Exit::Signal));
+            return Ok(abort.signal().map_or(ExitStatus::Yes, ExitStatus::Signal));
         };
         tell(&news, env);
         owed.add(news);
         match found::find(paths, &args.source, env) {
             Ok(found) => {
-                let is_new = |file: &&found::Found| !files.contains(file);
+                let is_new = |file: &&found::CaseFile| !files.contains(file);
                 owed.add(found.iter().filter(is_new).map(|file| file.path.clone()));
                 files = found;
             }
@@ -117,7 +117,7 @@ pub(super) fn watch(
     }
 }
 
-fn say(failure: &Failure) {
+fn say(failure: &CommandFailure) {
     streams::remark(&format!("error: {}\n", failure.line()));
 }
 
@@ -133,7 +133,7 @@ fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
 fn wait_for_change(
     seen: &Snapshot,
     loaded: &Loaded,
-    files: &[found::Found],
+    files: &[found::CaseFile],
     abort: &Abort,
 ) -> Option<BTreeSet<PathBuf>> {
     loop {
@@ -214,7 +214,7 @@ fn program_files(hook: &Hook) -> Vec<PathBuf> {
 }
 
 /// The files that a case copies or sends.
-fn sources(trial: &Trial) -> Vec<PathBuf> {
+fn sources(trial: &CaseTrial) -> Vec<PathBuf> {
     let folder = trial.file.parent().unwrap_or(&trial.file);
     let steps = &trial.case.steps;
     let laid = trial.case.files.iter().chain(steps.iter().flat_map(|step| &step.files));
@@ -223,15 +223,17 @@ fn sources(trial: &Trial) -> Vec<PathBuf> {
         Content::Text(_) => None,
     });
     let inputs = steps.iter().filter_map(|step| match &step.input {
-        Input::File(path) => Some(&path.value),
-        Input::Nothing | Input::Context(_) | Input::Json(_) | Input::Text(_) => None,
+        StepInput::File(path) => Some(&path.value),
+        StepInput::Nothing | StepInput::Context(_) | StepInput::Json(_) | StepInput::Text(_) => {
+            None
+        }
     });
     copies.chain(inputs).map(|path| folder.join(path)).collect()
 }
 
 /// Whether what comes of a case may be another after `path` has changed. A file of hooks that is
 /// none of a single hook may matter to all that are beside it.
-fn touches(path: &Path, trial: &Trial, loaded: &Loaded) -> bool {
+fn touches(path: &Path, trial: &CaseTrial, loaded: &Loaded) -> bool {
     if trial.file == path || sources(trial).iter().any(|source| source == path) {
         return true;
     }

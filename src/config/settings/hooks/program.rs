@@ -1,10 +1,10 @@
 //! What is run for a hook in a host's settings, and by what it is started.
 
-use super::Found;
-use crate::config::draft::Draft;
+use super::SettingsHook;
+use crate::config::draft::HookDraft;
 use crate::config::problem::Fault;
-use crate::config::settings::Reader;
-use crate::dialects::settings::hosts::Key;
+use crate::config::settings::SettingsReader;
+use crate::dialects::settings::hosts::HostHookKey;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
@@ -17,10 +17,14 @@ const ASYNC: &str = "input=$(cat)
     printf '%s\\n' \"$input\" | \"$@\"
 } >/dev/null 2>&1 &";
 
-impl Reader<'_> {
-    pub(super) fn handler_of(&mut self, found: &Found<'_>, draft: &mut Draft) -> Option<Handler> {
+impl SettingsReader<'_> {
+    pub(super) fn handler_of(
+        &mut self,
+        found: &SettingsHook<'_>,
+        draft: &mut HookDraft,
+    ) -> Option<Handler> {
         let file = found.file;
-        let kind = match found.get(Key::Kind) {
+        let kind = match found.get(HostHookKey::Kind) {
             Some(pair) => self.text_of(pair)?,
             None => file.kinds.first().map_or_else(String::new, ToString::to_string),
         };
@@ -38,7 +42,7 @@ impl Reader<'_> {
             return Some(Handler::Elsewhere { problem, cure });
         }
         let words = self.words_of(found)?;
-        if found.flag(Key::Async) {
+        if found.flag(HostHookKey::Async) {
             let cause = "it is started and not waited for: what it says changes nothing";
             self.note(Fault::new(cause, "drop `async` where it is to decide"), found.at);
             draft.background = Background::Detach;
@@ -53,10 +57,10 @@ impl Reader<'_> {
     }
 
     /// The program and its arguments.
-    fn words_of(&mut self, found: &Found<'_>) -> Option<Vec<String>> {
-        let program = found.get(Key::Program);
-        let Some(pair) = program.or_else(|| found.get(Key::Command)) else {
-            let own = found.file.hook.iter().find(|row| row.says == Key::Command);
+    fn words_of(&mut self, found: &SettingsHook<'_>) -> Option<Vec<String>> {
+        let program = found.get(HostHookKey::Program);
+        let Some(pair) = program.or_else(|| found.get(HostHookKey::Command)) else {
+            let own = found.file.hook.iter().find(|row| row.says == HostHookKey::Command);
             let own = own.map_or("command", |row| row.name);
             let cause = format!("the hook has no `{own}`");
             self.fault(Fault::new(cause, format!("add \"{own}\": \"…\"")), found.at);
@@ -68,7 +72,7 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, "write the command line to run"), pair.tree.offset);
             return None;
         }
-        let arguments = found.get(Key::Arguments);
+        let arguments = found.get(HostHookKey::Arguments);
         if let Some(arguments) = arguments {
             let texts = arguments.tree.items().map(|items| {
                 items.iter().map(|item| item.text().map(str::to_string)).collect::<Option<Vec<_>>>()
@@ -90,7 +94,7 @@ impl Reader<'_> {
         if program.is_some() {
             return Some(vec![line]);
         }
-        let shell = match found.get(Key::Shell) {
+        let shell = match found.get(HostHookKey::Shell) {
             Some(pair) => match self.text_of(pair)?.as_str() {
                 "bash" => vec!["bash", "-c"],
                 "sh" => vec!["sh", "-c"],

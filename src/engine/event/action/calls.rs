@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::ActionKind;
-use super::input::{Entries, is_one_of};
+use super::input::{InputEntries, is_one_of};
 use crate::engine::event::context::{ContextError, distinct_entries, elements, string_text};
 
 /// Keys that hold the name of a tool and nothing else.
@@ -75,7 +75,7 @@ fn call<'i>(raw: &'i str, entries: &[(Cow<'i, str>, &'i str)], place: &str) -> O
 }
 
 /// The first of the keys that is there, with its value.
-fn value<'a, 'i>(entries: &'a Entries<'i>, keys: &[&str]) -> Option<(&'a str, &'i str)> {
+fn value<'a, 'i>(entries: &'a InputEntries<'i>, keys: &[&str]) -> Option<(&'a str, &'i str)> {
     let find = |wanted: &&str| entries.iter().find(|(key, _)| is_one_of(key, &[*wanted]));
     keys.iter().find_map(find).map(|(key, raw)| (key.as_ref(), *raw))
 }

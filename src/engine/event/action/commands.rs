@@ -2,7 +2,7 @@
 
 use super::ActionKind;
 use super::calls::INPUT_KEYS;
-use super::input::{Entries, is_one_of};
+use super::input::{InputEntries, is_one_of};
 use super::paths::FOLDER_KEYS;
 use crate::engine::event::context::{each_text, elements, is_json, scalar_text, string_text};
 
@@ -39,7 +39,7 @@ pub(super) fn is_command_key(key: &str) -> bool {
 pub(super) fn find_commands(
     kind: ActionKind,
     input: &str,
-    entries: &Entries<'_>,
+    entries: &InputEntries<'_>,
 ) -> Option<String> {
     let runs = matches!(kind, ActionKind::Shell | ActionKind::Other | ActionKind::Mcp);
     let mut lines = Vec::new();
@@ -75,7 +75,7 @@ struct Line<'k> {
 }
 
 /// Adds the words that are given beside a command.
-fn add_arguments(lines: &mut [Line<'_>], entries: &Entries<'_>) {
+fn add_arguments(lines: &mut [Line<'_>], entries: &InputEntries<'_>) {
     for (key, raw) in entries.iter().filter(|(key, _)| is_one_of(key, ARGUMENT_KEYS)) {
         let Some(words) = words_text(raw) else { continue };
         for one in lines.iter_mut().filter(|one| !is_one_of(key, &[one.key])) {
@@ -126,7 +126,7 @@ struct Group<'i> {
 }
 
 /// The command lines deeper in a tool input, and those texts of it that may be programs.
-fn deep(kind: ActionKind, entries: &Entries<'_>) -> Vec<String> {
+fn deep(kind: ActionKind, entries: &InputEntries<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for (key, raw) in entries {
         if kind != ActionKind::Shell && is_one_of(key, PROGRAM_KEYS) {
@@ -206,7 +206,7 @@ fn lines_of(groups: Vec<Group<'_>>) -> Vec<String> {
 }
 
 /// All that a tool is given, as text: what stands for a command that cannot be found.
-fn all_text(input: &str, entries: &Entries<'_>) -> Option<String> {
+fn all_text(input: &str, entries: &InputEntries<'_>) -> Option<String> {
     let text = |raw: &str| command_lines(raw, false).pop().or_else(|| scalar_text(raw));
     let texts: Vec<String> = entries.iter().filter_map(|(_, raw)| text(raw)).collect();
     if texts.is_empty() { text(input) } else { Some(texts.join("\n")) }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::commands::{find_commands, other_texts};
-use super::paths::{Guesses, Named};
+use super::paths::{Guesses, NamedPaths};
 use super::{Action, ActionKind, calls, patch};
 use crate::engine::event::context::{
     ContextError, distinct_entries, elements, is_json, string_text,
@@ -27,7 +27,7 @@ const GRAVEST: &[ActionKind] = &[
 ];
 
 /// What a tool is given: keys, and values as text.
-pub(super) type Entries<'a> = [(Cow<'a, str>, &'a str)];
+pub(super) type InputEntries<'a> = [(Cow<'a, str>, &'a str)];
 
 /// The action of a call of the tool `name`.
 ///
@@ -85,7 +85,7 @@ fn read_one(kind: ActionKind, input: Option<&str>, place: &str) -> Result<Action
     let entries =
         distinct_entries(input).map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
     let mut command = find_commands(kind, input, &entries);
-    let named = Named::read(kind, input);
+    let named = NamedPaths::read(kind, input);
     let patched = match (kind, &command) {
         (ActionKind::Shell, Some(line)) => {
             patch::in_folders(patch::in_command(line), &named.folders)
@@ -150,7 +150,7 @@ fn texts_of(raw: &str) -> Vec<String> {
 }
 
 /// The texts in a tool input that may be patches.
-fn patch_texts(input: &str, entries: &Entries<'_>) -> Vec<String> {
+fn patch_texts(input: &str, entries: &InputEntries<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input).into_iter().collect();
     let own = entries.iter().filter(|(key, _)| is_one_of(key, PATCH_KEYS));
     texts.extend(own.flat_map(|(_, raw)| texts_of(raw)));

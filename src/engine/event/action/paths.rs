@@ -109,20 +109,20 @@ const LONGEST_PATH_BYTES: usize = 4096;
 const MOST_GUESSES: usize = 4096;
 
 /// The paths that stand under keys for them, at any depth, and the folders it works in.
-pub(super) struct Named {
+pub(super) struct NamedPaths {
     pub(super) paths: Vec<String>,
     pub(super) folders: Vec<String>,
 }
 
-impl Named {
-    pub(super) fn read(kind: ActionKind, input: &str) -> Named {
+impl NamedPaths {
+    pub(super) fn read(kind: ActionKind, input: &str) -> NamedPaths {
         let more = match kind {
             ActionKind::Read => READ_KEYS,
             ActionKind::Write | ActionKind::Edit | ActionKind::Mcp | ActionKind::Other => MOVE_KEYS,
             ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => &[],
         };
         let is_local = is_of_files(kind);
-        let mut named = Named { paths: Vec::new(), folders: Vec::new() };
+        let mut named = NamedPaths { paths: Vec::new(), folders: Vec::new() };
         each_text(input, &mut |key, raw| {
             let key = string_text(key).unwrap_or_default();
             if is_one_of(&key, FOLDER_KEYS) {
@@ -163,7 +163,7 @@ impl Guesses {
         if matches!(kind, ActionKind::Shell | ActionKind::Fetch | ActionKind::Agent) {
             return guesses;
         }
-        let named = Named::read(kind, input);
+        let named = NamedPaths::read(kind, input);
         let is_named = !named.paths.is_empty();
         let is_search = kind == ActionKind::Search;
         let name = name.to_ascii_lowercase();
@@ -197,7 +197,7 @@ impl Guesses {
 
     /// Adds the texts as they are called from the folders in which the tool works, and takes those
     /// out that are named.
-    fn join(&mut self, named: &Named) {
+    fn join(&mut self, named: &NamedPaths) {
         let mut joined = Vec::new();
         for folder in &named.folders {
             for text in self.texts.iter().filter(|text| !text.starts_with('/') && *text != folder) {

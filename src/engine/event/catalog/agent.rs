@@ -1,12 +1,14 @@
 //! The agent: the prompt it gets, its turns, its subagents and tasks.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, OPEN_GATE, Row, STOP_GATE, TRANSFORM, append, chain, claim, first};
+use super::{
+    EventRow, GATE, OBSERVER, OPEN_GATE, STOP_GATE, TRANSFORM, append, chain, claim, first,
+};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[EventRow] = &[
     // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` also stands for
     // `agent.start`; its refusal drops the prompt, so it is here.
-    Row {
+    EventRow {
         name: "prompt.submit",
         summary: "the user has sent a prompt",
         aliases: &[
@@ -34,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
         text_teaches: true,
         ..GATE
     },
-    Row {
+    EventRow {
         name: "prompt.expand",
         summary: "a command has become a prompt",
         aliases: &["UserPromptExpansion", "userPromptTransformed", "command.execute.before"],
@@ -44,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     // `agent_start` is wolli's name for this; in pi and oh-my-pi it is `agent.begin`, and this
     // is `before_agent_start`.
-    Row {
+    EventRow {
         name: "agent.start",
         summary: "the agent is about to start on a prompt",
         aliases: &[
@@ -59,14 +61,14 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("systemPrompt"), append("messages")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "agent.begin",
         summary: "the agent has started on a prompt",
         aliases: &[],
         context: &[SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "agent.stop",
         summary: "the agent thinks that it is done",
         aliases: &[
@@ -89,28 +91,28 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..STOP_GATE
     },
-    Row {
+    EventRow {
         name: "agent.end",
         summary: "the agent has stopped working on a prompt",
         aliases: &["agent_end", "session.idle", "Interrupt"],
         context: &[REASON, MESSAGES, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "turn.start",
         summary: "a turn begins",
         aliases: &["turn_start"],
         context: &[TURN_INDEX, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "turn.end",
         summary: "a turn is over",
         aliases: &["turn_end"],
         context: &[TURN_INDEX, MESSAGE, TOOL_RESULTS, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "heartbeat.prompt",
         summary: "the prompt of a heartbeat is being made",
         aliases: &["heartbeat_prompt_contribution"],
@@ -120,14 +122,14 @@ pub(super) const ROWS: &[Row] = &[
     },
     // openclaw's `subagent_spawned`, and the event in Claude and Codex, tell it only
     // afterwards; their dialects take the refusal away.
-    Row {
+    EventRow {
         name: "subagent.start",
         summary: "a subagent is about to start",
         aliases: &["SubagentStart", "subagent_start", "subagent_spawning", "subagent_spawned"],
         context: &[AGENT_ID, AGENT_TYPE, PROMPT, SESSION_ID, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "subagent.target",
         summary: "the host chooses where a subagent's answer goes",
         aliases: &["subagent_delivery_target"],
@@ -135,14 +137,14 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("target")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "subagent.progress",
         summary: "a subagent reports how far it is",
         aliases: &["subagent_progress"],
         context: &[AGENT_ID, AGENT_TYPE, PROGRESS, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "subagent.stop",
         summary: "a subagent thinks that it is done",
         aliases: &["SubagentStop", "subagent_stop"],
@@ -158,28 +160,28 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..STOP_GATE
     },
-    Row {
+    EventRow {
         name: "subagent.end",
         summary: "a subagent has ended",
         aliases: &["subagent_ended"],
         context: &[AGENT_ID, AGENT_TYPE, REASON, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "task.created",
         summary: "a task is being created",
         aliases: &["TaskCreated"],
         context: &[TASK_ID, TASK_SUBJECT, SESSION_ID, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "task.completed",
         summary: "a task is being marked as done",
         aliases: &["TaskCompleted"],
         context: &[TASK_ID, TASK_SUBJECT, SESSION_ID, CWD],
         ..OPEN_GATE
     },
-    Row {
+    EventRow {
         name: "teammate.idle",
         summary: "an agent of a team is about to go idle",
         aliases: &["TeammateIdle"],

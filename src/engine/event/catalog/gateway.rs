@@ -3,11 +3,11 @@
 //! All but a few are openclaw's.
 
 use super::keys::*;
-use super::{GATE, NOTICE, OBSERVER, OPEN_GATE, Row, TRANSFORM, chain, claim, first};
+use super::{EventRow, GATE, NOTICE, OBSERVER, OPEN_GATE, TRANSFORM, chain, claim, first};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[EventRow] = &[
     // Of openclaw's four, `message_received` can only observe; its dialect says so.
-    Row {
+    EventRow {
         name: "message.in",
         summary: "a message for the agent has arrived",
         aliases: &["inbound_claim", "before_dispatch", "message_received", "message-received"],
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[claim("handled"), first("reply")],
         ..OPEN_GATE
     },
-    Row {
+    EventRow {
         name: "reply.pre",
         summary: "the agent is about to think of a reply",
         aliases: &["before_agent_reply"],
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[claim("handled"), first("reply")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "reply.dispatch",
         summary: "a reply is about to be handed on",
         aliases: &["reply_dispatch"],
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[claim("handled")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "message.out",
         summary: "a message is about to be sent",
         aliases: &["message_sending", "message-sending", "reply_payload_sending"],
@@ -39,35 +39,35 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("content")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "message.sent",
         summary: "a message has been sent",
         aliases: &["message_sent", "message-sent"],
         context: &[CONTENT, CHANNEL, RECIPIENT, SUCCESS, SESSION_ID],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "poll.vote",
         summary: "a person has voted in a poll",
         aliases: &["poll_vote_received"],
         context: &[VOTE, CHANNEL, SENDER_ID, SESSION_ID],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "pairing.request",
         summary: "a person asks to talk to the agent",
         aliases: &["channel_pairing_requested"],
         context: &[CHANNEL, SENDER_ID],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "install.pre",
         summary: "a plugin or skill is about to be installed",
         aliases: &["before_install"],
         context: &[NAME, ORIGIN, FILE_PATH, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "gateway.start",
         summary: "the gateway has started",
         aliases: &["gateway_start", "gateway-start"],
@@ -75,42 +75,42 @@ pub(super) const ROWS: &[Row] = &[
         ..NOTICE
     },
     // Not detached: what cleans up has to be done before the gateway is gone.
-    Row {
+    EventRow {
         name: "gateway.stop",
         summary: "the gateway is about to stop",
         aliases: &["gateway_stop", "gateway-stop"],
         context: &[REASON, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "cron.reconcile",
         summary: "the schedule has been read anew",
         aliases: &["cron_reconciled"],
         context: &[CWD],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "cron.change",
         summary: "a scheduled job has changed",
         aliases: &["cron_changed"],
         context: &[NAME, CHANGE, CWD],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "skill.propose",
         summary: "a skill is proposed",
         aliases: &["skill_proposal_evaluate"],
         context: &[NAME, CONTENT, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "skill.proposal.change",
         summary: "a proposed skill has changed",
         aliases: &["skill_proposal_changed"],
         context: &[NAME, CHANGE, CWD],
         ..NOTICE
     },
-    Row {
+    EventRow {
         name: "skill.change",
         summary: "a skill has changed",
         aliases: &["skill_changed"],

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow::Borrowed;
 
-use crate::engine::event::{ContextKey, Kind};
+use crate::engine::event::{ContextKey, JsonType};
 
 /// Turns the table below into one constant for each key. A macro, because a key is one line
 /// only in a form that rustfmt leaves alone.
@@ -13,7 +13,7 @@ macro_rules! keys {
     ($($constant:ident $name:literal $kind:ident $sample:literal $about:literal)*) => {
         $(pub(super) const $constant: ContextKey = ContextKey {
             name: Borrowed($name),
-            kind: Kind::$kind,
+            kind: JsonType::$kind,
             about: Borrowed($about),
             sample: Borrowed($sample),
         };)*

@@ -1,10 +1,12 @@
 //! The model: which one, what it is given, what it says, and how its context is compacted.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, OPEN_GATE, Row, TRANSFORM, append, chain, first, last, same_role};
+use super::{
+    EventRow, GATE, OBSERVER, OPEN_GATE, TRANSFORM, append, chain, first, last, same_role,
+};
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[EventRow] = &[
+    EventRow {
         name: "model.select",
         summary: "a model is about to be chosen",
         aliases: &["PreModelSwitch", "before_model_resolve"],
@@ -13,14 +15,14 @@ pub(super) const ROWS: &[Row] = &[
         ..GATE
     },
     // pi's `model_select` comes when the model is already in use, so it is not `model.select`.
-    Row {
+    EventRow {
         name: "model.selected",
         summary: "another model is in use",
         aliases: &["PostModelSwitch", "model_select"],
         context: &[MODEL, PREVIOUS_MODEL, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "model.pre",
         summary: "a request is about to go to the model",
         aliases: &[
@@ -36,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("messages")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "model.tools",
         summary: "the tools that the model may call are chosen",
         aliases: &["BeforeToolSelection", "before_tool_selection", "tool.definition"],
@@ -44,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[last("tools")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "model.post",
         summary: "the model has answered",
         aliases: &["AfterModel", "after_model", "llm_output", "onModelEnd"],
@@ -64,7 +66,7 @@ pub(super) const ROWS: &[Row] = &[
         ..TRANSFORM
     },
     // One call of the model can be several requests: a retry is a new one.
-    Row {
+    EventRow {
         name: "provider.request",
         summary: "a request is about to go to the model's provider",
         aliases: &[
@@ -78,49 +80,49 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("payload")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "provider.response",
         summary: "the model's provider has responded",
         aliases: &["after_provider_response", "model_call_ended"],
         context: &[MODEL, STATUS, HEADERS, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "retry.start",
         summary: "a failed request is about to be tried again",
         aliases: &["auto_retry_start"],
         context: &[ATTEMPT, ERROR, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "retry.end",
         summary: "trying again is over",
         aliases: &["auto_retry_end"],
         context: &[ATTEMPT, SUCCESS, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "message.start",
         summary: "a message begins",
         aliases: &["message_start"],
         context: &[MESSAGE, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "message.update",
         summary: "a message has grown",
         aliases: &["message_update"],
         context: &[MESSAGE, DELTA, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "message.thought",
         summary: "the model has finished a thought",
         aliases: &["afterAgentThought"],
         context: &[THOUGHT, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "message.display",
         summary: "text of a message is about to be shown",
         aliases: &["MessageDisplay"],
@@ -128,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("delta")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "message.end",
         summary: "a message is complete",
         aliases: &["message_end", "afterAgentResponse", "experimental.text.complete"],
@@ -136,7 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[same_role("message")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "message.write",
         summary: "a message is about to be stored",
         aliases: &["before_message_write"],
@@ -144,7 +146,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[same_role("message")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "compact.pre",
         summary: "the conversation is about to be compacted",
         aliases: &[
@@ -168,7 +170,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("compaction")],
         ..OPEN_GATE
     },
-    Row {
+    EventRow {
         name: "compact.prompt",
         summary: "the prompt for the summary is being made",
         aliases: &["session.compacting", "experimental.session.compacting"],
@@ -178,21 +180,21 @@ pub(super) const ROWS: &[Row] = &[
     },
     // These two embrace an automatic compaction, also one that fails; `compact.post` is only
     // for one that took place.
-    Row {
+    EventRow {
         name: "compact.start",
         summary: "an automatic compaction begins",
         aliases: &["auto_compaction_start"],
         context: &[REASON, METHOD, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "compact.end",
         summary: "an automatic compaction is over",
         aliases: &["auto_compaction_end"],
         context: &[SUCCESS, METHOD, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "compact.post",
         summary: "the conversation has been compacted",
         aliases: &[

@@ -4,10 +4,10 @@
 //! none; only pi's dialect can read its `reason`.
 
 use super::keys::*;
-use super::{GATE, OBSERVER, Row, TRANSFORM, first, last};
+use super::{EventRow, GATE, OBSERVER, TRANSFORM, first, last};
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[EventRow] = &[
+    EventRow {
         name: "session.start",
         summary: "a session begins",
         aliases: &["SessionStart", "session_start", "session-start", "session.created", "onStart"],
@@ -15,28 +15,28 @@ pub(super) const ROWS: &[Row] = &[
         text_teaches: true,
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.end",
         summary: "the session is over",
         aliases: &["SessionEnd", "session_end", "session-end", "session_shutdown", "onComplete"],
         context: &[TURN_INDEX, SESSION_ID, REASON, CWD, TRANSCRIPT_PATH],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.switch.pre",
         summary: "the user is about to switch to another session",
         aliases: &["session_before_switch"],
         context: &[REASON, TARGET_SESSION, SESSION_ID, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "session.switch",
         summary: "the user has switched to another session",
         aliases: &["session_switch"],
         context: &[REASON, PREVIOUS_SESSION, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.branch.pre",
         summary: "the session is about to be branched",
         aliases: &["session_before_branch", "session_before_fork"],
@@ -44,14 +44,14 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[last("skipConversationRestore")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "session.branch",
         summary: "the session has been branched",
         aliases: &["session_branch", "session_fork"],
         context: &[TARGET_TURN_INDEX, ENTRY_ID, PREVIOUS_SESSION, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.tree.pre",
         summary: "the user is about to move in the session tree",
         aliases: &["session_before_tree"],
@@ -59,28 +59,28 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("summary")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "session.tree",
         summary: "the user has moved in the session tree",
         aliases: &["session_tree"],
         context: &[ENTRY_ID, SUMMARY, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.clear.pre",
         summary: "the session is about to be cleared",
         aliases: &["before_reset"],
         context: &[REASON, SESSION_ID, CWD],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "session.clear",
         summary: "the session has been cleared",
         aliases: &[],
         context: &[REASON, PREVIOUS_SESSION, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "session.dir",
         summary: "the host looks for the place to keep sessions in",
         aliases: &["session_directory"],
@@ -88,21 +88,21 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("sessionDir")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "notification",
         summary: "the host shows the user a message",
         aliases: &[],
         context: &[MESSAGE_TEXT, KIND, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "todo.reminder",
         summary: "the model is reminded of what is not done",
         aliases: &["todo_reminder"],
         context: &[OPEN_ITEMS, SESSION_ID, CWD],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "rule.trigger",
         summary: "a rule has interrupted the model",
         aliases: &["ttsr_triggered"],
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     // Claude's and Codex's `StopFailure` ends a turn by an error of the API: more an error
     // than an end.
-    Row {
+    EventRow {
         name: "error",
         summary: "the run has failed beyond repair",
         aliases: &["errorOccurred", "error_occurred", "session.error", "StopFailure", "onError"],

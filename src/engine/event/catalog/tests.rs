@@ -166,25 +166,25 @@ fn assert_sample(spec: &EventSpec) {
     for rewrite in spec.rewrites.iter() {
         let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
         match rewrite.merge {
-            Merge::Append => assert_eq!(kind, Kind::Array, "{name}: {}", rewrite.field),
+            Merge::Append => assert_eq!(kind, JsonType::Array, "{name}: {}", rewrite.field),
             Merge::SameRole | Merge::Entries => {
-                assert_eq!(kind, Kind::Object, "{name}: {}", rewrite.field);
+                assert_eq!(kind, JsonType::Object, "{name}: {}", rewrite.field);
             }
-            Merge::Claim => assert_eq!(kind, Kind::Boolean, "{name}: {}", rewrite.field),
+            Merge::Claim => assert_eq!(kind, JsonType::Boolean, "{name}: {}", rewrite.field),
             Merge::Last | Merge::Chain | Merge::First => {}
         }
     }
 }
 
-fn is_of(kind: Kind, value: &Value) -> bool {
+fn is_of(kind: JsonType, value: &Value) -> bool {
     match kind {
-        Kind::String => value.is_string(),
-        Kind::Integer => value.is_i64(),
-        Kind::Number => value.is_number(),
-        Kind::Boolean => value.is_boolean(),
-        Kind::Object => value.is_object(),
-        Kind::Array => value.is_array(),
-        Kind::Any => true,
+        JsonType::String => value.is_string(),
+        JsonType::Integer => value.is_i64(),
+        JsonType::Number => value.is_number(),
+        JsonType::Boolean => value.is_boolean(),
+        JsonType::Object => value.is_object(),
+        JsonType::Array => value.is_array(),
+        JsonType::Any => true,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::keys::*;
 use super::{
-    Borrowed, GATE, OBSERVER, OF_A_TOOL, OPEN_GATE, Row, TRANSFORM, chain, first, same_role,
+    Borrowed, EventRow, GATE, OBSERVER, OF_A_TOOL, OPEN_GATE, TRANSFORM, chain, first, same_role,
 };
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[EventRow] = &[
+    EventRow {
         name: "tool.pre",
         summary: "a tool is about to run",
         aliases: &[
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("toolInput")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "permission.request",
         summary: "a tool is about to need the user's permission",
         aliases: &["PermissionRequest", "permission_request", "permission.ask"],
@@ -46,35 +46,35 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("toolInput")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "permission.denied",
         summary: "a tool was not permitted",
         aliases: &["PermissionDenied", "permission_denied"],
         context: &[TOOL_NAME, TOOL_INPUT, DENIAL, SESSION_ID, CWD, TOOL_USE_ID],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "tool.start",
         summary: "a tool has started",
         aliases: &["tool_execution_start"],
         context: &[TOOL_NAME, TOOL_INPUT, SESSION_ID, CWD, TOOL_USE_ID],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "tool.update",
         summary: "a running tool has more to show",
         aliases: &["tool_execution_update"],
         context: &[TOOL_NAME, TOOL_INPUT, PARTIAL_RESULT, SESSION_ID, CWD, TOOL_USE_ID],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "tool.end",
         summary: "a tool has ended",
         aliases: &["tool_execution_end"],
         context: &[TOOL_NAME, RESULT, IS_ERROR, SESSION_ID, CWD, TOOL_USE_ID],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "tool.post",
         summary: "a tool has run",
         aliases: &[
@@ -109,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
         ..TRANSFORM
     },
     // Only hosts that keep failures apart; the others tell `tool.post` with `isError`.
-    Row {
+    EventRow {
         name: "tool.error",
         summary: "a tool has failed",
         aliases: &["PostToolUseFailure", "tool_use_failure"],
@@ -125,14 +125,14 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..OBSERVER
     },
-    Row {
+    EventRow {
         name: "tool.batch",
         summary: "all tools of one answer have run",
         aliases: &["PostToolBatch"],
         context: &[TURN_INDEX, TOOL_CALLS, SESSION_ID, CWD],
         ..OPEN_GATE
     },
-    Row {
+    EventRow {
         name: "tool.persist",
         summary: "a tool's result is about to be stored",
         aliases: &["tool_result_persist", "tool-result-persist"],
@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         ..TRANSFORM
     },
     // Hosts cannot refuse here, so it fails open; what must not run is for `tool.pre` to say.
-    Row {
+    EventRow {
         name: "exec.env",
         summary: "a command is about to get its environment",
         aliases: &["resolve_exec_env", "shell.env"],
@@ -149,7 +149,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[chain("env")],
         ..TRANSFORM
     },
-    Row {
+    EventRow {
         name: "user.bash",
         summary: "the user is about to run a command",
         aliases: &["user_bash"],
@@ -158,7 +158,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("result")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "elicitation",
         summary: "an MCP server asks the user for input",
         aliases: &[],
@@ -166,7 +166,7 @@ pub(super) const ROWS: &[Row] = &[
         rewrites: &[first("answer")],
         ..GATE
     },
-    Row {
+    EventRow {
         name: "elicitation.result",
         summary: "the user's answer is about to go to an MCP server",
         aliases: &["ElicitationResult"],

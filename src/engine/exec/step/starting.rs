@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::{State, Step};
+use super::{RunningStep, SlotState};
 use crate::engine::exec::child::{Child, Spawn};
 use crate::engine::exec::command::{self, Program};
-use crate::engine::exec::entry::Entry;
+use crate::engine::exec::entry::SandboxEntry;
 use crate::engine::exec::live::{Live, Look, Phase, not_run};
 use crate::engine::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, Runs};
 use crate::engine::run::Ending;
 
-impl Step<'_> {
+impl RunningStep<'_> {
     /// Starts as many waiting hooks as there is room for.
     pub(super) fn start_what_may(&mut self) {
         let running = self.slots.iter().filter(|slot| slot.is_running()).count();
         let mut room = self.at_once.saturating_sub(running);
         for place in 0..self.slots.len() {
-            let State::Waiting { attempt, not_before } = self.slots[place].state else {
+            let SlotState::Waiting { attempt, not_before } = self.slots[place].state else {
                 continue;
             };
             if room == 0 {
@@ -74,12 +74,12 @@ impl Step<'_> {
         match Child::start(&spawn) {
             Ok(child) => {
                 let live = self.started(job, program, child, entry, now);
-                self.slots[place].state = State::Live(Box::new(live));
+                self.slots[place].state = SlotState::Live(Box::new(live));
             }
             Err(error) if attempt < RETRIES && is_passing(&error) => {
                 let later = now + RETRY_FIRST * 2u32.pow(attempt);
                 let not_before = Some(self.budget.map_or(later, |budget| later.min(budget.until)));
-                self.slots[place].state = State::Waiting { attempt: attempt + 1, not_before };
+                self.slots[place].state = SlotState::Waiting { attempt: attempt + 1, not_before };
             }
             Err(error) => {
                 let error = match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -97,7 +97,7 @@ impl Step<'_> {
         job: &Job<'_>,
         program: &Program,
         child: Child,
-        entry: Entry,
+        entry: SandboxEntry,
         now: Instant,
     ) -> Live {
         let pid = child.pid();

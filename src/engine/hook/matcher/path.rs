@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Glob, path_glob};
-use super::{MatcherError, Mismatch, Place};
+use super::{MatcherError, Mismatch, PathBase};
 use crate::engine::event::{Event, action::Guesses};
 
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ pub fn divided(written: &str) -> Option<Vec<&str>> {
 pub(crate) fn decide_paths(
     wanted: &[PathMatch],
     event: &Event,
-    place: &Place,
+    place: &PathBase,
 ) -> Result<(), Mismatch> {
     let Some(action) = event.action() else { return mismatch(wanted, &[]) };
     // At a gate any short text may be a path.

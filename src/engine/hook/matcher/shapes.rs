@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Matcher, Place};
+use super::{Matcher, PathBase};
 use crate::engine::event::{Context, Event, catalog::Catalog};
 
 fn wants(matcher: &Matcher, tool: &str, input: &Value) -> bool {
     let spec = Catalog::default().find("tool.pre").unwrap();
     let context = json!({"toolName": tool, "toolInput": input}).to_string();
     let event = Event::new(spec, "native", Context::parse(context).unwrap()).unwrap();
-    let place = Place { cwd: "/p".into(), project: "/p".into() };
+    let place = PathBase { cwd: "/p".into(), project: "/p".into() };
     matcher.decide(&event, &place).is_ok()
 }
 

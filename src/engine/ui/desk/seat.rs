@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::server::Shared;
+use super::server::ServerState;
 use crate::engine::ui::clock::Clock;
 
 /// How long an open dialog may take to leave the screen.
@@ -15,7 +15,7 @@ pub(super) const LEAVING: Duration = Duration::from_secs(1);
 /// A hook's place, until it is dropped: then its dialogs are withdrawn, and it is known no more.
 #[derive(Debug)]
 pub struct Seat {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) address: PathBuf,
     pub(super) token: String,
     pub(super) guest: Arc<Guest>,

@@ -16,9 +16,9 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::seat::{Guest, Seat};
 use crate::engine::session::{self, Message, Session};
-use crate::engine::ui::caller::{Call, MOST_BYTES};
+use crate::engine::ui::caller::{MOST_BYTES, SignedRequest};
 use crate::engine::ui::turns::Turns;
-use crate::engine::ui::{Answer, Asker, Request, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 
 /// How many requests may wait at once; a hook that makes more is cut off.
 const MOST_CALLS: usize = 64;
@@ -36,13 +36,13 @@ const STALE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Server {
     address: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Closed to end the thread that waits.
     _life: PipeWriter,
 }
 
 /// What all threads know.
-pub(super) struct Shared {
+pub(super) struct ServerState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
     guests: Mutex<HashMap<String, Arc<Guest>>>,
@@ -58,7 +58,7 @@ impl Server {
     ) -> io::Result<Server> {
         let (address, listener) = listen(root)?;
         let (reader, life) = io::pipe()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             ui,
             session,
             guests: Mutex::default(),
@@ -91,7 +91,7 @@ impl Drop for Server {
     }
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn forget(&self, token: &str) {
         self.guests().remove(token);
     }
@@ -106,67 +106,71 @@ impl Shared {
         stream.set_write_timeout(Some(ARRIVAL))?;
         let mut line = Vec::new();
         BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
-        let call: Call = serde_json::from_slice(&line)?;
+        let call: SignedRequest = serde_json::from_slice(&line)?;
         let guest = self.guests().get(&call.token).cloned();
         let answer =
-            guest.map_or(Answer::Nobody, |guest| self.answer(&guest, stream, call.request));
+            guest.map_or(DialogAnswer::Nobody, |guest| self.answer(&guest, stream, call.request));
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
         let mut stream = stream;
         stream.write_all(&line)
     }
 
-    fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> Answer {
+    fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> DialogAnswer {
         if let Request::Send { text, attachments, time } = request {
             let hook = Some(guest.hook.clone());
             return self.send(&guest.session, &Message { text, attachments, hook, time });
         }
-        let Some(ui) = &self.ui else { return Answer::Nobody };
-        let Some(_opened) = guest.open(stream) else { return Answer::Nobody };
+        let Some(ui) = &self.ui else { return DialogAnswer::Nobody };
+        let Some(_opened) = guest.open(stream) else { return DialogAnswer::Nobody };
         let now = Instant::now();
         let until = now + guest.clock.patience(now);
         let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()]);
-        let Some(_turn) = self.turns.take(&asker) else { return Answer::Cancelled };
+        let Some(_turn) = self.turns.take(&asker) else { return DialogAnswer::Cancelled };
         // A panic in the host's code is no answer.
         let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));
-        let answer = shown.unwrap_or(Answer::Nobody);
+        let answer = shown.unwrap_or(DialogAnswer::Nobody);
         // What came too late is no answer either.
-        if asker.is_over() && answer != Answer::Done { Answer::Cancelled } else { answer }
+        if asker.is_over() && answer != DialogAnswer::Done {
+            DialogAnswer::Cancelled
+        } else {
+            answer
+        }
     }
 
-    fn send(&self, id: &str, message: &Message) -> Answer {
-        let Some(session) = &self.session else { return Answer::Nobody };
+    fn send(&self, id: &str, message: &Message) -> DialogAnswer {
+        let Some(session) = &self.session else { return DialogAnswer::Nobody };
         let sent = catch_unwind(AssertUnwindSafe(|| session.send(id, message)));
         match sent {
-            Ok(Ok(())) => Answer::Done,
-            Ok(Err(why)) => Answer::Refused(why),
-            Err(_) => Answer::Refused("the host failed to take it".to_string()),
+            Ok(Ok(())) => DialogAnswer::Done,
+            Ok(Err(why)) => DialogAnswer::Refused(why),
+            Err(_) => DialogAnswer::Refused("the host failed to take it".to_string()),
         }
     }
 }
 
 /// Shows one request to the person. A message to the session is not theirs to take.
-pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> Answer {
-    let text = |text: Option<String>| text.map_or(Answer::Cancelled, Answer::Text);
+pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+    let text = |text: Option<String>| text.map_or(DialogAnswer::Cancelled, DialogAnswer::Text);
     match request {
         Request::Select { title, options } => text(ui.select(asker, title, options)),
-        Request::Confirm { title, message } => Answer::Yes(ui.confirm(asker, title, message)),
+        Request::Confirm { title, message } => DialogAnswer::Yes(ui.confirm(asker, title, message)),
         Request::Input { title, placeholder } => text(ui.input(asker, title, placeholder)),
         Request::Editor { title, text: before } => text(ui.editor(asker, title, before)),
         Request::Notify { message, kind } => {
             ui.notify(asker, message, *kind);
-            Answer::Done
+            DialogAnswer::Done
         }
         Request::Status { key, text } => {
             ui.status(asker, key, text.as_deref());
-            Answer::Done
+            DialogAnswer::Done
         }
-        Request::Send { .. } => Answer::Nobody,
+        Request::Send { .. } => DialogAnswer::Nobody,
     }
 }
 
 /// Waits for connections until `life` ends.
-fn receive(shared: &Arc<Shared>, listener: &UnixListener, life: BorrowedFd<'_>) {
+fn receive(shared: &Arc<ServerState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
         let mut fds =
             [life, listener.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
@@ -184,7 +188,7 @@ fn receive(shared: &Arc<Shared>, listener: &UnixListener, life: BorrowedFd<'_>) 
 }
 
 /// Serves a connection in a thread of its own; the dialogs still come one after the other.
-fn receive_one(shared: &Arc<Shared>, stream: UnixStream) {
+fn receive_one(shared: &Arc<ServerState>, stream: UnixStream) {
     if shared.calls.fetch_add(1, Ordering::SeqCst) >= MOST_CALLS {
         shared.calls.fetch_sub(1, Ordering::SeqCst);
         return;
@@ -253,7 +257,7 @@ fn new_token() -> String {
     format!("{number:032x}")
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for ServerState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("calls", &self.calls).finish_non_exhaustive()
     }

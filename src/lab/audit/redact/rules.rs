@@ -2,14 +2,14 @@
 
 /// A form of secrets.
 #[derive(Debug)]
-pub struct Rule {
+pub struct SecretRule {
     /// What is put in its place: `[redacted:KIND]`.
     pub kind: &'static str,
     /// What it is.
     pub about: &'static str,
     /// Who looks for it.
-    pub scope: Scope,
-    /// How it looks, in what Rust and Python read alike; see [`Rule::pattern`].
+    pub scope: RuleScope,
+    /// How it looks, in what Rust and Python read alike; see [`SecretRule::pattern`].
     form: &'static str,
     /// Where to look for it at all.
     pub(super) hint: Hint,
@@ -19,7 +19,7 @@ pub struct Rule {
 
 /// Who looks for a form of secrets. Logs and recordings are rid of all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum RuleScope {
     /// The gate for commits too: its form alone tells it, also in source code.
     Everywhere,
     /// The hooks that keep secrets out of prompts, results and messages too.
@@ -29,13 +29,13 @@ pub enum Scope {
     MessagesWithDigit,
 }
 
-impl Scope {
+impl RuleScope {
     /// Its name in the scripts that have a copy of the table.
     pub fn name(self) -> &'static str {
         match self {
-            Scope::Everywhere => "everywhere",
-            Scope::Messages => "messages",
-            Scope::MessagesWithDigit => "messages with a digit",
+            RuleScope::Everywhere => "everywhere",
+            RuleScope::Messages => "messages",
+            RuleScope::MessagesWithDigit => "messages with a digit",
         }
     }
 }
@@ -54,7 +54,7 @@ const REST: &str =
 /// What stands behind an option. `{operand}` in a form.
 const OPERAND: &str = r#"["']?[^\s"'\\$<\[{(-][^\s"'\\]*"#;
 
-impl Rule {
+impl SecretRule {
     /// How it looks, for Rust and for Python with `re.ASCII`. What the group `keep` matched stays
     /// in front, and the group `end` behind. `\w` stands between brackets. In Python a form that
     /// begins with a repetition, or has a long one that it may give up, takes time by the square.
@@ -123,17 +123,22 @@ pub(super) const NAMES: &[&str] = &[
 const ASSIGNED: &[&str] =
     &["pass", "pwd", "secret", "token", "key", "authorization", "cookie", "sig"];
 
-const fn rule(kind: &'static str, about: &'static str, hint: Hint, form: &'static str) -> Rule {
-    Rule { kind, about, scope: Scope::Everywhere, form, hint, has_digit: false }
+const fn rule(
+    kind: &'static str,
+    about: &'static str,
+    hint: Hint,
+    form: &'static str,
+) -> SecretRule {
+    SecretRule { kind, about, scope: RuleScope::Everywhere, form, hint, has_digit: false }
 }
 
-impl Rule {
-    const fn with_digit(self) -> Rule {
-        Rule { has_digit: true, ..self }
+impl SecretRule {
+    const fn with_digit(self) -> SecretRule {
+        SecretRule { has_digit: true, ..self }
     }
 
-    const fn of(self, scope: Scope) -> Rule {
-        Rule { scope, ..self }
+    const fn of(self, scope: RuleScope) -> SecretRule {
+        SecretRule { scope, ..self }
     }
 }
 
@@ -183,7 +188,7 @@ const SERVICES: Hint = Hint::Words(&[
 
 /// The rules, in the order in which they are tried.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
+pub const RULES: &[SecretRule] = &[
     rule("private-key", "a private key block, PEM or PGP", Hint::Words(&["-----BEGIN "]),
         r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)"),
     rule("aws-key", "an access key id of AWS", Hint::Words(&["AKIA", "ASIA", "ABIA", "ACCA"]),
@@ -191,7 +196,7 @@ pub const RULES: &[Rule] = &[
     rule("aws-secret", "a secret access key of AWS", Hint::Assigned,
         r#"(?i)(?P<keep>secret_?access_?key(?:\\*["'])?\s*(?:=>|:=|[:=])\s*(?:\\*["'])?)[A-Z0-9/+]{20,}"#).with_digit(),
     rule("aws-secret", "what `aws configure set` is given", Hint::Words(&["aws"]),
-        r#"(?P<keep>\baws\b[^\n|;&]{0,200}?\sconfigure\s+set\s+[\w.-]*(?:key|token|secret|key_id)\s+){operand}"#).of(Scope::MessagesWithDigit),
+        r#"(?P<keep>\baws\b[^\n|;&]{0,200}?\sconfigure\s+set\s+[\w.-]*(?:key|token|secret|key_id)\s+){operand}"#).of(RuleScope::MessagesWithDigit),
     rule("github-token", "a token of GitHub", Hint::Words(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"]),
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[\w]{20,})"),
     rule("gitlab-token", "a token of GitLab", Hint::Words(&["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glimt-", "glagent-", "glsoat-", "glft-", "gloas-", "glffct-"]),
@@ -209,7 +214,7 @@ pub const RULES: &[Rule] = &[
     rule("stripe-key", "a secret key of Stripe", Hint::Words(&["sk_live_", "rk_live_", "whsec_"]),
         r"\b(?:[rs]k_live_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,})"),
     rule("stripe-key", "a key of Stripe for tests", Hint::Words(&["sk_test_", "rk_test_"]),
-        r"\b[rs]k_test_[A-Za-z0-9]{16,}").of(Scope::Messages),
+        r"\b[rs]k_test_[A-Za-z0-9]{16,}").of(RuleScope::Messages),
     rule("api-key", "an API key that begins with `sk-`, as those of OpenAI and Anthropic", Hint::Words(&["sk-"]),
         r"\bsk-(?:[\w-]{0,80}[_-])?[A-Za-z0-9]{16,}[\w-]*").with_digit(),
     rule("service-token", "a token of Vault, PyPI, Docker, Shopify, Grafana and others that begins in its own way", SERVICES,
@@ -217,53 +222,53 @@ pub const RULES: &[Rule] = &[
     rule("azure-key", "a key in a connection string of Azure", Hint::Assigned,
         r"(?i)(?P<keep>\b(?:Account|SharedAccess)Key=)[A-Z0-9+/]{20,}={0,2}").with_digit(),
     rule("signature", "the signature of a pre-signed address", Hint::Assigned,
-        r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}").of(Scope::Messages),
+        r"(?i)(?P<keep>[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[\w%+/=-]{32,}").of(RuleScope::Messages),
     rule("jwt", "a JSON web token", Hint::Words(&["eyJ"]),
-        r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}").of(Scope::Messages),
+        r"(?P<keep>^|[^\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}").of(RuleScope::Messages),
     rule("authorization", "the credentials of an `Authorization` header", Hint::Assigned,
-        r#"(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}"#).of(Scope::Messages),
+        r#"(?i)(?P<keep>\bauthorization\\?["']?\s*[:=]\s*\\?["']?(?:basic|bearer|token|digest)\s+)[^\s"'\\\[]{8,}"#).of(RuleScope::Messages),
     rule("authorization", "a bearer token", Hint::Words(&["Bearer", "bearer", "BEARER"]),
-        r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}").with_digit().of(Scope::Messages),
+        r"(?i)(?P<keep>\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}").with_digit().of(RuleScope::Messages),
     rule("cookie", "a `Cookie` header", Hint::Assigned,
-        r#"(?i)(?P<keep>\bcookie\\?["']?\s*:\s*\\?["']?)[\w.!#%&*+^|~-]+=[^\r\n"'\\\[][^\r\n"'\\]*"#).of(Scope::Messages),
+        r#"(?i)(?P<keep>\bcookie\\?["']?\s*:\s*\\?["']?)[\w.!#%&*+^|~-]+=[^\r\n"'\\\[][^\r\n"'\\]*"#).of(RuleScope::Messages),
     rule("address-password", "a password in an address", Hint::Address,
         r#"(?P<keep>[\w]://[^\s/:@"'\\\[]+:)[^\s/@"'\\\[<$*{][^\s/@"'\\]{2,}(?P<end>@)"#),
     rule("address-password", "a short one, or one without a user", Hint::Address,
-        r#"(?P<keep>[\w]://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[<$*{][^\s/@"'\\]*(?P<end>@)"#).of(Scope::Messages),
+        r#"(?P<keep>[\w]://[^\s/:@"'\\\[]*:)[^\s/@"'\\\[<$*{][^\s/@"'\\]*(?P<end>@)"#).of(RuleScope::Messages),
     rule("address-password", "a token in an address", Hint::Address,
-        r#"(?P<keep>[\w]://)[^\s/:@"'\\\[<$*{][^\s/:@"'\\\[]{19,}(?P<end>@)"#).of(Scope::Messages),
+        r#"(?P<keep>[\w]://)[^\s/:@"'\\\[<$*{][^\s/:@"'\\\[]{19,}(?P<end>@)"#).of(RuleScope::Messages),
     rule("secret", "what is assigned to a telling name in capitals: `*_TOKEN=…`, `SIGNING_KEY=…`, `PASSWORD=…`", Hint::Assigned,
-        r"(?P<keep>(?:(?:API|APP|ACCESS|PRIVATE|SECRET|ACCOUNT|SIGNING|ENCRYPTION|MASTER|DEPLOY|WEBHOOK)_?KEY|ACCESS_?KEY_ID|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|(?:\b|_)PASS=){value}").of(Scope::Messages),
+        r"(?P<keep>(?:(?:API|APP|ACCESS|PRIVATE|SECRET|ACCOUNT|SIGNING|ENCRYPTION|MASTER|DEPLOY|WEBHOOK)_?KEY|ACCESS_?KEY_ID|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE)=|(?:\b|_)PASS=){value}").of(RuleScope::Messages),
     rule("secret", "the same in small letters: `password=…`, `api_key=…`, `dbPassword=…`", Hint::Assigned,
-        r#"(?i)(?P<keep>(?:{name}|token)=)(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;,)]|{rest})[^\s"'\\&;,()]*(?P<end>[\s"'\\&;,)]|\z))"#).of(Scope::MessagesWithDigit),
+        r#"(?i)(?P<keep>(?:{name}|token)=)(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;,)]|{rest})[^\s"'\\&;,()]*(?P<end>[\s"'\\&;,)]|\z))"#).of(RuleScope::MessagesWithDigit),
     rule("secret", "the same of a connection: `Pwd=…`", Hint::Assigned,
-        r#"(?i)(?P<keep>(?:\b|_)pwd=)["']?[^\s"'\\$<\[{(&;,/~.][^\s"'\\&;,]*"#).of(Scope::MessagesWithDigit),
+        r#"(?i)(?P<keep>(?:\b|_)pwd=)["']?[^\s"'\\$<\[{(&;,/~.][^\s"'\\&;,]*"#).of(RuleScope::MessagesWithDigit),
     rule("secret", "the same with blanks, as INI has it: `secret_access_key = …`, with a digit", Hint::Assigned,
-        r#"(?i)(?P<keep>{name}(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}"#).with_digit().of(Scope::Messages),
+        r#"(?i)(?P<keep>{name}(?:[ \t]+=[ \t]*|=[ \t]+))[^\s"'\\\[$<{(&|=~][^\s"'\\]{7,}"#).with_digit().of(RuleScope::Messages),
     rule("secret", "the same in quotes: `\"password\": \"…\"`, of 16 characters", Hint::Assigned,
-        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{15,}"#).of(Scope::Messages),
+        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{15,}"#).of(RuleScope::Messages),
     rule("secret", "a shorter one", Hint::Assigned,
-        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}"#).of(Scope::MessagesWithDigit),
+        r#"(?i)(?P<keep>(?:{name}(?:\\*["'])?\s*[:=]|(?:\b|_)pwd\\*["']\s*:)\s*\\*["'])[^\s"'\\\[$<{][^\s"'\\]{5,}"#).of(RuleScope::MessagesWithDigit),
     rule("secret", "the same as YAML and headers have it: `clientSecret: …`, `Private-Token: …`, with a digit", Hint::Assigned,
-        r#"(?i)(?P<keep>(?:{name}:[ \t]+|-token:[ \t]*))[^\s"'\\\[$<{(][^\s"'\\]{7,}"#).with_digit().of(Scope::Messages),
+        r#"(?i)(?P<keep>(?:{name}:[ \t]+|-token:[ \t]*))[^\s"'\\\[$<{(][^\s"'\\]{7,}"#).with_digit().of(RuleScope::Messages),
     rule("secret", "an option's: `--password …`, `--token=…`", Hint::Option(&["password", "passwd", "passphrase", "token", "secret", "key"]),
-        r#"(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private|account|signing|encryption|master)-?key)(?:[ \t]+|=)){operand}"#).of(Scope::MessagesWithDigit),
+        r#"(?i)(?P<keep>(?:^|[\s"'])--?(?:[\w-]*-)?(?:password|passwd|passphrase|token|secret|(?:api|access|secret|private|account|signing|encryption|master)-?key)(?:[ \t]+|=)){operand}"#).of(RuleScope::MessagesWithDigit),
     rule("secret", "the password of `curl -u name:password`", Hint::Words(&["curl"]),
-        r#"(?P<keep>\bcurl\b[^\n|;&]{0,200}?\s(?:-[A-Za-z]*u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*"#).of(Scope::MessagesWithDigit),
+        r#"(?P<keep>\bcurl\b[^\n|;&]{0,200}?\s(?:-[A-Za-z]*u|--user|--proxy-user)[ \t=]*["']?[^\s:"'\\]+:)[^\s"'\\$\[][^\s"'\\]*"#).of(RuleScope::MessagesWithDigit),
     rule("secret", "the password of `mysql -pX` and `7z -pX`", Hint::Words(&["mysql", "mariadb", "7z"]),
-        r"(?P<keep>\b(?:mysql|mariadb|7z)[\w-]*[ \t](?:[^\n|;&]{0,200}?\s)?-p){operand}").of(Scope::MessagesWithDigit),
+        r"(?P<keep>\b(?:mysql|mariadb|7z)[\w-]*[ \t](?:[^\n|;&]{0,200}?\s)?-p){operand}").of(RuleScope::MessagesWithDigit),
     rule("secret", "the password of `sshpass -p X`, `docker login -p X`, `mongosh -p X` and their like",
         Hint::Words(&["sshpass", "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "az", "oc", "mongo"]),
-        r"(?P<keep>\b(?:sshpass|mongo[\w]*|(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b[^\n|;&]{0,40}?\slogin)\s(?:[^\n|;&]{0,200}?\s)?-p[ \t=]*){operand}").of(Scope::MessagesWithDigit),
+        r"(?P<keep>\b(?:sshpass|mongo[\w]*|(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)\b[^\n|;&]{0,40}?\slogin)\s(?:[^\n|;&]{0,200}?\s)?-p[ \t=]*){operand}").of(RuleScope::MessagesWithDigit),
     rule("secret", "the password of `redis-cli -a X`, `sqlcmd -P X`, `zip -P X` and `ldapsearch -w X`",
         Hint::Words(&["redis-cli", "valkey-cli", "sqlcmd", "bcp", "zip", "unzip", "ldap"]),
-        r"(?P<keep>\b(?:(?:redis|valkey)-cli\s(?:[^\n|;&]{0,200}?\s)?-a|(?:sqlcmd|bcp|zip|unzip)\s(?:[^\n|;&]{0,200}?\s)?-P|ldap[\w]+\s(?:[^\n|;&]{0,200}?\s)?-w)[ \t]*){operand}").of(Scope::MessagesWithDigit),
+        r"(?P<keep>\b(?:(?:redis|valkey)-cli\s(?:[^\n|;&]{0,200}?\s)?-a|(?:sqlcmd|bcp|zip|unzip)\s(?:[^\n|;&]{0,200}?\s)?-P|ldap[\w]+\s(?:[^\n|;&]{0,200}?\s)?-w)[ \t]*){operand}").of(RuleScope::MessagesWithDigit),
     rule("secret", "a pass phrase for openssl: `-passin pass:…`", Hint::Words(&["pass:"]),
-        r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(Scope::Messages),
+        r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(RuleScope::Messages),
 ];
 
 /// A beginning that [`Hint::Words`] looks for, and the number of its rule.
-pub(super) type Word = (&'static [u8], usize);
+pub(super) type HintWord = (&'static [u8], usize);
 
 /// How many there are.
 const WORD_COUNT: usize = {
@@ -278,8 +283,8 @@ const WORD_COUNT: usize = {
 };
 
 /// All of them, in one place.
-pub(super) static WORDS: [Word; WORD_COUNT] = {
-    let mut all: [Word; WORD_COUNT] = [(b"", 0); WORD_COUNT];
+pub(super) static WORDS: [HintWord; WORD_COUNT] = {
+    let mut all: [HintWord; WORD_COUNT] = [(b"", 0); WORD_COUNT];
     let (mut count, mut at) = (0, 0);
     while at < RULES.len() {
         if let Hint::Words(words) = RULES[at].hint {

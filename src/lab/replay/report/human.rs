@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Ended, Finding, Header, Report, Shown, Totals, line, summary, turn};
+use super::{FindingLimit, Header, ReplayEnd, ReplayFinding, Report, Totals, line, summary, turn};
 use crate::lab::audit::stats::HookStats;
-use crate::lab::replay::finding::Change;
+use crate::lab::replay::finding::OutcomeChange;
 use crate::lab::report::plain;
 
 const BOLD: Style = Style::new().bold();
@@ -23,13 +23,13 @@ const REASON_LINES: usize = 5;
 const NAME: usize = 30;
 
 pub(super) struct Human {
-    shown: Shown,
+    shown: FindingLimit,
     against: Option<String>,
 }
 
 impl Human {
     pub(super) fn showing(most: u64) -> Human {
-        Human { shown: Shown::at_most(most), against: None }
+        Human { shown: FindingLimit::at_most(most), against: None }
     }
 }
 
@@ -39,34 +39,34 @@ impl Report for Human {
         Ok(())
     }
 
-    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
         if !self.shown.one_more() {
             return Ok(());
         }
         let place = plain(&finding.place().text());
         match finding {
-            Finding::Changed(one) => change(one, &place, out),
-            Finding::Undecided(_) => {
+            ReplayFinding::Changed(one) => change(one, &place, out),
+            ReplayFinding::Undecided(_) => {
                 writeln!(out, "{DOUBT}not decided{DOUBT:#}  {place}  {}\n", line(finding))
             }
-            Finding::Unreadable(_) => {
+            ReplayFinding::Unreadable(_) => {
                 writeln!(out, "{BAD}not readable{BAD:#}  {place}  {}\n", line(finding))
             }
         }
     }
 
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
         if let Some(rest) = self.shown.rest() {
             writeln!(out, "{rest}\n")?;
         }
         let (style, word) = match ended {
-            Ended::Same if totals.expected > 0 => (GOOD, "ok"),
-            Ended::Same => (GOOD, "as recorded"),
-            Ended::Changed => (BAD, "changed"),
-            Ended::Incomplete => (BAD, "incomplete"),
+            ReplayEnd::Same if totals.expected > 0 => (GOOD, "ok"),
+            ReplayEnd::Same => (GOOD, "as recorded"),
+            ReplayEnd::Changed => (BAD, "changed"),
+            ReplayEnd::Incomplete => (BAD, "incomplete"),
         };
         let word = match (&self.against, ended) {
-            (Some(_), Ended::Same) if totals.expected == 0 => "the same",
+            (Some(_), ReplayEnd::Same) if totals.expected == 0 => "the same",
             _ => word,
         };
         let summary = summary(totals);
@@ -90,7 +90,7 @@ impl Report for Human {
     }
 }
 
-fn change(change: &Change, place: &str, out: &mut dyn Write) -> io::Result<()> {
+fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Result<()> {
     let style = if change.expected { DIM } else { BAD };
     let expected = if change.expected { " (expected)" } else { "" };
     writeln!(out, "{style}{}{style:#}{expected}", turn(change))?;

@@ -5,21 +5,21 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Ended, Finding, Header, Report, Shown, Totals, line, summary};
+use super::{FindingLimit, Header, ReplayEnd, ReplayFinding, Report, Totals, line, summary};
 use crate::lab::report::plain;
 
 const NAME: &str = "hookrun replay";
 
 /// The form wants its counts first, so it is kept until the end; what is shown is bounded.
 pub(super) struct Junit {
-    shown: Shown,
+    shown: FindingLimit,
     suite: TestSuite,
     allows_undecided: bool,
 }
 
 impl Junit {
     pub(super) fn showing(most: u64) -> Junit {
-        let (shown, suite) = (Shown::at_most(most), TestSuite::new(NAME));
+        let (shown, suite) = (FindingLimit::at_most(most), TestSuite::new(NAME));
         Junit { shown, suite, allows_undecided: false }
     }
 }
@@ -33,15 +33,17 @@ impl Report for Junit {
         Ok(())
     }
 
-    fn finding(&mut self, finding: &Finding, _: &mut dyn Write) -> io::Result<()> {
+    fn finding(&mut self, finding: &ReplayFinding, _: &mut dyn Write) -> io::Result<()> {
         if !self.shown.one_more() {
             return Ok(());
         }
         let kind = match finding {
-            Finding::Changed(change) if change.expected => None,
-            Finding::Undecided(_) if self.allows_undecided => None,
-            Finding::Changed(_) => Some(NonSuccessKind::Failure),
-            Finding::Undecided(_) | Finding::Unreadable(_) => Some(NonSuccessKind::Error),
+            ReplayFinding::Changed(change) if change.expected => None,
+            ReplayFinding::Undecided(_) if self.allows_undecided => None,
+            ReplayFinding::Changed(_) => Some(NonSuccessKind::Failure),
+            ReplayFinding::Undecided(_) | ReplayFinding::Unreadable(_) => {
+                Some(NonSuccessKind::Error)
+            }
         };
         let status = match kind {
             Some(kind) => {
@@ -60,17 +62,17 @@ impl Report for Junit {
         Ok(())
     }
 
-    fn end(&mut self, totals: &Totals, ended: Ended, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
         let mut text = summary(totals);
         if let Some(rest) = self.shown.rest() {
             text.push_str(&format!("\n{rest}"));
         }
         let mut status = match ended {
-            Ended::Same => TestCaseStatus::success(),
-            Ended::Changed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-            Ended::Incomplete => TestCaseStatus::non_success(NonSuccessKind::Error),
+            ReplayEnd::Same => TestCaseStatus::success(),
+            ReplayEnd::Changed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+            ReplayEnd::Incomplete => TestCaseStatus::non_success(NonSuccessKind::Error),
         };
-        if ended != Ended::Same {
+        if ended != ReplayEnd::Same {
             status.set_message(text.clone());
         }
         let mut case = TestCase::new("all events", status);

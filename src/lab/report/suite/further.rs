@@ -12,7 +12,7 @@ use crate::lab::report::human::{BAD, BOLD, DIM, DOUBT, GOOD, label, short};
 use crate::lab::report::json::milliseconds;
 use crate::lab::report::problems::counted;
 use crate::lab::report::{Paths, plain};
-use crate::lab::scenario::coverage::{Coverage, Part, Point, State, Who};
+use crate::lab::scenario::coverage::{Coverage, CoveragePart, Point, PointState, Who};
 use crate::lab::scenario::mutation::Tried;
 
 /// What is known beside the cases; nothing where it was not asked for.
@@ -217,13 +217,13 @@ fn coverage_json(covered: &Covered, paths: &Paths) -> Value {
     let (shown, all) = covered.coverage.counts();
     let state = |point: &Point| {
         let (state, why) = match &point.state {
-            State::Covered => ("covered", None),
-            State::Missing => ("missing", Some(&point.lacks)),
-            State::Never(why) => ("never", Some(why)),
+            PointState::Covered => ("covered", None),
+            PointState::Missing => ("missing", Some(&point.lacks)),
+            PointState::Never(why) => ("never", Some(why)),
         };
         json!({ "name": point.name, "state": state, "why": why })
     };
-    let part = |part: &Part| {
+    let part = |part: &CoveragePart| {
         json!({
             "event": part.who.event,
             "hook": (!part.is_event).then_some(&part.who.hook),
@@ -297,11 +297,11 @@ fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result
     writeln!(out, "        {DIM}{}{DIM:#}", row("event", "hook", "points", "missing"))?;
     for part in &covered.coverage.parts {
         let count =
-            |is: fn(&State) -> bool| part.points.iter().filter(|one| is(&one.state)).count();
-        let shown = count(|state| *state == State::Covered);
-        let missing = part.points.iter().filter(|one| one.state == State::Missing);
+            |is: fn(&PointState) -> bool| part.points.iter().filter(|one| is(&one.state)).count();
+        let shown = count(|state| *state == PointState::Covered);
+        let missing = part.points.iter().filter(|one| one.state == PointState::Missing);
         let missing = missing.map(|one| one.name.as_str()).collect::<Vec<_>>().join(" ");
-        let points = format!("{shown}/{}", shown + count(|state| *state == State::Missing));
+        let points = format!("{shown}/{}", shown + count(|state| *state == PointState::Missing));
         let (event, hook) = if part.is_event {
             (part.who.event.as_str(), "")
         } else {
@@ -322,7 +322,7 @@ fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result
 fn excuses(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for (part, point) in covered.coverage.points() {
-        let State::Never(why) = &point.state else { continue };
+        let PointState::Never(why) = &point.state else { continue };
         if std::mem::take(&mut is_first) {
             writeln!(out)?;
         }

@@ -13,7 +13,7 @@ use crate::lab::report::human::{
 use crate::lab::report::json::{HookReport, hook_report, milliseconds};
 use crate::lab::report::problems::counted;
 use crate::lab::report::{Paths, plain};
-use crate::lab::scenario::{Decided, End, Miss, Played};
+use crate::lab::scenario::{End, Miss, Played, StepResult};
 
 /// How many slow cases are told.
 const MOST_SLOW: usize = 5;
@@ -119,7 +119,7 @@ fn side(out: &mut dyn Write, sign: &str, style: anstyle::Style, what: &str) -> i
 
 /// What became of each hook.
 fn asked(
-    decided: &Decided,
+    decided: &StepResult,
     step: Option<usize>,
     paths: &Paths,
     out: &mut dyn Write,
@@ -127,8 +127,8 @@ fn asked(
     let mut name = step.map_or("hooks".to_string(), |step| format!("step {step}"));
     if decided.hooks().is_empty() {
         let why = match decided {
-            Decided::Run { .. } => "none for this event",
-            Decided::Refused { .. } => "none ran: hookrun had blocked before",
+            StepResult::Run { .. } => "none for this event",
+            StepResult::Refused { .. } => "none ran: hookrun had blocked before",
         };
         return label(out, &name, why);
     }

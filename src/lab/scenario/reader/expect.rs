@@ -3,13 +3,13 @@
 use toml::de::{DeTable, DeValue};
 
 use super::values::{in_order, json};
-use super::{Reader, Value};
+use super::{CaseReader, CaseValue};
 use crate::config::keys::KeyRow;
 use crate::config::problem::Fault;
 use crate::lab::scenario::keys::{EXPECT_KEYS, REPLY_KEYS};
 use crate::lab::scenario::{Expect, Left, Placed, Stdout};
 
-impl Reader<'_> {
+impl CaseReader<'_> {
     /// The table `expect`, which stands at `start`.
     pub(super) fn expect(&mut self, table: &DeTable<'_>, start: usize) -> Option<Expect> {
         let before = self.problems.len();
@@ -46,7 +46,7 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(expect)
     }
 
-    fn expected(&mut self, expect: &mut Expect, row: &KeyRow, value: &Value<'_>) {
+    fn expected(&mut self, expect: &mut Expect, row: &KeyRow, value: &CaseValue<'_>) {
         match row.name {
             "decision" => {
                 if let Some(decision) = self.one_of(row, value) {
@@ -91,7 +91,11 @@ impl Reader<'_> {
     }
 
     /// A JSON object: a table, or text.
-    fn document(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<serde_json::Value>> {
+    fn document(
+        &mut self,
+        row: &KeyRow,
+        value: &CaseValue<'_>,
+    ) -> Option<Placed<serde_json::Value>> {
         let at = self.at(value.span().start);
         let parsed = match value.get_ref().as_str() {
             Some(text) => serde_json::from_str(text).ok(),
@@ -108,7 +112,7 @@ impl Reader<'_> {
         }
     }
 
-    fn reply(&mut self, expect: &mut Expect, row: &KeyRow, value: &Value<'_>) {
+    fn reply(&mut self, expect: &mut Expect, row: &KeyRow, value: &CaseValue<'_>) {
         let Some(table) = self.filled_table(row, value) else { return };
         for (key, value) in in_order(table) {
             let Some(row) = self.row(REPLY_KEYS, key) else { continue };
@@ -133,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// What must have become of files.
-    fn left(&mut self, expect: &mut Expect, row: &KeyRow, value: &Value<'_>) {
+    fn left(&mut self, expect: &mut Expect, row: &KeyRow, value: &CaseValue<'_>) {
         let Some(table) = self.filled_table(row, value) else { return };
         for (key, value) in in_order(table) {
             let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };

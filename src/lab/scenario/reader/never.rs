@@ -1,18 +1,18 @@
 //! Reads `[[never]]`: what hooks never do.
 
 use super::values::in_order;
-use super::{Reader, Value};
+use super::{CaseReader, CaseValue};
 use crate::config::problem::Fault;
 use crate::lab::scenario::Never;
 use crate::lab::scenario::keys::NEVER_KEYS;
 
-impl Reader<'_> {
-    pub(super) fn nevers(&mut self, value: &Value<'_>) -> Vec<Never> {
+impl CaseReader<'_> {
+    pub(super) fn nevers(&mut self, value: &CaseValue<'_>) -> Vec<Never> {
         let tables = self.tables("never", value);
         tables.into_iter().filter_map(|table| self.never(table)).collect()
     }
 
-    fn never(&mut self, value: &Value<'_>) -> Option<Never> {
+    fn never(&mut self, value: &CaseValue<'_>) -> Option<Never> {
         let start = value.span().start;
         let before = self.problems.len();
         let (mut hook, mut events, mut point, mut why) = (None, Vec::new(), None, None);

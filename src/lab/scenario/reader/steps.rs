@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use super::values::{in_order, json};
-use super::{Reader, Value};
+use super::{CaseReader, CaseValue};
 use crate::config::keys::KeyRow;
 use crate::config::problem::Fault;
 use crate::lab::scenario::keys::STEP_KEYS;
-use crate::lab::scenario::{Expect, Input, Laid, Placed, Step};
+use crate::lab::scenario::{CaseStep, Expect, Laid, Placed, StepInput};
 
 /// What a case or a step has from the tables around it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Given {
+pub(super) struct TableDefaults {
     pub(super) event: Option<Placed<String>>,
     pub(super) host: Option<Placed<String>>,
     pub(super) hooks: Vec<Placed<String>>,
@@ -22,19 +22,23 @@ pub(super) struct Given {
 
 /// The keys that a step alone has.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct StepKeys {
     /// What comes on stdin, with the key that says it.
-    pub(super) inputs: Vec<(&'static str, Input, usize)>,
+    pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     pub(super) expect: Option<Expect>,
     pub(super) has_expect: bool,
 }
 
-impl Reader<'_> {
-    pub(super) fn steps(&mut self, tables: &[&Value<'_>], given: &Given) -> Vec<Step> {
+impl CaseReader<'_> {
+    pub(super) fn steps(
+        &mut self,
+        tables: &[&CaseValue<'_>],
+        given: &TableDefaults,
+    ) -> Vec<CaseStep> {
         let mut steps = Vec::new();
         for (number, value) in (1..).zip(tables) {
             let Some(table) = value.get_ref().as_table() else { continue };
-            let (mut given, mut own) = (given.clone(), Own::default());
+            let (mut given, mut own) = (given.clone(), StepKeys::default());
             for (key, value) in in_order(table) {
                 if let Some(row) = self.row(STEP_KEYS, key) {
                     self.own(&mut given, &mut own, row, value);
@@ -48,11 +52,11 @@ impl Reader<'_> {
     /// A step of what its tables say.
     pub(super) fn step(
         &mut self,
-        given: Given,
-        own: Own,
+        given: TableDefaults,
+        own: StepKeys,
         number: Option<usize>,
         start: usize,
-    ) -> Option<Step> {
+    ) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
         if given.event.is_none() {
             let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
@@ -67,12 +71,12 @@ impl Reader<'_> {
             self.fault(Fault::new(cause, "keep one of them"), *offset);
         }
         let native = Placed { value: "native".to_string(), at: self.at(start) };
-        Some(Step {
+        Some(CaseStep {
             number,
             event: given.event?,
             host: given.host.unwrap_or(native),
             hooks: given.hooks,
-            input: own.inputs.into_iter().next().map_or(Input::Nothing, |(_, input, _)| input),
+            input: own.inputs.into_iter().next().map_or(StepInput::Nothing, |(_, input, _)| input),
             files: given.files,
             setup: given.setup,
             expect: own.expect?,
@@ -82,10 +86,10 @@ impl Reader<'_> {
     /// Takes a key that steps and cases have.
     pub(super) fn own(
         &mut self,
-        given: &mut Given,
-        own: &mut Own,
+        given: &mut TableDefaults,
+        own: &mut StepKeys,
         row: &KeyRow,
-        value: &Value<'_>,
+        value: &CaseValue<'_>,
     ) {
         let offset = value.span().start;
         let input = match row.name {
@@ -98,25 +102,25 @@ impl Reader<'_> {
             "context_file" => {
                 let path = self.text(row, value);
                 path.map(|text| Placed { value: PathBuf::from(text.value), at: text.at })
-                    .map(|path| ("context_file", Input::File(path)))
+                    .map(|path| ("context_file", StepInput::File(path)))
             }
-            "stdin" => self.text(row, value).map(|text| ("stdin", Input::Text(text.value))),
+            "stdin" => self.text(row, value).map(|text| ("stdin", StepInput::Text(text.value))),
             _ => return self.given(given, row, value),
         };
         own.inputs.extend(input.map(|(name, input)| (name, input, offset)));
     }
 
     /// A context: a table, or the JSON document itself, whose every byte is kept.
-    fn context(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Input> {
+    fn context(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<StepInput> {
         let at = self.at(value.span().start);
         match value.get_ref().as_str() {
             None if value.get_ref().is_table() => {
-                Some(Input::Context(Placed { value: json(value), at }))
+                Some(StepInput::Context(Placed { value: json(value), at }))
             }
             None => self.wrong(row, value),
             Some(text) => {
                 match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
-                    Ok(_) => return Some(Input::Json(Placed { value: text.to_string(), at })),
+                    Ok(_) => return Some(StepInput::Json(Placed { value: text.to_string(), at })),
                     Err(error) => {
                         let cause = format!("`context` is not a JSON object: {error}");
                         let cure = "correct it; to send other text, use `stdin`";
@@ -129,7 +133,7 @@ impl Reader<'_> {
     }
 
     /// Takes a key that defaults, cases and steps have.
-    pub(super) fn given(&mut self, given: &mut Given, row: &KeyRow, value: &Value<'_>) {
+    pub(super) fn given(&mut self, given: &mut TableDefaults, row: &KeyRow, value: &CaseValue<'_>) {
         match row.name {
             "event" => given.event = self.text(row, value),
             "host" => given.host = self.one_of(row, value),

@@ -8,24 +8,24 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Reader, Value};
-use crate::config::keys::{KeyRow, Takes};
+use super::{CaseReader, CaseValue};
+use crate::config::keys::{KeyRow, KeyValue};
 use crate::config::problem::Fault;
 use crate::engine::hook::parse_duration;
 use crate::engine::spelling;
 use crate::lab::scenario::keys::FILE_KEYS;
 use crate::lab::scenario::{Content, Laid, Placed};
 
-impl Reader<'_> {
+impl CaseReader<'_> {
     /// Tells that a value is of the wrong type.
-    pub(super) fn wrong<T>(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<T> {
+    pub(super) fn wrong<T>(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<T> {
         let cause =
             format!("`{}` takes {}, not {}", row.name, row.takes.describe(), kind(value.get_ref()));
         self.fault(Fault::new(cause, row.takes.cure(row.name)), value.span().start);
         None
     }
 
-    pub(super) fn text(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<String>> {
+    pub(super) fn text(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<Placed<String>> {
         let at = self.at(value.span().start);
         match value.get_ref().as_str() {
             Some(text) => Some(Placed { value: text.to_string(), at }),
@@ -34,7 +34,11 @@ impl Reader<'_> {
     }
 
     /// A string, or a list of them.
-    pub(super) fn texts(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Vec<Placed<String>>> {
+    pub(super) fn texts(
+        &mut self,
+        row: &KeyRow,
+        value: &CaseValue<'_>,
+    ) -> Option<Vec<Placed<String>>> {
         let DeValue::Array(list) = value.get_ref() else {
             return self.text(row, value).map(|one| vec![one]);
         };
@@ -52,7 +56,7 @@ impl Reader<'_> {
     pub(super) fn said(
         &mut self,
         row: &KeyRow,
-        value: &Value<'_>,
+        value: &CaseValue<'_>,
         cure: &str,
     ) -> Option<Placed<String>> {
         let text = self.text(row, value)?;
@@ -65,7 +69,7 @@ impl Reader<'_> {
 
     /// Names where none at all would mean every one, so that an empty list says the opposite of what
     /// it looks like.
-    pub(super) fn listed(&mut self, row: &KeyRow, value: &Value<'_>) -> Vec<Placed<String>> {
+    pub(super) fn listed(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Vec<Placed<String>> {
         let texts = self.texts(row, value);
         if texts.as_ref().is_some_and(Vec::is_empty) {
             let cure = format!("name one, or drop it for {}", row.default);
@@ -76,19 +80,23 @@ impl Reader<'_> {
     }
 
     /// A list of names in one place.
-    pub(super) fn names(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<Vec<String>>> {
+    pub(super) fn names(
+        &mut self,
+        row: &KeyRow,
+        value: &CaseValue<'_>,
+    ) -> Option<Placed<Vec<String>>> {
         let texts = self.texts(row, value)?;
         let at = self.at(value.span().start);
         Some(Placed { value: texts.into_iter().map(|one| one.value).collect(), at })
     }
 
-    pub(super) fn paths(&mut self, row: &KeyRow, value: &Value<'_>) -> Vec<Placed<PathBuf>> {
+    pub(super) fn paths(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Vec<Placed<PathBuf>> {
         let texts = self.listed(row, value);
         let path = |text: Placed<String>| Placed { value: text.value.into(), at: text.at };
         texts.into_iter().map(path).collect()
     }
 
-    pub(super) fn number(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<i64>> {
+    pub(super) fn number(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<Placed<i64>> {
         let at = self.at(value.span().start);
         match integer(value.get_ref()) {
             Some(number) => Some(Placed { value: number, at }),
@@ -100,7 +108,7 @@ impl Reader<'_> {
     pub(super) fn number_in(
         &mut self,
         row: &KeyRow,
-        value: &Value<'_>,
+        value: &CaseValue<'_>,
         range: RangeInclusive<i64>,
     ) -> Option<Placed<i64>> {
         let number = self.number(row, value)?;
@@ -116,7 +124,11 @@ impl Reader<'_> {
         None
     }
 
-    pub(super) fn duration(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<Duration>> {
+    pub(super) fn duration(
+        &mut self,
+        row: &KeyRow,
+        value: &CaseValue<'_>,
+    ) -> Option<Placed<Duration>> {
         let text = self.text(row, value)?;
         match parse_duration(&text.value) {
             Ok(duration) => Some(Placed { value: duration, at: text.at }),
@@ -129,9 +141,9 @@ impl Reader<'_> {
     }
 
     /// One of the words that a key takes, in any case of letters.
-    pub(super) fn one_of(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<Placed<String>> {
+    pub(super) fn one_of(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<Placed<String>> {
         let text = self.text(row, value)?;
-        let Takes::OneOf(words) = row.takes else { return Some(text) };
+        let KeyValue::OneOf(words) = row.takes else { return Some(text) };
         let words = words();
         if let Some(word) = words.iter().find(|word| word.eq_ignore_ascii_case(&text.value)) {
             return Some(Placed { value: (*word).to_string(), at: text.at });
@@ -148,7 +160,7 @@ impl Reader<'_> {
     pub(super) fn table<'v, 'i>(
         &mut self,
         row: &KeyRow,
-        value: &'v Value<'i>,
+        value: &'v CaseValue<'i>,
     ) -> Option<&'v DeTable<'i>> {
         match value.get_ref().as_table() {
             Some(table) => Some(table),
@@ -160,7 +172,7 @@ impl Reader<'_> {
     pub(super) fn filled_table<'v, 'i>(
         &mut self,
         row: &KeyRow,
-        value: &'v Value<'i>,
+        value: &'v CaseValue<'i>,
     ) -> Option<&'v DeTable<'i>> {
         let table = self.table(row, value)?;
         if table.is_empty() {
@@ -172,7 +184,11 @@ impl Reader<'_> {
 
     /// The tables of a list of tables, which has some: what was meant to be in it would be missed by
     /// nobody.
-    pub(super) fn tables<'v, 'i>(&mut self, key: &str, value: &'v Value<'i>) -> Vec<&'v Value<'i>> {
+    pub(super) fn tables<'v, 'i>(
+        &mut self,
+        key: &str,
+        value: &'v CaseValue<'i>,
+    ) -> Vec<&'v CaseValue<'i>> {
         let start = value.span().start;
         let above = if matches!(key, "case" | "never") { "" } else { "case." };
         let fault = |cause: String| {
@@ -208,7 +224,7 @@ impl Reader<'_> {
     pub(super) fn variable(
         &mut self,
         key: &Spanned<Cow<'_, str>>,
-        value: &Value<'_>,
+        value: &CaseValue<'_>,
     ) -> Option<(String, String)> {
         let name = key.get_ref().to_string();
         let start = key.span().start;
@@ -228,7 +244,11 @@ impl Reader<'_> {
     }
 
     /// A file that is laid out: its text, or a table about it.
-    pub(super) fn laid(&mut self, key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Laid> {
+    pub(super) fn laid(
+        &mut self,
+        key: &Spanned<Cow<'_, str>>,
+        value: &CaseValue<'_>,
+    ) -> Option<Laid> {
         let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };
         if let Some(cause) = no_path(&path.value) {
             let cause = format!("`{}` cannot be laid out: {cause}", path.value);
@@ -280,7 +300,7 @@ impl Reader<'_> {
         Some(Laid { path, content, mode })
     }
 
-    fn mode(&mut self, row: &KeyRow, value: &Value<'_>) -> Option<u32> {
+    fn mode(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<u32> {
         let text = self.text(row, value)?;
         let mode = u32::from_str_radix(&text.value, 8).ok().filter(|mode| *mode <= 0o7777);
         if mode.is_none() {
@@ -311,14 +331,14 @@ fn no_path(path: &str) -> Option<&'static str> {
 /// The entries of a table in the order of the file.
 pub(super) fn in_order<'t, 'i>(
     table: &'t DeTable<'i>,
-) -> Vec<(&'t Spanned<Cow<'i, str>>, &'t Value<'i>)> {
+) -> Vec<(&'t Spanned<Cow<'i, str>>, &'t CaseValue<'i>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
 }
 
 /// A value as JSON; a date is its text.
-pub(super) fn json(value: &Value<'_>) -> serde_json::Value {
+pub(super) fn json(value: &CaseValue<'_>) -> serde_json::Value {
     match value.get_ref() {
         DeValue::String(text) => text.as_ref().into(),
         DeValue::Integer(_) => integer(value.get_ref()).into(),

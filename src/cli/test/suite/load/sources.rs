@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Config, Position};
 use crate::dialects;
-use crate::lab::scenario::{Case, Content, Input, Keys, Step};
+use crate::lab::scenario::{Case, CaseStep, Content, Keys, StepInput};
 use serde_json::{Map, Value};
 
-use super::{Loader, problem};
-use crate::cli::exit::Failure;
+use super::{SuiteLoader, problem};
+use crate::cli::exit::CommandFailure;
 use crate::cli::test::suite::stage;
 
-impl Loader<'_> {
+impl SuiteLoader<'_> {
     /// Files that a case copies or sends must be there.
     pub(super) fn check_sources(&mut self, file: &Path, case: &Case) {
         let folder = file.parent().unwrap_or(file);
@@ -24,7 +24,7 @@ impl Loader<'_> {
             }
         }
         for step in &case.steps {
-            if let Input::File(path) = &step.input {
+            if let StepInput::File(path) = &step.input {
                 sources.push((path.value.clone(), path.at));
             }
         }
@@ -38,7 +38,7 @@ impl Loader<'_> {
                 Err(error) => format!("cannot look at `{}`: {error}", path.display()),
             };
             let help = "its path is relative to the file of cases";
-            self.fault(file, at, Failure::with_help(cause, help));
+            self.fault(file, at, CommandFailure::with_help(cause, help));
         }
     }
 
@@ -47,15 +47,15 @@ impl Loader<'_> {
     pub(super) fn check_context(
         &mut self,
         file: &Path,
-        step: &Step,
+        step: &CaseStep,
         events: &[String],
         config: &Config,
     ) {
         let (context, at) = match &step.input {
-            Input::Nothing | Input::Text(_) => return,
-            Input::Context(value) => (value.value.as_object().cloned(), value.at),
-            Input::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
-            Input::File(path) => {
+            StepInput::Nothing | StepInput::Text(_) => return,
+            StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
+            StepInput::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
+            StepInput::File(path) => {
                 let source = file.parent().unwrap_or(file).join(&path.value);
                 // One that cannot be read is told where it is named.
                 let Ok(bytes) = stage::read(&source) else { return };
@@ -71,7 +71,7 @@ impl Loader<'_> {
         for (key, meant) in keys.slips(&context) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
-            self.fault(file, at, Failure::with_help(cause, help));
+            self.fault(file, at, CommandFailure::with_help(cause, help));
         }
     }
 
