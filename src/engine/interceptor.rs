@@ -106,16 +106,16 @@ impl From<&str> for ToolSet {
 /// The interceptors of a program, in the order in which they were registered.
 ///
 /// ```
-/// use hookrun::interceptor::{Before, Intercepted, Interceptors, ToolCall, Tools};
+/// use hookrun::interceptor::{CallChange, Intercepted, Interceptors, ToolCall, ToolSet};
 /// use serde_json::json;
 ///
 /// let mut interceptors = Interceptors::default();
-/// interceptors.before("tenant", Tools::All, |call| {
+/// interceptors.before("tenant", ToolSet::All, |call| {
 ///     let mut input = call.input.clone();
 ///     input["tenant"] = json!("acme");
-///     Before::Rewrite(input)
+///     CallChange::Rewrite(input)
 /// });
-/// interceptors.before("no-shell", "bash", |_| Before::Veto("there is no shell here".into()));
+/// interceptors.before("no-shell", "bash", |_| CallChange::Veto("there is no shell here".into()));
 ///
 /// let read = ToolCall { tool: "read".into(), input: json!({ "path": "a.txt" }) };
 /// let Intercepted::Runs { call, .. } = interceptors.run_before(read) else { panic!() };

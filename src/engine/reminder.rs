@@ -55,11 +55,11 @@ impl ReminderKind {
 /// together: what one collects another drains.
 ///
 /// ```
-/// use hookrun::{Outcome, Reminders, Said};
+/// use hookrun::{HookText, Outcome, Reminders};
 ///
 /// let reminders = Reminders::default();
 /// reminders.suppress("reminders.hook.success")?;
-/// let said = Said {
+/// let said = HookText {
 ///     hook: "branch".into(),
 ///     output: Some("looked".into()),
 ///     additional_context: Some("on main".into()),

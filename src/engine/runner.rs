@@ -145,7 +145,7 @@ impl Runner {
     ///     abort.raise();
     /// });
     /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
-    /// assert!(run.permit().is_err_and(|refusal| refusal.reason.contains("stop")));
+    /// assert!(run.permit().is_err_and(|refusal| refusal.reason.contains("interrupted")));
     /// # user.join().ok();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -7,7 +7,7 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use hookrun::{Asker, Kind, Runner, Ui};
+//! use hookrun::{Asker, MessageKind, Runner, Ui};
 //!
 //! /// A host that shows what hooks say, and always says no.
 //! struct Strict;
@@ -25,7 +25,7 @@
 //!     fn editor(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
 //!         None
 //!     }
-//!     fn notify(&self, asker: &Asker<'_>, message: &str, _: Kind) {
+//!     fn notify(&self, asker: &Asker<'_>, message: &str, _: MessageKind) {
 //!         eprintln!("{}: {message}", asker.hook());
 //!     }
 //!     fn status(&self, _: &Asker<'_>, _: &str, _: Option<&str>) {}

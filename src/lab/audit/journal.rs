@@ -58,7 +58,7 @@ impl Runner {
     /// decision.
     ///
     /// ```
-    /// use hookrun::{Journal, Log, Redactor};
+    /// use hookrun::{DecisionLog, Journal, Redactor};
     /// use hookrun::Environment;
     /// use hookrun::Event;
     /// use hookrun::Hook;
@@ -69,7 +69,7 @@ impl Runner {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path().join("log");
-    /// let log = Log::in_folder(&folder);
+    /// let log = DecisionLog::in_folder(&folder);
     /// let no = Hook::function("no", "tool.pre", |_| Verdict::block("not today"));
     /// let runner = Runner::embedded(Registry::new([no])?, &Environment::capture())
     ///     .log(Journal::new(log.clone(), Redactor::default()));
