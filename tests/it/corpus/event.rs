@@ -177,7 +177,9 @@ fn check_derived(event: &Event, wanted: &Object<'_>) {
         let has_other = given.as_ref().is_some_and(|given| {
             ["command", "cmd", "script"].iter().any(|key| given.last(key).is_some())
         });
-        let values = given.iter().flat_map(|given| &given.entries).map(|(_, raw)| *raw);
+        // The folder that a command runs in is none.
+        let entries = given.iter().flat_map(|given| &given.entries);
+        let values = entries.filter(|(key, _)| key != "cwd").map(|(_, raw)| *raw);
         // Where a command is deeper in the input, a guard is held against the other texts too.
         let place = PathBase { cwd: "/repo".into(), project: "/repo".into() };
         let is_searched = |text: &str| {
