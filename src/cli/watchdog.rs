@@ -57,8 +57,8 @@ enum Woken {
 }
 
 impl Watchdog {
-    /// Watches `pulse` from a thread of its own, and says `refusal` if need be, at the latest at
-    /// `last_word`. Without threads there is no watchdog.
+    /// Starts a thread that watches `pulse`. If a promise is broken, or at `last_word` at the
+    /// latest, it writes `refusal`. If no thread can be started, there is no watchdog.
     pub(crate) fn start(pulse: &Pulse, refusal: Reply, last_word: Option<Instant>) -> Watchdog {
         let orders = Arc::new(Mutex::new(Orders { refusal, last_word }));
         let mut own = Watchdog { pulse: pulse.clone(), orders, thread: None };

@@ -394,3 +394,40 @@ fn only_what_no_hook_blocks_and_no_question_holds_up_is_permitted() {
     run.outcome = run.outcome.answered(true, "");
     assert!(run.permit().is_ok());
 }
+
+#[test]
+fn a_runner_is_built_from_folders_and_from_hooks_of_every_sort() {
+    let guard = "#!/bin/sh\necho no >&2; exit 1\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/guard.sh", guard);
+    let missing = Runner::builder().hooks_dir(sandbox.at("nowhere")).build().unwrap_err();
+    assert!(missing.to_string().contains("nowhere: no such folder"), "{missing}");
+
+    let from_folder = Runner::builder().hooks_dir(sandbox.at("hooks.d")).build().unwrap();
+    assert_eq!(from_folder.handle(&call("ls")).permit().unwrap_err().reason, "no");
+
+    let empty = || Runner::builder().build().unwrap();
+    assert!(empty().handle(&call("ls")).permit().is_ok());
+    let reason = |hook: Hook| {
+        let runner = empty();
+        runner.register(hook).unwrap();
+        runner.handle(&call("ls")).permit().err().map(|blocked| blocked.reason)
+    };
+    let words = ["sh", "-c", "echo no >&2; exit 1"];
+    for hook in [
+        Hook::command("guard", "tool.pre", words),
+        Hook::shell("guard", "PreToolUse", "echo no >&2; exit 1"),
+        Hook::script("tool.pre", sandbox.at("hooks.d/tool.pre/guard.sh")),
+    ] {
+        let others = Matcher::default().tool("write").unwrap();
+        assert_eq!(reason(hook.clone().matcher(others)), None, "{}", hook.name);
+        assert_eq!(reason(hook).as_deref(), Some("no"));
+    }
+    let slow = || Hook::shell("slow", "tool.pre", "sleep 60").time_limit(Duration::from_millis(1));
+    assert!(reason(slow()).unwrap().contains("timed out after 1ms"));
+    assert_eq!(reason(slow().failing(OnFailure::Allow)), None);
+    let update = r#"echo '{"update": {"toolInput": {"command": "pwd"}}}'"#;
+    assert!(reason(Hook::shell("new", "tool.pre", update)).unwrap().contains("rewrite"));
+    assert_eq!(reason(Hook::shell("new", "tool.pre", update).rewriting()), None);
+    let unknown = empty().register(Hook::shell("guard", "tool.pr", "true")).unwrap_err();
+    assert!(unknown.to_string().contains("tool.pre"), "{unknown}");
+}

@@ -9,7 +9,7 @@ use crate::engine::outcome::Decision;
 pub(crate) enum InText<'t> {
     /// It refuses or asks.
     Decision(Decision),
-    /// This is one answer, on lines of its own, and nothing follows.
+    /// One answer: text comes before it, and nothing after it.
     Answer(&'t str),
     /// What looks like an answer in it cannot be used.
     Malformed(String),

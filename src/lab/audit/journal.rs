@@ -10,8 +10,7 @@ use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
 use crate::lab::report::{Paths, json};
 
-/// Writes what is decided into a [`DecisionLog`], without secrets. What goes wrong is told to `tracing`
-/// and nobody else.
+/// Writes decisions into a [`DecisionLog`], without secrets. Errors are only logged by `tracing`.
 #[derive(Debug)]
 pub struct Journal {
     log: DecisionLog,
