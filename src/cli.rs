@@ -1,44 +1,21 @@
 //! The command line: parse, call one command, turn what comes back into an exit status.
 
-mod act;
 mod args;
-mod ask;
-mod asked;
 mod completions;
+mod decide;
 mod deliver;
-mod doctor;
-mod events;
 mod exit;
-mod field;
-mod git;
 mod help;
-mod input;
-mod install;
-mod keep;
-mod list;
+mod host;
+mod inside;
 mod log;
+mod look;
 mod man;
-mod new;
-mod progress;
-mod quick;
-mod replay;
-mod rules;
-mod run;
-mod schema;
-mod send;
-mod show;
 mod sink;
-mod state;
 mod streams;
 mod suggest;
 mod terminal;
-mod test;
-mod told;
-mod ui;
-mod unbound;
-mod validate;
-mod watchdog;
-mod why;
+mod write;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -51,9 +28,14 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
+use decide::{git, quick, run};
 use exit::{CommandFailure, ExitStatus};
+use host::install;
+use inside::{act, field, send, state, ui};
+use look::{doctor, events, list, replay, schema, show, validate, why};
 use sink::{OutputShape, Sink};
 use streams::Leavable;
+use write::{new, test};
 
 /// Reads the command line of this process and does what it says.
 pub fn main() -> ExitCode {

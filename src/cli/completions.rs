@@ -13,8 +13,8 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Shells};
 
 use crate::cli::args::{Cli, CompletionsArgs};
-use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::look::events::COMMON;
 use crate::cli::man;
 use crate::cli::streams;
 

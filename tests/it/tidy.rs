@@ -76,7 +76,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("OnceLock", &[], "no global mutable state"),
     ("LazyLock", &[], "no global mutable state"),
     ("thread_local!", &[], "no global mutable state"),
-    ("process::exit", &["cli/watchdog.rs"], "main returns an exit code"),
+    ("process::exit", &["cli/decide/watchdog.rs"], "main returns an exit code"),
     ("TODO", &[], "what is not done is not promised"),
     ("todo!", &[], "what is not done is not promised"),
     ("unimplemented!", &[], "what is not done is not promised"),

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::dialects::git;
 
 use super::{SourceArgs, duration, problem_format};
-use crate::cli::install::hosts::HOSTS;
+use crate::cli::host::install::hosts::HOSTS;
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {

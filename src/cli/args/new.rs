@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::cli::new::templates::{LANGUAGES, names};
+use crate::cli::write::new::templates::{LANGUAGES, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {

@@ -1,0 +1,180 @@
+//! What they get who asked `run`, beside a host: a report, and in a job of GitHub Actions
+//! annotations, a status that stops the job, and a summary on its page.
+
+use std::borrow::Cow;
+use std::fs::OpenOptions;
+use std::io::{Error, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::config::Environment;
+use crate::dialects::{Reply, native};
+use crate::engine::exec::{Abort, Budget};
+use crate::engine::harmless;
+use crate::engine::run::{Run, told_to_stop};
+use crate::engine::runner::Runner;
+use crate::lab::report::json::RunReport;
+use crate::lab::report::{Paths, github, json};
+
+use crate::cli::args::RunFormat;
+use crate::cli::decide::watchdog::Watchdog;
+use crate::cli::deliver;
+use crate::cli::streams;
+
+/// How long what is kept of a decision may hold up a host that waits for our end. It takes
+/// microseconds.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long a host may take to read the reply.
+const READING: Duration = Duration::from_secs(10);
+
+/// The same after the end of the budget, and for one that has told us to stop.
+const AFTER_BUDGET: Duration = Duration::from_millis(500);
+
+/// Whether a person, or the log of a CI job, reads what goes to stderr.
+pub(crate) fn is_for_people(format: RunFormat) -> bool {
+    match format {
+        RunFormat::Github => true,
+        RunFormat::Reply => std::io::stderr().is_terminal(),
+        RunFormat::Json => false,
+    }
+}
+
+/// The report that the format wants.
+pub(crate) fn report(
+    format: RunFormat,
+    run: &Run,
+    reply: &Reply,
+    runner: &Runner,
+    env: &Environment,
+) -> Option<RunReport> {
+    let mut report = match format {
+        RunFormat::Json | RunFormat::Github => json::run_report(run, reply, &Paths::from(&env.cwd)),
+        RunFormat::Reply => return None,
+    };
+    if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
+        let place = runner.place(&run.event);
+        github::place(&mut report, workspace, &place.project, &place.cwd);
+    }
+    Some(report)
+}
+
+/// Paths as they are looked for by those who read a format: GitHub begins at its workspace.
+pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
+    let workspace = env.workspace.as_ref().filter(|_| format == "github");
+    let workspace = workspace.and_then(|folder| folder.canonicalize().ok());
+    let around = workspace.filter(|folder| env.cwd.starts_with(folder));
+    Paths::from(around.as_deref().unwrap_or(&env.cwd))
+}
+
+/// What the watchdog says, in the words of the format.
+pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply {
+    if format != RunFormat::Github {
+        return refusal;
+    }
+    let reason = refusal.stderr.trim_end();
+    let report = json::refusal_report(event, native::NAME, reason, &refusal);
+    let mut stdout = Vec::new();
+    // A vector takes everything.
+    let _ = github::run(&report, &mut stdout);
+    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    Reply { stdout, status: refusal.status.max(1), ..refusal }
+}
+
+/// How a decision gets to its host.
+pub(crate) struct Way<'a> {
+    pub(crate) watchdog: &'a Watchdog,
+    pub(crate) abort: Option<Abort>,
+    pub(crate) budget: Option<Budget>,
+    /// Whether what it decides is said nowhere but on stdout.
+    pub(crate) is_needed: bool,
+}
+
+impl Way<'_> {
+    fn is_stopped(&self) -> bool {
+        self.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0)
+    }
+}
+
+/// A decision, as it is told.
+pub(crate) struct PrintedReply<'a> {
+    format: RunFormat,
+    reply: &'a Reply,
+    report: Option<&'a RunReport>,
+    /// The exit status. Some hosts go on with 0 and read the refusal; a job reads nothing.
+    status: u8,
+}
+
+impl<'a> PrintedReply<'a> {
+    pub(crate) fn of(format: RunFormat, reply: &'a Reply, report: Option<&'a RunReport>) -> Self {
+        let stops = report.is_some_and(|report| !github::goes_on(report));
+        let status = match (format, reply.status) {
+            (RunFormat::Github, native::ALLOWED) if stops => native::REFUSED,
+            (_, status) => status,
+        };
+        PrintedReply { format, reply, report, status }
+    }
+
+    /// Says it: words for people on stderr, which hold nothing up, and on stdout the reply or the
+    /// report instead. Gives the exit status: that of a block where the decision has not arrived.
+    ///
+    /// From then on nothing may hold up who asked: what is written for later is watched.
+    pub(crate) fn say(&self, way: &Way<'_>, env: &Environment) -> u8 {
+        let now = Instant::now();
+        let is_stopped = way.is_stopped();
+        let until = now + READING;
+        let until = way.budget.map_or(until, |budget| until.min(budget.until + AFTER_BUDGET));
+        let until = if is_stopped { until.min(now + AFTER_BUDGET) } else { until };
+        let stdout = self.stdout(env);
+        let unsaid = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
+        way.watchdog.answers(unsaid, until.saturating_duration_since(now));
+        match self.format {
+            // Who wants a report reads that; stderr is for people.
+            RunFormat::Github | RunFormat::Json => streams::remark(&self.reply.stderr),
+            RunFormat::Reply => streams::words(&self.reply.stderr, env),
+        }
+        let said = match self.status == native::ALLOWED && way.is_needed && !stdout.is_empty() {
+            true if deliver::is_thrown_away() => Err(Error::other("it is closed, or /dev/null")),
+            _ => deliver::reply(stdout.as_bytes(), until, &|| !is_stopped && way.is_stopped()),
+        };
+        let status = if said.is_ok() { self.status } else { unsaid };
+        way.watchdog.answers(status, PATIENCE);
+        if let Err(error) = said {
+            let stopped = way.is_stopped().then(|| way.abort.as_ref().and_then(Abort::signal));
+            let error = stopped.map_or_else(|| error.to_string(), told_to_stop);
+            streams::remark(&format!("error: cannot write the result to stdout: {error}\n"));
+        }
+        status
+    }
+
+    /// The reply, or the report instead.
+    fn stdout(&self, env: &Environment) -> Cow<'_, str> {
+        match (self.format, self.report) {
+            (RunFormat::Json, Some(report)) => {
+                let text = serde_json::to_string(report).unwrap_or_default();
+                Cow::Owned(format!("{}\n", harmless::json(&text)))
+            }
+            (RunFormat::Github, Some(report)) => {
+                let mut stdout = Vec::new();
+                // A vector takes everything.
+                let _ = github::run(report, &mut stdout);
+                Cow::Owned(String::from_utf8_lossy(&stdout).into_owned())
+            }
+            (RunFormat::Reply | RunFormat::Json | RunFormat::Github, _) => {
+                streams::document(&self.reply.stdout, env)
+            }
+        }
+    }
+
+    /// Adds to the summary of a job's page.
+    pub(crate) fn summarise(&self, env: &Environment) {
+        let (RunFormat::Github, Some(report)) = (self.format, self.report) else { return };
+        let Some(file) = &env.step_summary else { return };
+        let written = OpenOptions::new().create(true).append(true).open(file);
+        let written =
+            written.and_then(|mut file| file.write_all(github::summary(report).as_bytes()));
+        if let Err(error) = written {
+            let file = file.display();
+            streams::remark(&format!("the summary is not written to `{file}`: {error}\n"));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! What is asked: an event by its name, in the words of a host or in ours.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
+use crate::engine::event::{Context, Event, OnFailure};
+use crate::engine::outcome::Outcome;
+use crate::engine::runner::FormOfCall;
+
+use crate::cli::decide::run::find_event;
+use crate::cli::exit::{CommandFailure, Result};
+
+/// The event that a command line names, and whose words the host speaks.
+#[derive(Debug)]
+pub(crate) struct EventRequest<'a> {
+    name: &'a str,
+    dialect: Option<&'static Dialect>,
+    /// The events that the name means in the host's dialect; several where the context tells.
+    bindings: Vec<Binding>,
+    canonical: Vec<String>,
+}
+
+/// The event that a context names itself, and whose words it is in: those of `host`, or of the one
+/// that is recognised. `command` is for those who are told what to type.
+pub(crate) fn named_in(
+    context: &Context,
+    host: Option<&str>,
+    command: &str,
+) -> Result<(String, &'static str)> {
+    let Some(host) = host else { return recognised_in(context, command) };
+    let dialect = dialects::find(host);
+    let host = dialect.map_or(native::NAME, |dialect| dialect.name);
+    let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
+    if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
+        return Ok((name, host));
+    }
+    let wrong = match context.raw(key) {
+        None | Some("null" | "\"\"") => {
+            format!("no event is named, and the context has no `{key}`")
+        }
+        Some(other) => {
+            let other: String = other.chars().take(40).collect();
+            format!("no event is named: `{key}` is `{other}`, and no text")
+        }
+    };
+    let cure = match dialect {
+        Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
+        None => format!("name the event: `hookrun {command} EVENT`"),
+    };
+    Err(CommandFailure::with_help(wrong, cure))
+}
+
+fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
+    let told = signs::recognise(context).map_err(|doubt| {
+        let cure = match &doubt {
+            signs::Doubt::Several { of, .. } => {
+                let host = of.first().copied().unwrap_or("HOST");
+                format!("say whose it is: `hookrun {command} --host {host}`")
+            }
+            signs::Doubt::Strange { .. } => {
+                format!("say whose it is: `hookrun {command} --host HOST`")
+            }
+            signs::Doubt::Unnamed { dialect } => {
+                format!("name it: `hookrun {command} EVENT --host {dialect}`")
+            }
+            signs::Doubt::Nobodys => {
+                let command = format!("hookrun {command} EVENT");
+                format!("name it: `{command}`, or `{command} --host HOST`")
+            }
+        };
+        CommandFailure::with_help(doubt.to_string(), cure)
+    })?;
+    Ok((told.event, told.dialect))
+}
+
+/// How the host is answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostReply {
+    binding: Option<Binding>,
+    is_other_spelling: bool,
+}
+
+impl<'a> EventRequest<'a> {
+    /// An event by its name, in `dialect`, or natively.
+    pub(crate) fn new(name: &'a str, dialect: &str) -> EventRequest<'a> {
+        let dialect = dialects::find(dialect);
+        let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
+        let canonical = bindings.iter().map(|binding| binding.row.event.to_string()).collect();
+        EventRequest { name, dialect, bindings, canonical }
+    }
+
+    /// Whether the host's dialect has no such event.
+    fn is_unknown(&self) -> bool {
+        self.dialect.is_some() && self.bindings.is_empty()
+    }
+
+    /// Whether the name is that of an event which a host has got since: hook systems have none
+    /// that their table lacks, and what is nearly a gate is a slip.
+    pub(crate) fn is_new(&self) -> bool {
+        let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
+        let is_system = dialects::SYSTEMS.iter().any(|system| system.name == dialect.name);
+        let near = dialect.nearest(self.name).map(|name| dialect.called(name)).unwrap_or_default();
+        let closes =
+            |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
+        !is_system && !near.iter().any(closes)
+    }
+
+    /// Another system in whose words the name is a gate that fails closed, where the host's
+    /// dialect has no such event: it was installed for the wrong host.
+    pub(crate) fn gate_of_another(&self) -> Option<&'static Dialect> {
+        let is_gate = |binding: &Binding| {
+            let row = binding.row;
+            row.is_called(self.name) && row.blocks && row.on_failure == OnFailure::Block
+        };
+        let mut others = dialects::DIALECTS.iter().copied();
+        others.find(|other| self.is_unknown() && other.called(self.name).iter().any(is_gate))
+    }
+
+    /// The canonical names of the events that the name means.
+    pub(crate) fn names(&self, config: &Config) -> Vec<String> {
+        match find_event(config, self.name) {
+            Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
+            _ => self.canonical.clone(),
+        }
+    }
+
+    /// How long it may take to decide it, where the host waits only so long; the least that is
+    /// possible while it is not known which event it is.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        match self.bindings.as_slice() {
+            [] => self.dialect.and_then(Dialect::shortest_budget),
+            bindings => bindings.iter().filter_map(|binding| binding.budget()).min(),
+        }
+    }
+
+    /// The name as it was asked for.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The configuration that it needs, as the host has it.
+    pub(crate) fn load(&self, choice: &Choice, env: &Environment) -> Config {
+        Config::load(choice, env, self.scope()).for_host(self.dialect)
+    }
+
+    fn scope(&self) -> ConfigScope<'_> {
+        match self.canonical.as_slice() {
+            [] => ConfigScope::Event(self.name),
+            names => ConfigScope::Events(names),
+        }
+    }
+
+    /// Refuses a name that means nothing, before anything is read.
+    pub(crate) fn check(&self, config: &Config) -> Result<()> {
+        if !self.bindings.is_empty() || find_event(config, self.name).is_ok() {
+            return Ok(());
+        }
+        let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(self.name));
+        match of_dialect {
+            Some(nearest) => Err(CommandFailure::with_help(
+                format!("unknown event `{}`", self.name),
+                format!("did you mean `{nearest}`?"),
+            )),
+            None => find_event(config, self.name).map(|_| ()),
+        }
+    }
+
+    /// The event, from a context in the host's words.
+    pub(crate) fn event(&self, config: &Config, context: Context) -> Result<(Event, HostReply)> {
+        if self.bindings.is_empty() {
+            return self.in_our_words(config, context, None);
+        }
+        let told = Dialect::tell_apart(&self.bindings, &context);
+        let binding = told.map_err(|error| CommandFailure::new(error.to_string()))?;
+        let is_other_spelling = binding.is_other_spelling(&context);
+        let decoded = binding.decode(context);
+        let context = decoded.map_err(|error| CommandFailure::new(error.to_string()))?;
+        let (event, host) = self.in_our_words(config, context, Some(binding))?;
+        Ok((event, HostReply { is_other_spelling, ..host }))
+    }
+
+    /// An event made up: of several that the name means, the first.
+    pub(crate) fn sample(&self, config: &Config, cwd: &Path) -> Result<(Event, HostReply)> {
+        let binding = self.bindings.first().copied();
+        let spec = match binding {
+            Some(binding) => binding.spec(),
+            None => find_event(config, self.name)?.as_ref().clone(),
+        };
+        let mut context = Context::parse(spec.sample())
+            .map_err(|error| CommandFailure::new(error.to_string()))?;
+        if spec.carries("cwd") {
+            context.set("cwd", &cwd.to_string_lossy().into());
+        }
+        self.in_our_words(config, context, binding)
+    }
+
+    /// The least context that the event can have, as one compact JSON document.
+    pub(crate) fn least(&self, config: &Config) -> String {
+        let spec = find_event(config, self.name).ok().filter(|_| self.bindings.is_empty());
+        spec.map_or("{}".to_string(), |spec| spec.least())
+    }
+
+    fn in_our_words(
+        &self,
+        config: &Config,
+        context: Context,
+        binding: Option<Binding>,
+    ) -> Result<(Event, HostReply)> {
+        let spec = match binding {
+            Some(binding) => std::sync::Arc::new(binding.spec()),
+            None => find_event(config, self.name)?,
+        };
+        let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);
+        let sent = self.dialect.is_none().then(|| context.clone());
+        let event = Event::new(spec, host, context).map_err(|error| {
+            let other = sent.and_then(|context| match signs::recognise(&context) {
+                Ok(told) => Some(told.dialect),
+                Err(signs::Doubt::Several { of, .. }) => of.first().copied(),
+                Err(_) => None,
+            });
+            let other = other.filter(|other| *other != native::NAME);
+            CommandFailure::new(match other {
+                Some(dialect) => format!(
+                    "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
+                     suite `host = \"{dialect}\"`"
+                ),
+                None => error.to_string(),
+            })
+        })?;
+        Ok((event, HostReply { binding, is_other_spelling: false }))
+    }
+
+    /// The name of the host's dialect.
+    pub(crate) fn host(&self) -> &'static str {
+        self.dialect.map_or(native::NAME, |dialect| dialect.name)
+    }
+
+    /// The reply that refuses for a reason of our own, before more is known of the event: of
+    /// several that the name means, it may be the one that can be refused.
+    pub(crate) fn refuse(&self, reason: &str) -> Reply {
+        let gate = self.bindings.iter().find(|binding| binding.row.blocks);
+        match gate.or(self.bindings.first()) {
+            Some(binding) => binding.refuse(reason),
+            // Which words this event has is not known, and no others may stand on stdout.
+            None if self.dialect.is_some_and(Dialect::has_forms) => {
+                Reply { stdout: String::new(), ..native::refuse(reason) }
+            }
+            None => native::refuse(reason),
+        }
+    }
+}
+
+impl HostReply {
+    /// The outcome in the host's words.
+    pub(crate) fn reply(self, outcome: &Outcome) -> Reply {
+        match self.binding {
+            Some(binding) => binding.reply(outcome),
+            None => native::encode(outcome),
+        }
+    }
+
+    /// The call of an event that another host's form may tell of too. A hook of ours that runs
+    /// hookrun asks by itself: what it waited for would wait for it.
+    pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<FormOfCall> {
+        if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
+            return None;
+        }
+        let mut call = self.binding?.call(event, &env.host_sessions)?;
+        if self.is_other_spelling {
+            call.form.push_str(", in the other spelling");
+        }
+        Some(call)
+    }
+
+    /// Whether the host reads stderr as an answer where stdout is empty, and shows it to its user.
+    pub(crate) fn reads_stderr(self) -> bool {
+        self.binding.is_some_and(Binding::reads_stderr)
+    }
+
+    /// Whether the host puts a question to its user itself.
+    pub(crate) fn can_ask(self) -> bool {
+        self.binding.is_some_and(Binding::can_ask)
+    }
+}

@@ -1,0 +1,128 @@
+//! Hooks that are not there: where nobody is asked, everything is allowed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::config::discover::{self, DROP_INS};
+use crate::config::{Choice, Config, Environment, Problem, Severity};
+use crate::engine::event::catalog;
+use crate::engine::registry::Registry;
+
+use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::look::show::meant;
+
+/// What `--require` takes for any hook at all.
+const ANY: &str = "any";
+
+/// Where hooks were looked for.
+pub(crate) struct SearchedPlaces<'a> {
+    pub(crate) choice: &'a Choice,
+    pub(crate) env: &'a Environment,
+}
+
+impl SearchedPlaces<'_> {
+    /// The folders and files in which hooks are looked for.
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        let SearchedPlaces { choice, env } = self;
+        let named = choice.explicit.iter().chain(&choice.settings);
+        let mut places: Vec<PathBuf> = named.map(|path| env.cwd.join(path)).collect();
+        if places.is_empty() || choice.discover {
+            places.extend(discover::places(choice, env));
+        }
+        places
+    }
+
+    /// The places in a sentence.
+    fn listed(&self) -> String {
+        let shown = self.places().into_iter().map(|place| place.display().to_string());
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    /// That no hook is bound to an event, with the places; `None` where one is.
+    pub(crate) fn nobody_bound(&self, registry: &Registry, event: &str) -> Option<String> {
+        let is_bound = !runnable(registry, event).is_empty();
+        (!is_bound).then(|| format!("no hook is bound to {event}; looked in {}\n", self.listed()))
+    }
+
+    /// Blocks unless every hook that somebody requires is bound to the event and may run.
+    pub(crate) fn require(
+        &self,
+        required: &[String],
+        registry: &Registry,
+        event: &str,
+    ) -> Result<()> {
+        let bound = if required.is_empty() { Vec::new() } else { runnable(registry, event) };
+        let is_there = |name: &String| match name.as_str() {
+            ANY => !bound.is_empty(),
+            name => bound.iter().any(|known| known == name),
+        };
+        let Some(missing) = required.iter().find(|name| !is_there(name)) else { return Ok(()) };
+        let cause = match missing.as_str() {
+            ANY => format!("no hook is bound to {event}, and one is required"),
+            name => format!("the hook `{name}` is required, and is not bound to {event}"),
+        };
+        let nearest = meant(missing, bound.iter().map(String::as_str));
+        let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+        Err(CommandFailure::with_help(cause, format!("{meant}looked in {}", self.listed())))
+    }
+
+    /// That nothing was found at all, and folders that are nearly one of hooks.
+    pub(crate) fn problems(&self, config: &Config) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if config.hooks.is_empty() && !config.has_errors() {
+            let cure =
+                "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
+            let cause = format!("no hooks were found; looked in {}", self.listed());
+            let place = self.places().into_iter().next().unwrap_or_default();
+            problems.push(warning(&place, cause, cure.to_string()));
+        }
+        problems.extend(self.near_misses());
+        problems
+    }
+
+    /// Folders that are nearly one of hooks.
+    pub(crate) fn near_misses(&self) -> Vec<Problem> {
+        self.places().iter().flat_map(|place| near_misses(place)).collect()
+    }
+}
+
+/// The names of the hooks of an event that may run.
+fn runnable(registry: &Registry, event: &str) -> Vec<String> {
+    let bound = registry.bound(event);
+    let may_run = bound.iter().filter(|hook| hook.enabled && hook.idle.is_none());
+    may_run.map(|hook| hook.name.clone()).collect()
+}
+
+/// Folders beside each other that hold hooks by event under another name than hooks.d.
+fn near_misses(place: &Path) -> Vec<Problem> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let is_near = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let plain = name.trim_start_matches('.').to_ascii_lowercase();
+        plain.starts_with("hook") && name != DROP_INS
+    };
+    let holds_event = |path: &PathBuf| {
+        let inside = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut names = inside.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.any(|name| name.contains('.') && catalog::find(&name).is_some())
+    };
+    let found = entries.map(|entry| entry.path()).filter(is_near).filter(holds_event);
+    let mut found: Vec<PathBuf> = found.collect();
+    found.sort();
+    let problem = |path: PathBuf| {
+        let cause = format!("nothing in it runs: hooks are looked for in {DROP_INS}");
+        warning(&path, cause, format!("rename it to {DROP_INS}"))
+    };
+    found.into_iter().map(problem).collect()
+}
+
+fn warning(file: &Path, cause: String, cure: String) -> Problem {
+    Problem {
+        severity: Severity::Warning,
+        file: file.to_path_buf(),
+        at: None,
+        cause,
+        cure: Some(cure),
+        events: Vec::new(),
+    }
+}

@@ -1,0 +1,180 @@
+//! What a person must have accepted before a host asks hookrun, as the host itself keeps it.
+//!
+//! Sources: the sources of both hosts, and what Codex CLI 0.169.0 and Gemini CLI 0.61.0 did when
+//! measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::cli::host::install::edit::HOOKS;
+use crate::cli::host::install::value;
+
+/// Where hookrun is installed, as a host sees it.
+pub(crate) struct Asking<'a> {
+    /// The file with the hooks.
+    pub(crate) file: &'a Path,
+    /// What is in it.
+    pub(crate) settings: &'a Value,
+    /// The project, if the file is one of a project.
+    pub(crate) project: Option<&'a Path>,
+    /// The folder of the user's settings.
+    pub(crate) user: &'a Path,
+    /// Whether a command is hookrun's.
+    pub(crate) is_own: &'a dyn Fn(&str) -> bool,
+}
+
+/// Something that a person has not accepted: hookrun is not asked.
+#[derive(Debug)]
+pub(crate) struct Distrust {
+    pub(crate) file: PathBuf,
+    pub(crate) cause: String,
+    pub(crate) cure: &'static str,
+}
+
+const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
+
+/// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
+/// `config.toml`.
+pub(super) fn codex(asking: &Asking<'_>) -> Vec<Distrust> {
+    let file = asking.user.join("config.toml");
+    let config = value::read(&file).unwrap_or_default();
+    let distrust = |cause: String, cure| Distrust { file: file.clone(), cause, cure };
+    let is_trusted = |project: &Path| {
+        let level = |folder: &Path| config["projects"].get(folder.to_str()?)?.get("trust_level");
+        project.ancestors().find_map(level).is_some_and(|level| level == "trusted")
+    };
+    let mut found = Vec::new();
+    if let Some(project) = asking.project
+        && !is_trusted(project)
+        && !project.canonicalize().is_ok_and(|project| is_trusted(&project))
+    {
+        let cause = "the project is not trusted: Codex reads none of its hooks";
+        found.push(distrust(cause.to_string(), "start `codex` here, and trust the folder"));
+    }
+    let mut skipped: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (event, place, group, hook) in own_hooks(asking) {
+        let state = |file: &Path| {
+            let key = format!("{}:{}:{place}", file.display(), snake(event));
+            config[HOOKS]["state"].get(key)
+        };
+        let real = || state(&asking.file.canonicalize().ok()?);
+        let state = state(asking.file).or_else(real).unwrap_or(&Value::Null);
+        let why = match state["trusted_hash"].as_str() {
+            _ if state["enabled"] == false => "is switched off in `/hooks`",
+            None => "is not accepted",
+            Some(sum) if sum != codex_sum(event, group, hook) => {
+                "has changed since it was accepted"
+            }
+            Some(_) => continue,
+        };
+        skipped.entry(why).or_default().push(event.to_string());
+    }
+    for (why, events) in skipped {
+        let cause = format!("Codex skips hookrun: its hook {why} ({})", events.join(", "));
+        found.push(distrust(cause, ACCEPT));
+    }
+    found
+}
+
+/// Every hook of hookrun's: its event, its place as Codex counts, its group and itself.
+fn own_hooks<'a>(asking: &'a Asking<'_>) -> Vec<(&'a str, String, &'a Value, &'a Value)> {
+    let mut own = Vec::new();
+    let events = asking.settings[HOOKS].as_object().into_iter().flatten();
+    for (event, groups) in events {
+        for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
+            for (below, hook) in group[HOOKS].as_array().into_iter().flatten().enumerate() {
+                if hook["command"].as_str().is_some_and(asking.is_own) {
+                    own.push((event.as_str(), format!("{at}:{below}"), group, hook));
+                }
+            }
+        }
+    }
+    own
+}
+
+/// `PreToolUse` as `pre_tool_use`.
+fn snake(event: &str) -> String {
+    let mut text = String::new();
+    for letter in event.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
+
+/// The sum by which Codex knows a hook again: of compact JSON with its keys in order, and without
+/// the path of the file.
+fn codex_sum(event: &str, group: &Value, hook: &Value) -> String {
+    let mut inner = Map::new();
+    inner.insert("async".to_string(), Value::from(hook["async"] == true));
+    inner.insert("command".to_string(), hook["command"].clone());
+    if hook["statusMessage"].is_string() {
+        inner.insert("statusMessage".to_string(), hook["statusMessage"].clone());
+    }
+    let timeout = hook["timeout"].as_u64().unwrap_or(600).max(1);
+    inner.insert("timeout".to_string(), Value::from(timeout));
+    inner.insert("type".to_string(), Value::from("command"));
+    let mut identity = json!({ "event_name": snake(event), "hooks": [inner] });
+    if group["matcher"].is_string() {
+        identity["matcher"] = group["matcher"].clone();
+    }
+    let sum = Sha256::digest(identity.to_string());
+    let digits: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{}", digits.concat())
+}
+
+/// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
+/// nearest one counts.
+pub(super) fn gemini(asking: &Asking<'_>) -> Vec<Distrust> {
+    let Some(project) = asking.project else { return Vec::new() };
+    let settings = value::read(&asking.user.join("settings.json")).unwrap_or_default();
+    if value::at(&settings, "security.folderTrust.enabled") == Some(&Value::Bool(false)) {
+        return Vec::new();
+    }
+    let file = asking.user.join("trustedFolders.json");
+    let rules = value::read(&file).unwrap_or_default();
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let project = real(project);
+    let mut nearest: Option<(usize, bool)> = None;
+    for (path, level) in rules.as_object().into_iter().flatten() {
+        let path = Path::new(path);
+        let is_parent = level == "TRUST_PARENT";
+        let folder = real(if is_parent { path.parent().unwrap_or(path) } else { path });
+        let rank = (folder.as_os_str().len(), level != "DO_NOT_TRUST");
+        let is_nearer = nearest.is_none_or(|(length, _)| rank.0 > length);
+        let is_as_near = nearest.is_some_and(|(length, _)| rank.0 == length);
+        if project.starts_with(&folder) && (is_nearer || (is_as_near && !rank.1)) {
+            nearest = Some(rank);
+        }
+    }
+    if nearest.is_some_and(|(_, is_trusted)| is_trusted) {
+        return Vec::new();
+    }
+    let cause = "the folder is not trusted: Gemini CLI runs no hook of the project, with \
+                 `--skip-trust` neither";
+    let cure =
+        "start `gemini` here and trust the folder; in CI set GEMINI_CLI_TRUST_WORKSPACE=true";
+    vec![Distrust { file, cause: cause.to_string(), cure }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_known_by_the_sum_of_its_parts_in_order() {
+        let hook = json!({ "type": "command", "timeout": 600, "command": "h run --host codex" });
+        // printf %s TEXT | sha256sum
+        let text = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"h run --host codex","timeout":600,"type":"command"}]}"#;
+        let wanted = "sha256:f6839c0bfa3587a09920f5bf1dbd89e4892dce994e1eb046352281e1b7e7949c";
+        assert_eq!(text.len(), 117);
+        assert_eq!(codex_sum("PreToolUse", &json!({}), &hook), wanted);
+        let narrow = codex_sum("PreToolUse", &json!({ "matcher": "Bash" }), &hook);
+        assert_ne!(narrow, wanted);
+    }
+}

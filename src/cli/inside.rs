@@ -1,0 +1,7 @@
+//! What hooks call while they run: `ui`, `send`, `state`, `field` and `act`.
+
+pub(in crate::cli) mod act;
+pub(in crate::cli) mod field;
+pub(in crate::cli) mod send;
+pub(in crate::cli) mod state;
+pub(in crate::cli) mod ui;

@@ -1,0 +1,75 @@
+//! `hookrun send`: messages into a session, and `--take` for the host that collects them.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::config::Environment;
+use crate::engine::session::Message;
+use crate::engine::session::outbox::Outbox;
+use crate::engine::ui::{DialogAnswer, Request, caller};
+
+use crate::cli::args::SendArgs;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::inside::state::shared_folder;
+
+/// Sends one message, or prints all that wait.
+pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let inside = Environment::inside();
+    let named = args.session.as_deref();
+    let attachments: Vec<String> =
+        args.attach.iter().map(|file| attachment(file)).collect::<Result<_>>()?;
+    let text = args.text.clone().unwrap_or_default();
+    let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    if let Some(address) = inside.socket.as_ref().filter(|_| !args.take && named.is_none()) {
+        let (text, attachments, time) = (text.clone(), attachments.clone(), time.clone());
+        match caller::ask(address, Request::Send { text, attachments, time }) {
+            DialogAnswer::Done => return Ok(ExitStatus::Yes),
+            DialogAnswer::Refused(why) => {
+                return Err(CommandFailure::new(format!(
+                    "the host did not take the message: {why}"
+                )));
+            }
+            // Its host takes none: it waits.
+            DialogAnswer::Nobody
+            | DialogAnswer::Cancelled
+            | DialogAnswer::Text(_)
+            | DialogAnswer::Yes(_) => {}
+        }
+    }
+    if !args.take && named.is_none() && inside.state.is_none() && inside.session.is_none() {
+        return Err(CommandFailure::with_help(
+            "there is no session outside of a hook, so no agent would get the message",
+            "name one: `--session ID`",
+        ));
+    }
+    let folder = shared_folder(named, env, &inside);
+    if args.take && !folder.path.exists() {
+        return Ok(ExitStatus::Yes);
+    }
+    let outbox = Outbox::in_folder(&folder.made()?);
+    let done = if args.take {
+        outbox.take(|message| {
+            serde_json::to_writer(&mut *out, message)?;
+            writeln!(out)?;
+            out.flush()
+        })
+    } else {
+        outbox.put(&Message { text, attachments, hook: inside.hook, time })
+    };
+    done.map_err(|error| CommandFailure::new(error.to_string()))?;
+    Ok(ExitStatus::Yes)
+}
+
+/// The absolute path of a file that is sent along.
+fn attachment(file: &Path) -> Result<String> {
+    let shown = file.display();
+    let path = file.canonicalize();
+    let path =
+        path.map_err(|error| CommandFailure::new(format!("cannot attach `{shown}`: {error}")))?;
+    if !path.is_file() {
+        return Err(CommandFailure::new(format!("cannot attach `{shown}`: it is not a file")));
+    }
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| CommandFailure::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
+}

@@ -1,0 +1,181 @@
+//! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
+
+use std::path::Path;
+
+use crate::config::{Config, Environment};
+use crate::dialects::git;
+use crate::engine::exec::command;
+use crate::engine::hook::{Handler, LayerKind};
+
+use super::evidence::Evidence;
+use super::{Findings, error, programs, warning};
+use crate::cli::exit::Result;
+use crate::cli::host::install::git::look::{Folder, FoundHookFile, Standing};
+use crate::cli::host::install::program::NAME;
+use crate::cli::host::install::wanted::{HooksByEvent, quoted};
+
+const AGAIN: &str = "`hookrun install git` puts it right";
+
+/// Looks at the repository around the working directory. One line about it; `None` outside of one.
+pub(super) fn look(
+    config: &Config,
+    env: &Environment,
+    is_named: bool,
+    evidence: &Evidence,
+    findings: &mut Findings,
+) -> Result<Option<String>> {
+    let Some(folder) = Folder::find(env)? else {
+        if is_named {
+            let cause = format!("`{}` is in no git repository", env.cwd.display());
+            findings.add(&env.cwd, error(cause, "change into one"));
+        }
+        return Ok(is_named.then(|| "git: there is no repository here".to_string()));
+    };
+    // The shims for all repositories ask no hook that a repository brings.
+    let runs = |layer: LayerKind| !folder.is_ours || layer != LayerKind::Project;
+    let wanted = HooksByEvent::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
+    let shims: Vec<&Standing> = folder.hooks.iter().filter(|one| one.asks()).collect();
+    for one in &folder.hooks {
+        about(one, env, config, findings);
+    }
+    if folder.hides_shims()? {
+        let cause = format!(
+            "git passes over the hooks here: core.hooksPath is `{}` ({})",
+            folder.path.display(),
+            folder.set_in.as_deref().unwrap_or("set")
+        );
+        // Where the other folder asks, this one is only left over.
+        let finding = if shims.is_empty() { error } else { warning };
+        findings.add(&folder.usual, finding(cause, folder.cure_of_hidden()));
+    }
+    let names_hooks =
+        |one: &&Standing| matches!(one.what, FoundHookFile::Shim { names_hooks: true, .. });
+    // Where the shims name the hooks, those are not the ones that are found here.
+    if !shims.is_empty() && !shims.iter().any(names_hooks) {
+        about_missing(&folder, &wanted, findings);
+    }
+    if shims.is_empty() {
+        if is_named && !findings.has_error() {
+            findings.add(&folder.path, error("git does not ask hookrun", "`hookrun install git`"));
+        }
+        return Ok(Some("git: does not ask hookrun".to_string()));
+    }
+    findings.check(&folder.path);
+    findings.add(&folder.path, evidence.about(Some(git::NAME), "git", &folder.path));
+    let noun = if shims.len() == 1 { "hook" } else { "hooks" };
+    let place = if folder.is_ours { "all repositories" } else { "this repository" };
+    Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))
+}
+
+impl Standing {
+    /// Whether it asks hookrun: by a shim, by one that its manager runs, or by a line in a hook of
+    /// husky.
+    fn asks(&self) -> bool {
+        let is_shim = matches!(self.what, FoundHookFile::Shim { program: Some(_), .. });
+        is_shim || self.is_run_by_manager() || self.asks_by_husky
+    }
+
+    /// What to do where a foreign hook stands in place of the shim, and one that was kept is there.
+    fn cure_of_both(&self, kept: &Path) -> String {
+        let (file, kept) = (self.file.display(), kept.display());
+        format!("put what both do into `{file}` and remove `{kept}`, then `hookrun install git`")
+    }
+
+    fn is_run_by_manager(&self) -> bool {
+        self.what == FoundHookFile::Foreign && self.aside.iter().any(|(_, runs)| *runs)
+    }
+}
+
+impl Folder {
+    /// How the shims get there.
+    fn again(&self) -> &'static str {
+        match self.set_in.as_deref() {
+            Some("global" | "system") => "`hookrun install git --scope global`",
+            Some(_) | None => "`hookrun install git`",
+        }
+    }
+
+    /// How those go that git passes over.
+    fn cure_of_hidden(&self) -> &'static str {
+        match self.set_in.as_deref() {
+            Some("global" | "system") => "`hookrun uninstall git` takes them out",
+            Some(_) | None => "`hookrun install git` moves them",
+        }
+    }
+}
+
+/// Shims that a manager of hooks has put aside.
+fn about_aside(one: &Standing, findings: &mut Findings) {
+    let name = one.hook.name;
+    let is_shim = matches!(one.what, FoundHookFile::Shim { .. });
+    for (file, runs) in &one.aside {
+        let cause = match (runs, is_shim) {
+            (true, true) => format!("`{name}` runs hookrun too: every hook runs twice"),
+            (true, false) if one.what == FoundHookFile::Foreign => continue,
+            (true | false, _) => "nothing runs this shim any more".to_string(),
+        };
+        findings.add(file, warning(cause, AGAIN));
+    }
+    if one.asks_by_husky && is_shim {
+        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
+        findings.add(&one.file, warning(cause, AGAIN));
+    }
+}
+
+/// One hook of git, and what was there before.
+fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Findings) {
+    let name = one.hook.name;
+    about_aside(one, findings);
+    if let Some((kept, would_run)) = &one.kept {
+        if !matches!(one.what, FoundHookFile::Shim { .. }) {
+            let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
+            findings.add(kept, warning(cause, one.cure_of_both(kept)));
+        } else if !would_run {
+            let cause = "it may not be executed: neither git nor hookrun runs it";
+            findings.add(kept, warning(cause, format!("`chmod +x {}`", kept.display())));
+        }
+    }
+    let FoundHookFile::Shim { is_executable, program, .. } = &one.what else { return };
+    if !is_executable {
+        let cure = format!("`chmod +x {}`", one.file.display());
+        findings.add(&one.file, error("it may not be executed: git passes over it", cure));
+    }
+    let Some(program) = program else { return };
+    let called = Handler::Words {
+        words: vec![program.to_string_lossy().into_owned()],
+        base: config.project.clone(),
+    };
+    let found = match command::resolve(&called, None) {
+        Ok(found) => found.path,
+        Err(wrong) => {
+            let by_name = Handler::Words { words: vec![NAME.into()], base: config.project.clone() };
+            let finding = match command::resolve(&by_name, env.search.as_deref()) {
+                Ok(_) => warning(format!("{}; it calls the one in PATH", wrong.problem), AGAIN),
+                Err(_) => error(format!("git does not reach hookrun: {}", wrong.problem), AGAIN),
+            };
+            findings.add(&one.file, finding);
+            return;
+        }
+    };
+    if let Some(problem) = programs::problem_at(found, AGAIN, &config.project, env) {
+        findings.add(&one.file, problem);
+    }
+}
+
+/// Hooks that want a hook of git in whose place there is no shim.
+fn about_missing(folder: &Folder, wanted: &HooksByEvent, findings: &mut Findings) {
+    for one in folder.hooks.iter().filter(|one| !one.asks()) {
+        let Some(bound) = wanted.bound(one.hook.event) else { continue };
+        let names = quoted(&bound.hooks);
+        let what = match one.what {
+            FoundHookFile::Foreign => "is not hookrun's",
+            FoundHookFile::Nothing | FoundHookFile::Shim { .. } => "does not ask hookrun",
+        };
+        let cause = format!("`{}` {what}: {names} does not run", one.hook.name);
+        let cure = match (&one.kept, &one.what) {
+            (Some((kept, _)), FoundHookFile::Foreign) => one.cure_of_both(kept),
+            (Some(_) | None, _) => folder.again().to_string(),
+        };
+        findings.add(&one.file, error(cause, cure));
+    }
+}

@@ -1,0 +1,73 @@
+//! Hooks in a host's settings, anybody's, that can never fire there.
+
+use crate::dialects::tools::ToolSort;
+use crate::dialects::{self, DialectEvent};
+use crate::engine::event::action::{ActionKind, TOOLS};
+use crate::engine::event::catalog;
+use regex::Regex;
+
+use super::{DoctorFinding, warning};
+use crate::cli::host::install::edit::SettingsEntry;
+use crate::cli::host::install::hosts::{FileKind, InstallHost, Matchers};
+
+/// Why a hook never fires, if that is certain as far as hookrun knows the host.
+pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFinding> {
+    let dialect = dialects::find(host.name)?;
+    let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
+        let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
+        let cure = match dialect.nearest(&hook.event) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("`hookrun events --host {}` lists them", host.name),
+        };
+        return Some(warning(cause, cure));
+    };
+    let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;
+    if host.matchers == Matchers::Otherwise {
+        return None;
+    }
+    let shell = dialect.tools.rows.iter().find(|tool| tool.sort == ToolSort::Shell)?;
+    if !catalog::find(row.event).is_some_and(|spec| spec.carries("toolName")) {
+        return None;
+    }
+    let place = format!("the matcher `{matcher}` of {}", hook.event);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-,| ".contains(c);
+    if !matcher.chars().all(is_plain) {
+        // What only other engines know is left to them.
+        let is_ours = !matcher.contains("(?") && !matcher.contains('\\');
+        let is_broken = is_ours && Regex::new(matcher).is_err();
+        let cause = format!("{place} is no regular expression: its hooks never run");
+        return is_broken.then(|| warning(cause, "correct it"));
+    }
+    let words = || matcher.split(['|', ',']).map(str::trim);
+    let fits = |word: &str| match host.matchers {
+        Matchers::Names => word == shell.name || shell.also.contains(&word),
+        Matchers::PartsOfNames => shell.name.contains(word),
+        Matchers::Otherwise => true,
+    };
+    if words().any(fits) || !words().all(is_a_shell) {
+        return None;
+    }
+    let cause = format!("{place} fits no tool of {}: its hooks never run", host.title);
+    Some(warning(cause, format!("did you mean `{}`?", shell.name)))
+}
+
+/// Whether the host takes the name for this event: letter by letter, but that one that sends no names
+/// has each event under a PascalCase one as well.
+fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
+    let is_pascal = || match host.form {
+        FileKind::Settings(settings) => {
+            let rest = |name: &str| name.get(1..).map(str::to_string);
+            settings.names_event && row.is_called(name) && rest(name) == rest(row.name)
+        }
+        FileKind::Plugin => false,
+    };
+    row.name == name || row.aliases.contains(&name) || is_pascal()
+}
+
+/// Whether some host calls its shell so. PowerShell is another one.
+fn is_a_shell(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let mut shells = TOOLS.iter().filter(|class| class.kind == ActionKind::Shell);
+    word != "powershell"
+        && shells.any(|class| class.word == word || class.names.contains(&word.as_str()))
+}

@@ -1,0 +1,81 @@
+//! Whether the program that installed hooks call is there, and is this hookrun.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::Environment;
+use crate::engine::exec::{child, command};
+use crate::engine::hook::Handler;
+
+use super::{DoctorFinding, error, warning};
+use crate::cli::host::install::hosts::InstallHost;
+use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
+
+/// What is wrong with `program`, as `host` would call it, with this PATH where its settings set
+/// one.
+pub(super) fn problem_of(
+    program: &str,
+    host: &InstallHost,
+    search: Option<&str>,
+    project: &Path,
+    env: &Environment,
+) -> Option<DoctorFinding> {
+    let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
+    let is_path = program.contains('/');
+    let found = if is_path {
+        let words = vec![program.to_string()];
+        let handler = Handler::Words { words, base: project.to_path_buf() };
+        let found = command::resolve(&handler, None).map(|found| found.path);
+        found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
+    } else {
+        found_by(host.shell, program, search).map_err(|problem| (problem, again.clone()))
+    };
+    let path = match found {
+        Ok(path) => path,
+        Err((problem, cure)) => {
+            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), cure));
+        }
+    };
+    let shown = path.display();
+    if path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0) {
+        let cause = format!("{} does not reach hookrun: `{shown}` is not executable", host.title);
+        return Some(error(cause, format!("run `chmod +x {shown}`, or {again}")));
+    }
+    let by_name = || {
+        let cause = format!(
+            "it calls `{program}` by name: a {} with another PATH does not find it",
+            host.title
+        );
+        (!is_path).then(|| warning(cause, again.clone()))
+    };
+    problem_at(path, &again, project, env).or_else(by_name)
+}
+
+/// What is wrong with the program that is called; `again` mends it.
+pub(super) fn problem_at(
+    path: PathBuf,
+    again: &str,
+    project: &Path,
+    env: &Environment,
+) -> Option<DoctorFinding> {
+    let real = path.canonicalize().unwrap_or(path);
+    if env.program.as_ref().and_then(|own| own.canonicalize().ok()).as_ref() == Some(&real) {
+        return None;
+    }
+    let shown = real.display();
+    // Nothing that comes with a project is run to check it.
+    if real.starts_with(project) {
+        let cause = format!("`{shown}` is in the project; hookrun did not run it for its version");
+        return Some(warning(cause, again));
+    }
+    let said = child::probe(&real, &["--version"], PROBE_LIMIT).ok().flatten();
+    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let own = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
+    match said {
+        Some(said) if said == own => None,
+        Some(said) if said.starts_with("hookrun ") => {
+            Some(error(format!("`{shown}` is {said}, and this is {own}"), again))
+        }
+        Some(_) | None => Some(error(format!("`{shown}` does not say that it is hookrun"), again)),
+    }
+}

@@ -1,0 +1,190 @@
+//! `hookrun events [EVENT]`: the catalog as a table, or one row in full.
+
+mod of_dialect;
+
+use std::io::Write;
+
+use crate::config::{Config, ConfigScope, Environment};
+use crate::dialects;
+use crate::engine::event::EventSpec;
+use crate::lab::report::json::present;
+use anstyle::Style;
+use serde_json::{Value, json};
+
+use crate::cli::args::{EventsArgs, TextFormat};
+use crate::cli::decide::run::{choice, find_event};
+use crate::cli::exit::{ExitStatus, Result};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Shows the events.
+pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if let Some(dialect) = dialects::find(&args.dialect) {
+        return of_dialect::events(dialect, args, out);
+    }
+    // Only the declared events matter here; hooks of no event are looked at.
+    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
+    let specs: Vec<EventSpec> = match &args.name {
+        Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
+        None => config.catalog.iter().cloned().collect(),
+    };
+    match (args.format, &args.name) {
+        (TextFormat::Json, Some(_)) => {
+            for spec in &specs {
+                writeln!(out, "{:#}", event_json(spec))?;
+            }
+        }
+        (TextFormat::Json, None) => {
+            let events: Vec<Value> = specs.iter().map(event_json).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "events": events }))?;
+        }
+        (TextFormat::Human, Some(_)) => {
+            for spec in &specs {
+                one(spec, out)?;
+            }
+        }
+        (TextFormat::Human, None) => table(&specs, out)?,
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// The events that most hooks are for, and what people do there.
+pub(crate) const COMMON: &[(&str, &str)] = &[
+    ("tool.pre", "guard commands and files before a tool runs"),
+    ("tool.post", "look at what a tool did: format, check, redact"),
+    ("prompt.submit", "give the model context for a prompt, or block it"),
+    ("session.start", "give the model context when a session begins"),
+    ("agent.stop", "run the tests before an agent may stop"),
+    ("commit.pre", "check what is about to be committed"),
+    ("commit.msg", "check the message of a commit"),
+    ("push.pre", "check what is about to be pushed"),
+];
+
+/// The common ones first, the others in the order of the catalog.
+fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
+    let common = COMMON.iter().filter_map(|(name, _)| specs.iter().find(|spec| spec.name == *name));
+    let common: Vec<&EventSpec> = common.collect();
+    writeln!(out, "{BOLD}Common{BOLD:#}")?;
+    lines(&common, specs, out)?;
+    let is_other = |spec: &&EventSpec| common.iter().all(|known| known.name != spec.name);
+    writeln!(out, "\n{BOLD}All others{BOLD:#}")?;
+    lines(&specs.iter().filter(is_other).collect::<Vec<_>>(), specs, out)?;
+    writeln!(
+        out,
+        "\n{DIM}gate: a hook may block it. `hookrun events NAME` shows one in full.{DIM:#}"
+    )?;
+    Ok(())
+}
+
+/// A line for each of `shown`, as wide as all of them want.
+fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result<()> {
+    let widest = all.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
+    for spec in shown {
+        let mark = if spec.blocks { "gate" } else { "    " };
+        writeln!(out, "{BOLD}{:<widest$}{BOLD:#}  {mark}  {}", spec.name, spec.summary)?;
+    }
+    Ok(())
+}
+
+fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#}  runs when {}", spec.name, spec.summary)?;
+    let row = |out: &mut dyn Write, name: &str, text: &str| {
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
+    };
+    if !spec.aliases.is_empty() {
+        let mut name = "also called";
+        for line in lines_of(spec.aliases, 64) {
+            row(out, name, &line)?;
+            name = "";
+        }
+    }
+    row(
+        out,
+        "gate",
+        if spec.blocks {
+            "yes: it can be blocked"
+        } else {
+            "no: it cannot be blocked; objections are only reported"
+        },
+    )?;
+    if let Some(most) = spec.conduct.most_refusals {
+        row(out, "", &limit_of_refusals(most))?;
+    }
+    if spec.conduct.text_teaches {
+        row(out, "text", "what a hook prints is for the model: `additionalContext`")?;
+    }
+    row(out, "on failure", spec.on_failure.name())?;
+    row(out, "schedule", spec.schedule.name())?;
+    for rewrite in spec.rewrites.iter() {
+        row(out, "rewritable", &format!("{} ({})", rewrite.field, rewrite.merge.name()))?;
+    }
+    writeln!(out, "\n{BOLD}context{BOLD:#}")?;
+    let widest = spec.context.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    for key in spec.context.iter() {
+        let is_required = spec.required.contains(&key.name);
+        let about = format!("{}{}", key.about, if is_required { " (required)" } else { "" });
+        writeln!(out, "  {:<widest$}  {DIM}{:<7}{DIM:#}  {}", key.name, key.kind.name(), about)?;
+    }
+    writeln!(out, "\n{BOLD}sample{BOLD:#}")?;
+    writeln!(out, "  {}", spec.sample())?;
+    Ok(())
+}
+
+/// That refusals end somewhere, in words.
+fn limit_of_refusals(most: u32) -> String {
+    format!("after {most} blocks in a row it goes on, so that a session does not loop")
+}
+
+/// Words joined with commas into lines of at most `width` characters.
+fn lines_of(words: &[&str], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() + 3 <= width => {
+                line.push_str(", ");
+                line.push_str(word);
+            }
+            last => {
+                if let Some(line) = last {
+                    line.push(',');
+                }
+                lines.push((*word).to_string());
+            }
+        }
+    }
+    lines
+}
+
+fn event_json(spec: &EventSpec) -> Value {
+    let rewrites: Vec<Value> = spec
+        .rewrites
+        .iter()
+        .map(|rewrite| json!({ "field": rewrite.field, "merge": rewrite.merge.name() }))
+        .collect();
+    let context: Vec<Value> = spec
+        .context
+        .iter()
+        .map(|key| {
+            let mut row = json!({ "name": key.name, "type": key.kind.name(), "about": key.about });
+            if spec.required.contains(&key.name) {
+                row["required"] = true.into();
+            }
+            row
+        })
+        .collect();
+    let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();
+    present(json!({
+        "name": spec.name,
+        "summary": spec.summary,
+        "aliases": spec.aliases,
+        "blocks": spec.blocks,
+        "mostRefusals": spec.conduct.most_refusals,
+        "textTeaches": spec.conduct.text_teaches,
+        "onFailure": spec.on_failure.name(),
+        "schedule": spec.schedule.name(),
+        "rewrites": rewrites,
+        "context": context,
+        "sample": sample,
+    }))
+}

@@ -1,0 +1,209 @@
+//! `hookrun list`: what is configured, from which file, in what order, and what will not run.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::config::{Config, ConfigScope, Environment};
+use crate::dialects::{self, Dialect};
+use crate::engine::event::{EventSpec, OnFailure, Schedule};
+use crate::engine::hook::{Hook, Limits, Sandbox};
+use crate::engine::plan::Plan;
+use crate::engine::registry::Registry;
+use crate::lab::report::json::present;
+use crate::lab::report::{Paths, plain, problems};
+use anstyle::Style;
+use serde_json::{Value, json};
+
+use crate::cli::args::{ListArgs, TextFormat};
+use crate::cli::decide::request::EventRequest;
+use crate::cli::decide::run::choice;
+use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::look::doctor::untold;
+use crate::cli::look::rules::{FailureRule, HostRules, host_rules, rules_json, rules_of};
+use crate::cli::look::validate::tool_problems;
+use crate::cli::streams;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Lists hooks in the order in which they run.
+pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let choice = choice(&args.source, env, &args.dialect);
+    let dialect = dialects::find(&args.dialect);
+    let asked = args.event.as_deref().map(|name| EventRequest::new(name, &args.dialect));
+    let config = match &asked {
+        Some(asked) => asked.load(&choice, env),
+        None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
+    };
+    if let Some(asked) = &asked {
+        asked.check(&config)?;
+    }
+    let paths = Paths::from(&env.cwd);
+    for problem in &config.problems {
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
+    }
+    let sought = SearchedPlaces { choice: &choice, env };
+    let unbound = sought.near_misses();
+    for problem in config.hooks.iter().flat_map(tool_problems).chain(unbound) {
+        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
+    }
+    let registry = Registry::loaded(config.hooks.clone(), config.catalog.clone());
+    match args.format {
+        TextFormat::Human => {
+            if registry.hooks().is_empty() {
+                nothing_found(&sought, &paths, out)?;
+            }
+            for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
+                bound_to(spec, dialect, &registry, &paths, out)?;
+            }
+            for line in untold(&config, env) {
+                writeln!(out, "note: {line}")?;
+            }
+        }
+        TextFormat::Json => {
+            let json =
+                |hook: &Arc<Hook>| hook_json(hook, &rules_of(hook, &config, dialect), &paths);
+            let hooks: Vec<Value> = registry.hooks().iter().map(json).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
+        }
+    }
+    Ok(if config.has_errors() { ExitStatus::No } else { ExitStatus::Yes })
+}
+
+/// Where hooks were looked for, and how to begin.
+fn nothing_found(sought: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "No hooks found.")?;
+    for place in sought.places() {
+        writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;
+    }
+    writeln!(
+        out,
+        "An executable file in hooks.d/EVENT/ is a hook; see `hookrun man hookrun-hook`."
+    )?;
+    Ok(())
+}
+
+/// The hooks of an event, with the rules that it has in the host: once for each of the host's
+/// events that is bound to it.
+fn bound_to(
+    spec: &EventSpec,
+    dialect: Option<&'static Dialect>,
+    registry: &Registry,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let bound = registry.bound(&spec.name);
+    let mut rules = host_rules(dialect, spec);
+    rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
+    if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
+        let host = dialect.name;
+        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}({host} has no such event){DIM:#}", spec.name)?;
+        steps(&Plan::in_order(&bound, spec), spec, paths, out)?;
+    }
+    for rules in rules {
+        let host_name = match dialect {
+            Some(dialect) => format!("{} {}: ", dialect.name, rules.name),
+            None => String::new(),
+        };
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {} {DIM}({host_name}{}, {}){DIM:#}",
+            spec.name,
+            spec.summary,
+            shown(&rules.spec).0,
+            rules.spec.schedule.name()
+        )?;
+        steps(&Plan::in_order(&bound, &rules.spec), &rules.spec, paths, out)?;
+    }
+    Ok(())
+}
+
+/// What `list` shows of an event's rules.
+fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
+    let gate = match (spec.blocks, spec.on_failure) {
+        (true, OnFailure::Block) => "can be blocked, a failing hook blocks",
+        (true, OnFailure::Allow) => "can be blocked, a failing hook allows",
+        (false, _) => "cannot be blocked",
+    };
+    (gate, spec.schedule)
+}
+
+fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    let widest =
+        plan.hooks().map(|planned| plain(&planned.hook.name).chars().count()).max().unwrap_or(0);
+    for (number, step) in (1..).zip(&plan.steps) {
+        for planned in &step.hooks {
+            let hook = &planned.hook;
+            let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let file = plain(&paths.show(&hook.source.file));
+            let width = widest.min(40);
+            write!(
+                out,
+                "  {number:>2}  {:<width$}  {DIM}{:>4}{DIM:#}  {}",
+                plain(&hook.name),
+                hook.priority,
+                plain(&hook.matcher.to_string())
+            )?;
+            let failure = FailureRule::of(hook, spec).on_failure;
+            if spec.blocks && failure != spec.on_failure {
+                write!(out, "  (its failure {}s)", failure.name())?;
+            }
+            let idle = hook.idle.as_ref().map(|why| format!("  (idle: {})", plain(why)));
+            let why =
+                if hook.enabled { idle } else { Some("  (disabled: enabled = false)".into()) };
+            writeln!(out, "{}", why.unwrap_or_default())?;
+            writeln!(out, "      {DIM}{file}{line} ({} layer){DIM:#}", hook.source.layer.name())?;
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// A hook with all its settings, for programs.
+pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
+    let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
+    present(json!({
+        "name": hook.name,
+        "event": hook.event,
+        "layer": hook.source.layer.name(),
+        "file": paths.show(&hook.source.file),
+        "line": hook.source.line,
+        "wants": hook.matcher.to_string(),
+        "priority": hook.priority,
+        "parallel": hook.parallel,
+        "rules": rules,
+        "background": hook.background.name(),
+        "limits": limits_json(&hook.limits),
+        "sandbox": hook.sandbox.as_ref().map(sandbox_json),
+        "containment": hook.containment.name(),
+        "rewrite": hook.rewrite,
+        "reads": if hook.reads_stdin { "stdin" } else { "environment" },
+        "dialect": hook.dialect_name(),
+        "enabled": hook.enabled,
+        "idle": hook.idle,
+        "description": hook.description,
+    }))
+}
+
+/// The limits that are set.
+fn limits_json(limits: &Limits) -> Value {
+    let all = [
+        ("memoryBytes", limits.memory_bytes),
+        ("cpuMs", limits.cpu.map(|cpu| u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX))),
+        ("files", limits.files),
+        ("processes", limits.processes),
+        ("outputBytes", limits.output_bytes),
+    ];
+    let set = all.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?))));
+    Value::Object(set.collect())
+}
+
+fn sandbox_json(sandbox: &Sandbox) -> Value {
+    json!({
+        "read": sandbox.read,
+        "write": sandbox.write,
+        "network": sandbox.network,
+        "required": sandbox.required,
+    })
+}

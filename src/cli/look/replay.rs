@@ -1,0 +1,288 @@
+//! `hookrun replay FILE…`: recorded events decided again, and what has changed.
+
+mod progress;
+mod write;
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::config::{Choice, Config, Environment};
+use crate::engine::exec::Abort;
+use crate::engine::runner::Runner;
+use crate::lab::audit::Redactor;
+use crate::lab::replay::merge::{MergeError, PartialReports};
+use crate::lab::replay::report::{FORMATS, Header, Report};
+use crate::lab::replay::{
+    Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
+    crew,
+};
+use crate::lab::report::Paths;
+use tempfile::TempDir;
+
+use crate::cli::args::ReplayArgs;
+use crate::cli::decide::run::{choice, runner, start_up};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::streams;
+use progress::ReplayBar;
+use write::NewRecording;
+
+/// What stands for stdin among the files.
+const STDIN: &str = "-";
+
+/// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.
+pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let mut report = report(args)?;
+    if args.merge {
+        return merge(args, env, report.as_mut(), out);
+    }
+    check_write(args, env)?;
+    let (abort, grounds) = start_up()?;
+    let inputs = inputs(args, env)?;
+    let header = header(args, &inputs);
+    let state = state_folder(env)?;
+    let first = runner(Config::default(), env).abort(abort.clone()).grounds(grounds);
+    let decider = decider(args, env, first, state.path())?;
+    let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
+    let mut written = written.take().transpose()?;
+    let progress = ReplayBar::of(&args.files, env);
+    let mut out = BufWriter::new(out);
+    report.begin(&header, &mut out)?;
+    let mut unused = args.allow_change.clone();
+    let mut each = |done: Done| -> std::result::Result<(), ReplayError> {
+        unused.retain(|hook| !done.findings.iter().any(|finding| is_of(finding, hook)));
+        if let Some(written) = &mut written {
+            written.append(&done.written)?;
+        }
+        if done.findings.is_empty() {
+            return Ok(());
+        }
+        let tell = || -> io::Result<()> {
+            done.findings.iter().try_for_each(|finding| report.finding(finding, &mut out))?;
+            out.flush()
+        };
+        progress.aside(tell).map_err(|error| ReplayError::Write {
+            what: "the report".to_string(),
+            problem: error.to_string(),
+        })
+    };
+    let ended =
+        crew::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
+            progress.tell(so_far)
+        });
+    progress.clear();
+    let totals = match ended {
+        Ok(totals) => totals,
+        Err(error) => return early(&error, &abort, &header, report.as_mut(), &mut out),
+    };
+    if let Some(written) = written {
+        written.finish()?;
+    }
+    // What a part has no change of another one may have.
+    for hook in unused.iter().filter(|_| header.partition.is_none()) {
+        streams::remark(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
+    }
+    end(report.as_mut(), &totals, &header, &mut out)
+}
+
+/// Whether a finding is a change in what this hook decides.
+fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
+    matches!(finding, ReplayFinding::Changed(change) if change.hook() == Some(hook))
+}
+
+/// Makes one report of many.
+fn merge(
+    args: &ReplayArgs,
+    env: &Environment,
+    report: &mut dyn Report,
+    out: &mut dyn Write,
+) -> Result {
+    let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
+    let told = |error: MergeError| {
+        let file = Paths::from(&env.cwd).show(&error.file);
+        let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
+        CommandFailure::new(format!("cannot merge {file}{line}: {}", error.problem))
+    };
+    let parts = PartialReports::open(&files).map_err(told)?;
+    let header = parts.header.clone();
+    let mut out = BufWriter::new(out);
+    report.begin(&header, &mut out)?;
+    let mut each =
+        |finding: &ReplayFinding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
+    let totals = parts.merge(&mut each).map_err(|error| match error {
+        MergeOrWrite::Merge(error) => told(error),
+        MergeOrWrite::Write(error) => CommandFailure::from(error),
+    })?;
+    end(report, &totals, &header, &mut out)
+}
+
+enum MergeOrWrite {
+    Merge(MergeError),
+    Write(io::Error),
+}
+
+impl From<MergeError> for MergeOrWrite {
+    fn from(error: MergeError) -> MergeOrWrite {
+        MergeOrWrite::Merge(error)
+    }
+}
+
+/// The end of a report, and the exit status.
+fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
+    let ended = totals.ended(header.allow_undecided);
+    let is_part = header.partition.is_some();
+    let is_empty = totals.events == 0 && ended == ReplayEnd::Same && !is_part;
+    report.end(totals, if is_empty { ReplayEnd::Incomplete } else { ended }, out)?;
+    out.flush()?;
+    if is_empty {
+        return Err(CommandFailure::with_help(
+            format!("there is no event in {}", header.inputs.join(", ")),
+            "`hookrun run --record FILE` records them",
+        ));
+    }
+    Ok(match ended {
+        ReplayEnd::Same => ExitStatus::Yes,
+        ReplayEnd::Changed => ExitStatus::No,
+        ReplayEnd::Incomplete => ExitStatus::CouldNot,
+    })
+}
+
+/// A replay that did not come to its end.
+fn early(
+    error: &ReplayError,
+    abort: &Abort,
+    header: &Header,
+    report: &mut dyn Report,
+    out: &mut dyn Write,
+) -> Result {
+    report.cut_short(&error.to_string(), out)?;
+    out.flush()?;
+    let rest = format!("not all of {} is decided", header.inputs.join(", "));
+    match (error, abort.signal()) {
+        (ReplayError::Stopped, Some(signal)) => {
+            streams::remark(&format!("interrupted: {rest}\n"));
+            Ok(ExitStatus::Signal(signal))
+        }
+        (ReplayError::Broken(_), _) => Err(CommandFailure::new(error.to_string())),
+        _ => Err(CommandFailure::with_help(error.to_string(), rest)),
+    }
+}
+
+fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
+    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
+    let (_, make) =
+        format.ok_or_else(|| CommandFailure::new(format!("no format `{}`", args.format)))?;
+    Ok(make(args.most))
+}
+
+/// A part must not take the place of the whole that it is of.
+fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
+    let Some(file) = &args.write else { return Ok(()) };
+    if file.as_os_str() == STDIN {
+        return Err(CommandFailure::with_help(
+            "`--write -` names no file",
+            "name one; what is found goes to stdout",
+        ));
+    }
+    let is_whole = args.partition.is_none_or(|partition| partition == Partition::WHOLE);
+    let written = env.cwd.join(file);
+    let is_written = |input: &&PathBuf| write::is_same(&written, &env.cwd.join(input));
+    match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
+        None => Ok(()),
+        Some(input) => Err(CommandFailure::with_help(
+            format!(
+                "`{}` is what is replayed: what is written would not be the same events",
+                input.display()
+            ),
+            "write to another file",
+        )),
+    }
+}
+
+/// The recordings. Only one of them can be stdin.
+fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
+    let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
+    if args.files.iter().filter(is_stdin).count() > 1 {
+        return Err(CommandFailure::with_help("`-` appears twice", "stdin can be read once"));
+    }
+    let input = |file: &PathBuf| match file {
+        file if is_stdin(&file) => {
+            RecordingInput::Stream("stdin".to_string(), Box::new(io::stdin()))
+        }
+        file => RecordingInput::File(env.cwd.join(file), file.display().to_string()),
+    };
+    Ok(args.files.iter().map(input).collect())
+}
+
+fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
+    let inputs = inputs.iter().map(RecordingInput::name).collect();
+    Header {
+        against: args.against.as_ref().map(|folder| folder.display().to_string()),
+        hooks: names(&args.source.hooks),
+        settings: names(&args.source.settings),
+        discover: args.source.discover,
+        allow_change: args.allow_change.clone(),
+        strict: args.strict,
+        allow_undecided: args.allow_undecided,
+        ..Header::new(inputs, args.partition.unwrap_or(Partition::WHOLE))
+    }
+}
+
+fn names(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.display().to_string()).collect()
+}
+
+/// Where hooks keep state meanwhile: what a user's hooks have kept is not touched.
+fn state_folder(env: &Environment) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
+    folder.map_err(|error| {
+        let place = env.temporary.display();
+        CommandFailure::with_help(
+            format!("cannot make a folder in `{place}`: {error}"),
+            "hooks keep state there; set TMPDIR to a folder that can be written",
+        )
+    })
+}
+
+/// What decides. All hooks are run by the engine of `first` and keep state below `state`.
+fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) -> Result<Decider> {
+    let hooks = |choice: Choice, own: &str| {
+        let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
+        Hooks::new(choice, env, first.clone())
+    };
+    let broken = |error: ReplayError| CommandFailure::new(error.to_string());
+    let today = hooks(choice(&args.source, env, ""), "today");
+    let redact = today.check().map_err(broken)?;
+    let against = args.against.as_ref().map(|folder| {
+        let choice = Choice {
+            explicit: vec![folder.clone()],
+            settings: Vec::new(),
+            discover: false,
+            ..choice(&args.source, env, "")
+        };
+        hooks(choice, "against")
+    });
+    if let Some(against) = &against {
+        against.check().map_err(broken)?;
+    }
+    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(CommandFailure::new)?;
+    Ok(Decider {
+        hooks: today,
+        against,
+        is_strict: args.strict,
+        partition: args.partition.unwrap_or(Partition::WHOLE),
+        may_change: args.allow_change.clone(),
+        redactor,
+        writes: args.write.is_some(),
+    })
+}
+
+fn threads(args: &ReplayArgs) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.unwrap_or_else(processors)
+}
+
+impl From<ReplayError> for CommandFailure {
+    fn from(error: ReplayError) -> CommandFailure {
+        CommandFailure::new(error.to_string())
+    }
+}

@@ -1,0 +1,136 @@
+//! `hookrun show NAME`: one hook with all its settings, and whether it could be started.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use crate::config::{Config, ConfigScope, Environment};
+use crate::dialects;
+use crate::engine::exec::command;
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::registry::Registry;
+use crate::engine::spelling;
+use crate::lab::report::{Paths, plain, problems};
+use anstyle::Style;
+use serde_json::{Value, json};
+
+use crate::cli::args::{ShowArgs, TextFormat};
+use crate::cli::decide::run::choice;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::look::list::hook_json;
+use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
+use crate::cli::streams;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Shows every hook of that name.
+pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&choice(&args.source, env, &args.dialect), env, ConfigScope::All);
+    let dialect = dialects::find(&args.dialect);
+    let config = config.for_host(dialect);
+    let paths = Paths::from(&env.cwd);
+    let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();
+    let found: Vec<&Arc<Hook>> = hooks.iter().filter(|hook| hook.name == args.name).collect();
+    if found.is_empty() {
+        let names = hooks.iter().map(|hook| hook.name.as_str());
+        let help = match meant(&args.name, names) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "`hookrun list` shows what is configured".to_string(),
+        };
+        return Err(CommandFailure::with_help(format!("no hook `{}`", args.name), help));
+    }
+    for problem in &config.problems {
+        streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
+    }
+    match args.format {
+        TextFormat::Human => {
+            for hook in found {
+                human(hook, &rules_of(hook, &config, dialect), env, &paths, out)?;
+            }
+        }
+        TextFormat::Json => {
+            let json = |hook: &&Arc<Hook>| {
+                json_of(hook_json(hook, &rules_of(hook, &config, dialect), &paths), hook, env)
+            };
+            let hooks: Vec<Value> = found.iter().map(json).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "hooks": hooks }))?;
+        }
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// The hook that is meant by a name that none has: one whose file is called so but for its ending
+/// or the number before it, or that is spelled nearly so.
+pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&str> = names.collect();
+    let bare = |known: &'n str| {
+        let stem = known.rsplit_once('.').map_or(known, |(stem, _)| stem);
+        [stem, stem.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '_'])]
+    };
+    let of_file = names.iter().find(|known| bare(known).contains(&name));
+    of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
+}
+
+/// The hook for programs, with the program that it would start.
+fn json_of(mut value: Value, hook: &Hook, env: &Environment) -> Value {
+    match command::resolve(&hook.handler, env.search.as_deref()) {
+        Ok(program) => value["program"] = program.path.display().to_string().into(),
+        Err(error) => value["problem"] = error.to_string().into(),
+    }
+    value
+}
+
+fn human(
+    hook: &Hook,
+    rules: &[HostRules],
+    env: &Environment,
+    paths: &Paths,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let runs = match &hook.handler {
+        Handler::File(file) => paths.show(file),
+        Handler::Words { words, .. } => shell_words::join(words),
+        Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
+        Handler::Function(_) => "a function".to_string(),
+        Handler::Elsewhere { .. } => "nothing here".to_string(),
+    };
+    let program = match command::resolve(&hook.handler, env.search.as_deref()) {
+        Ok(program) => program.path.display().to_string(),
+        Err(error) => format!("it {error}"),
+    };
+    writeln!(out, "{BOLD}{}{BOLD:#}", plain(&hook.name))?;
+    let limits = hook.limits.set().into_iter().map(|(name, value)| format!("{name} {value}"));
+    let limits = limits.collect::<Vec<_>>().join(", ");
+    let or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
+    let sandbox = hook.sandbox.as_ref().map_or_else(String::new, ToString::to_string);
+    let rows: [(&str, String); 17] = [
+        ("event", hook.event.clone()),
+        (
+            "from",
+            format!("{}{line} ({} layer)", paths.show(&hook.source.file), hook.source.layer.name()),
+        ),
+        ("runs", runs),
+        ("program", program),
+        ("wants", hook.matcher.to_string()),
+        ("timeout", timeout_text(hook, rules)),
+        ("priority", hook.priority.to_string()),
+        ("parallel", hook.parallel.to_string()),
+        ("on_failure", failure_text(hook, rules)),
+        ("background", hook.background.name().to_string()),
+        ("limits", or_none(limits)),
+        ("sandbox", or_none(sandbox)),
+        ("containment", hook.containment.name().to_string()),
+        ("rewrite", hook.rewrite.to_string()),
+        ("reads", if hook.reads_stdin { "stdin" } else { "environment" }.to_string()),
+        ("dialect", hook.dialect_name().to_string()),
+        ("enabled", hook.enabled.to_string()),
+    ];
+    let idle = hook.idle.clone().map(|why| ("idle", why));
+    let description = hook.description.clone().map(|text| ("description", text));
+    for (name, value) in rows.into_iter().chain(idle).chain(description) {
+        writeln!(out, "  {DIM}{name:<11}{DIM:#} {}", plain(&value))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}

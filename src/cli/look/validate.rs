@@ -1,0 +1,262 @@
+//! `hookrun validate`: every problem at once, each with file, line, cause and cure.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::{
+    Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
+};
+use crate::dialects;
+use crate::engine::event::action::TOOLS;
+use crate::engine::exec::{child, command};
+use crate::engine::hook::{Handler, Hook};
+use crate::engine::spelling;
+use crate::lab::report::problems::{Check, FORMATS};
+
+use crate::cli::args::ValidateArgs;
+use crate::cli::decide::printed::paths;
+use crate::cli::decide::run::choice;
+use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+
+/// How long a syntax check may take. Python alone starts in 10 to 80 ms.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+
+/// How the scripts of an interpreter are checked without running them: its name begins with
+/// the first word, and the script follows the arguments.
+const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
+    ("sh", &["-n"]),
+    ("bash", &["-n"]),
+    ("dash", &["-n"]),
+    ("zsh", &["-n"]),
+    ("ksh", &["-n"]),
+    (
+        "python",
+        &[
+            "-I",
+            "-S",
+            "-c",
+            "import sys\ntry: compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')\n\
+             except SyntaxError as e: sys.exit(f'line {e.lineno or 1}: syntax error: {e.msg}')",
+        ],
+    ),
+    ("ruby", &["-c"]),
+    // Not Perl: `perl -c` runs BEGIN blocks and what `use` loads.
+    ("node", &["--check"]),
+];
+
+/// Checks everything: 0 in order, 1 not, 2 could not.
+pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let choice = choice(&args.source, env, &args.dialect);
+    let config = Config::load(&choice, env, ConfigScope::All);
+    let config = config.for_host(dialects::find(&args.dialect));
+    let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
+    for layer in &config.layers {
+        for file in layer.manifests.iter().chain(&layer.settings) {
+            check(&mut checks, file);
+        }
+    }
+    for hook in &config.hooks {
+        let found = problems_of(hook, env);
+        let entry = check(&mut checks, &hook.source.file);
+        entry.hooks += 1;
+        entry.problems.extend(found);
+    }
+    let unbound = SearchedPlaces { choice: &choice, env }.problems(&config);
+    for problem in config.problems.iter().chain(&unbound) {
+        check(&mut checks, &problem.file).problems.push(problem.clone());
+    }
+    let checks: Vec<Check> = checks.into_values().map(tidied).collect();
+    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
+    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
+    write(&checks, &paths(&args.format, env), out)?;
+    Ok(if checks.iter().all(Check::passes) { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+fn check<'c>(checks: &'c mut BTreeMap<PathBuf, Check>, file: &Path) -> &'c mut Check {
+    checks.entry(file.to_path_buf()).or_insert_with(|| Check {
+        file: file.to_path_buf(),
+        hooks: 0,
+        problems: Vec::new(),
+    })
+}
+
+/// Problems in the order of their lines, each once: a hook of two events has them twice.
+fn tidied(mut check: Check) -> Check {
+    check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
+    check.problems.dedup_by(|later, first| {
+        let is_same = (later.severity, &later.cause, &later.cure, later.at)
+            == (first.severity, &first.cause, &first.cure, first.at);
+        if is_same {
+            first.events.append(&mut later.events);
+        }
+        is_same
+    });
+    check
+}
+
+/// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
+pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
+    let at = hook.source.line.map(|line| Position { line, column: 1 });
+    let problem = |severity, cause: String, cure: Option<String>| Problem {
+        severity,
+        file: hook.source.file.clone(),
+        at,
+        cause,
+        cure,
+        events: vec![hook.event.clone()],
+    };
+    let mut found = Vec::new();
+    match command::resolve(&hook.handler, env.search.as_deref()) {
+        Err(error) => {
+            let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
+            found.push(problem(Severity::Error, cause, Some(error.cure)));
+        }
+        Ok(program) if matches!(hook.handler, Handler::File(_)) => {
+            found.extend(script_problem(hook, &program, env));
+        }
+        Ok(_) => {}
+    }
+    found.extend(tool_problems(hook));
+    if hook.event == COMMIT && reads_working_tree(hook) {
+        let cause = format!(
+            "`{}` reads files as they are in the working tree; a commit takes what is staged",
+            hook.name
+        );
+        let cure = "read them by `git show \":$path\"`".to_string();
+        found.push(problem(Severity::Note, cause, Some(cure)));
+    }
+    found
+}
+
+/// The event of a commit that is about to be made.
+const COMMIT: &str = "commit.pre";
+
+/// Words of scripts that open files; others look at names only.
+const OPENS: &[&str] = &[
+    "cat ",
+    "grep ",
+    "sed ",
+    "awk ",
+    "head ",
+    "tail ",
+    "wc ",
+    "xargs",
+    "lint",
+    "fmt",
+    "format",
+    "check",
+    "test ",
+    "open(",
+    "read_",
+    "readFile",
+    "subprocess",
+    "spawn",
+    "exec",
+];
+
+/// Whether a script opens the paths of an event, and asks git for nothing that is staged.
+fn reads_working_tree(hook: &Hook) -> bool {
+    let Handler::File(file) = &hook.handler else { return false };
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
+    let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has(&loops) && has(OPENS) && !has(&staged)
+}
+
+/// The words of a hook's tool matcher that are probably misspelt, and then match nothing.
+pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
+    let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
+    let near = |tool| Some((tool, spelling::nearest(tool, known())?));
+    let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));
+    let problem = |(tool, nearest): (&str, &str)| Problem {
+        severity: Severity::Warning,
+        file: hook.source.file.clone(),
+        at: line.map(|line| Position { line, column: 1 }),
+        cause: format!("no host has a tool `{tool}`, as far as is known"),
+        cure: Some(format!("did you mean `{nearest}`?")),
+        events: vec![hook.event.clone()],
+    };
+    hook.matcher.literal_tools().filter_map(near).map(problem).collect()
+}
+
+/// What is wrong with a script: its first line, or its syntax.
+fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
+    let problem = |at: Option<usize>, cause: String, cure: String| Problem {
+        severity: Severity::Error,
+        file: hook.source.file.clone(),
+        at: at.map(|line| Position { line, column: 1 }),
+        cause: format!("`{}` {cause}", hook.name),
+        cure: Some(cure),
+        events: vec![hook.event.clone()],
+    };
+    if let Err(error) = command::check_format(program) {
+        return Some(problem(None, format!("cannot start: {}", error.problem), error.cure));
+    }
+    let line = command::interpreter_of(&program.path)?;
+    let interpreter = program_of(&line)?;
+    let handler = Handler::Words { words: vec![interpreter.to_string()], base: PathBuf::new() };
+    if !interpreter.contains('/') && command::resolve(&handler, env.search.as_deref()).is_err() {
+        let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
+        return Some(problem(Some(1), cause, "install it, or correct the first line".to_string()));
+    }
+    let (at, said) = syntax_error(&program.path, interpreter)?;
+    Some(problem(at, format!("does not parse: {said}"), "correct its syntax".to_string()))
+}
+
+/// The program that runs a script: the one in its first line, or the one that `env` looks for.
+fn program_of(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
+    let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
+    if is_env { words[1..].iter().find(is_program).copied() } else { words.first().copied() }
+}
+
+/// The line and the message of the first syntax error of a script, by its own interpreter.
+fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)> {
+    let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    let (_, arguments) = SYNTAX_CHECKS.iter().find(|(known, _)| {
+        name.strip_prefix(known)
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    })?;
+    // Nothing that comes with the hooks is run to check them.
+    let folders = ["/bin", "/usr/bin", "/usr/local/bin"];
+    let is_trusted = |folder: &Path| folders.iter().any(|known| folder == Path::new(known));
+    if program.contains('/') && !Path::new(program).parent().is_some_and(is_trusted) {
+        return None;
+    }
+    let script = script.to_str()?;
+    let mut all: Vec<&str> = arguments.to_vec();
+    all.push(script);
+    // A check that cannot be made is no problem of the hook.
+    let output = child::probe(Path::new(program), &all, PROBE_LIMIT).ok().flatten()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // bash exits with 0 after some errors, and runs such a hook to the same happy end.
+    let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
+    if output.status.success() && !said.lines().any(|line| names_script(&line)) {
+        return None;
+    }
+    // bash quotes the line below its message, node names its version below that.
+    let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let lines = || said.trim().lines();
+    let message = lines().find(names_error).or_else(|| lines().find(names_script));
+    let message = message.or_else(|| lines().next_back()).unwrap_or("no message");
+    let (line, message) = numbered(message, script);
+    Some((line.or_else(|| lines().find_map(|other| numbered(other, script).0)), message.into()))
+}
+
+/// Takes `path: line 3: message` and the like apart.
+fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
+    let message = message.trim();
+    let rest = message.strip_prefix(script).unwrap_or(message).trim_start_matches([':', ' ']);
+    let rest = rest.strip_prefix("line ").unwrap_or(rest);
+    let (number, text) = rest.split_once(':').unwrap_or((rest, ""));
+    match number.parse() {
+        Ok(line) => (Some(line), text.trim()),
+        Err(_) => (None, rest),
+    }
+}

@@ -1,0 +1,278 @@
+//! A case out of what was decided last, as the decision log or a recording has it.
+//!
+//! What a case must say of an event is its context, in the words of the host that sent it; what is
+//! only true where it was decided (its working directory) is left out.
+
+mod words;
+
+use std::path::PathBuf;
+
+use crate::config::Environment;
+use crate::lab::audit::read::Backwards;
+use crate::lab::audit::record::DecisionLine;
+use crate::lab::audit::{DecisionLog, redact};
+use crate::lab::report::json::{HookReport, RunReport};
+use crate::lab::scenario::TOKENS;
+use serde_json::{Map, Value};
+use words::CaseWords;
+
+use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::look::why::filter::is_of_project;
+use crate::cli::look::why::project;
+
+/// The longest reply of a host that a case expects word by word.
+const LONGEST_REPLY_BYTES: usize = 2000;
+
+/// The parts of a record that a case is made of.
+const NEEDED: &[&str] = &[
+    "context.",
+    "run.reason",
+    "run.output",
+    "run.additionalContext",
+    "run.update",
+    "run.questions",
+    "run.notices",
+];
+
+/// The newest line of `file`, or of the decision log.
+pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8>> {
+    let files = match (file, env.decision_log()) {
+        (Some(file), _) => vec![env.cwd.join(file)],
+        (None, Some(folder)) => DecisionLog::in_folder(folder).files(),
+        (None, None) => Vec::new(),
+    };
+    let cannot = |error| {
+        let help = "name a file that `hookrun run --record FILE` has written";
+        CommandFailure::with_help(format!("cannot read {error}"), help)
+    };
+    // As `why`: the last decision here, or of the recording that is named.
+    let project = file.is_none().then(|| project(env));
+    let is_meant = |line: &[u8]| {
+        let Some(project) = &project else { return true };
+        DecisionLine::parse(line).is_ok_and(|record| is_of_project(&record, project))
+    };
+    for file in &files {
+        let mut lines = Backwards::open(file).map_err(cannot)?;
+        while let Some((_, line)) = lines.line_before().map_err(cannot)? {
+            if is_meant(&line) {
+                return Ok(line);
+            }
+        }
+    }
+    let help = "`hookrun run` keeps what hooks decide; name a recording with --file";
+    Err(CommandFailure::with_help("no decision is kept", help))
+}
+
+/// A case out of a decision.
+pub(super) struct CaseDraft {
+    /// The file of cases.
+    pub(super) text: String,
+    /// Why it may not come out as it did.
+    pub(super) doubt: Option<String>,
+    /// Where a secret was replaced when it was kept: what was decided is not what stands there.
+    pub(super) secret: Option<String>,
+}
+
+/// The file of cases with the decision in `line`.
+pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
+    let bad = |error| {
+        let help = "`hookrun why` shows what is kept; name another file with --file";
+        CommandFailure::with_help(format!("the last decision cannot be read: {error}"), help)
+    };
+    let record = DecisionLine::parse(line).map_err(bad)?;
+    let report = record.report().map_err(bad)?;
+    let Some(context) = record.context().filter(|_| !is_own_failure(&report)) else {
+        let reason = report.reason.unwrap_or_default();
+        let cause = format!("no case can be made of the last event: {reason}");
+        return Err(CommandFailure::with_help(cause, "`hookrun why` explains it"));
+    };
+    let is_needed = |path: &&String| NEEDED.iter().any(|part| path.starts_with(part));
+    if let Some(cut) = record.truncated.iter().find(is_needed) {
+        let cause = format!("no case can be made of the last event: `{cut}` was not kept whole");
+        let help = "decide it with `hookrun run --record FILE`, which keeps everything, and name FILE with --file";
+        return Err(CommandFailure::with_help(cause, help));
+    }
+    let words = CaseWords::of(&record, context)?;
+    let mut text = format!(
+        "# Decided on {}; `hookrun test --suite` plays it.\n\n[[case]]\nname = {}\nevent = {}\n",
+        record.time,
+        string(name),
+        string(&words.event)
+    );
+    text.extend(words.host.map(|host| format!("host = {}\n", string(host))));
+    let mut secret = marked_in(&words.context);
+    if !words.context.is_empty() {
+        let key = if words.has_slip { "stdin" } else { "context" };
+        let json = unfilled(&format!("{:#}", Value::Object(words.context)));
+        let quoted = if json.contains("'''") { string(&json) } else { format!("'''\n{json}'''") };
+        text.push_str(&format!("{key} = {quoted}\n"));
+    }
+    text.push_str("\n[case.expect]\n");
+    let mut keys = expectations(&report)?;
+    if words.host.is_some() {
+        keys.extend(reply_of(&record, &report).map(|reply| ("reply", reply)));
+    }
+    for (key, value) in keys {
+        secret = secret.or_else(|| redact::is_marked(&value).then(|| format!("expect.{key}")));
+        text.push_str(&format!("{key} = {value}\n"));
+    }
+    Ok(CaseDraft { text, doubt: doubt(&report), secret })
+}
+
+/// Where a context has a mark in the place of a secret.
+fn marked_in(context: &Map<String, Value>) -> Option<String> {
+    fn find(value: &Value, path: &str) -> Option<String> {
+        match value {
+            Value::String(text) => redact::is_marked(text).then(|| path.to_string()),
+            Value::Array(list) => list.iter().find_map(|one| find(one, path)),
+            Value::Object(entries) => {
+                entries.iter().find_map(|(key, one)| find(one, &format!("{path}.{key}")))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+    context.iter().find_map(|(key, value)| find(value, &format!("context.{key}")))
+}
+
+/// A text of JSON in which nothing stands for a folder of the case.
+fn unfilled(json: &str) -> String {
+    TOKENS.iter().fold(json.to_string(), |json, token| {
+        let start = token.name.split_inclusive('.').next().unwrap_or(token.name);
+        json.replace(start, &start.replacen('{', "\\u007b", 1))
+    })
+}
+
+/// What the host got, where a suite gives it the same: nobody answers a question there, and what was
+/// decided before is decided anew.
+fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
+    let is_answered = report.cause.as_deref() == Some("person") || was_asked(report);
+    if is_answered && report.decision != "ask" || report.decided_earlier_for.is_some() {
+        return None;
+    }
+    let reply = &report.reply;
+    let is_whole = !record.truncated.iter().any(|path| path.starts_with("run.reply"));
+    let is_elsewhere = record.cwd.as_ref().is_some_and(|cwd| reply.stdout.contains(cwd.as_str()));
+    let status = format!("status = {}", reply.status);
+    let stdout = string(&format!("^{}$", regex::escape(&reply.stdout)));
+    let is_short = reply.stdout.len() <= LONGEST_REPLY_BYTES;
+    if is_whole && !is_elsewhere && is_short && !reply.stdout.is_empty() {
+        return Some(format!("{{ {status}, stdout = {stdout} }}"));
+    }
+    Some(format!("{{ {status} }}"))
+}
+
+/// Whether hookrun refused, and no hook: for a broken configuration, a bad event.
+fn is_own_failure(report: &RunReport) -> bool {
+    report.decided_by.is_none() && report.cause.as_deref() == Some("failure")
+}
+
+/// Whether a hook has asked, and that decided something: an answer has become of it since.
+fn was_asked(report: &RunReport) -> bool {
+    report.hooks.iter().any(has_asked) && !report.notices.iter().any(|one| one.kind == "question")
+}
+
+fn has_asked(hook: &HookReport) -> bool {
+    let verdict = hook.trace.as_ref().and_then(|trace| trace.verdict.as_ref());
+    verdict.is_some_and(|verdict| verdict.decision == "ask")
+}
+
+/// The questions of all hooks that asked, as one text.
+fn questions(report: &RunReport) -> Option<String> {
+    let asking = report.hooks.iter().filter(|hook| has_asked(hook));
+    let question = |hook: &HookReport| {
+        let put = report.questions.iter().find(|one| one.hook == hook.name);
+        let said = || hook.trace.as_ref()?.verdict.as_ref()?.reason.clone();
+        put.map(|one| one.question.clone()).or_else(said)
+    };
+    let all: Option<Vec<String>> = asking.map(question).collect();
+    Some(all?.join("\n")).filter(|text| !text.is_empty())
+}
+
+/// The keys of `expect` with their values, as TOML.
+fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
+    let pattern = |text: &str| string(&format!("^{}$", regex::escape(text.trim_end())));
+    let names = |names: Vec<&str>| {
+        format!("[{}]", names.into_iter().map(string).collect::<Vec<_>>().join(", "))
+    };
+    // Nobody answers in a suite: there a question stays one.
+    let is_person = report.cause.as_deref() == Some("person");
+    let is_question =
+        is_person || report.decision == "ask" || report.decision == "allow" && was_asked(report);
+    let decision = if is_question { "ask" } else { &report.decision };
+    let mut keys = vec![("decision", string(decision))];
+    if is_question {
+        keys.extend(questions(report).map(|text| ("reason", pattern(&text))));
+        // Of the verdicts, as a question that nobody answered is a refusal afterwards.
+        let asking = report.hooks.iter().filter(|hook| has_asked(hook));
+        keys.push(("by", names(asking.map(|hook| hook.name.as_str()).collect())));
+    } else if let Some(reason) = &report.reason {
+        keys.push(("reason", pattern(reason)));
+        keys.extend(report.decided_by.as_ref().map(|hook| ("by", string(hook))));
+    }
+    let has_failed = |ending: &str| !matches!(ending, "answered" | "voided");
+    let failed = report
+        .hooks
+        .iter()
+        .filter(|hook| hook.trace.as_ref().is_some_and(|trace| has_failed(&trace.ending)));
+    let failed: Vec<&str> = failed.map(|hook| hook.name.as_str()).collect();
+    if !failed.is_empty() {
+        keys.push(("failed", names(failed)));
+    }
+    keys.extend(report.output.as_deref().map(|text| ("output", pattern(text))));
+    keys.extend(report.additional_context.as_deref().map(|text| ("context", pattern(text))));
+    let said =
+        report.notices.iter().find(|notice| notice.kind == "refusal" || notice.kind == "question");
+    keys.extend(said.map(|notice| ("notice", string(&regex::escape(&notice.text)))));
+    if !report.update.is_empty() {
+        let update = Value::from(report.update.clone()).to_string();
+        if let Some(token) = TOKENS.iter().find(|token| update.contains(token.name)) {
+            let cause = format!(
+                "no case can be made of the last event: `{}` was written into it, which is a placeholder in cases",
+                token.name
+            );
+            return Err(CommandFailure::with_help(
+                cause,
+                "write the case by hand, about another text",
+            ));
+        }
+        keys.push(("rewrites", string(&update)));
+    }
+    Ok(keys)
+}
+
+/// Why the case may not come out as it did.
+fn doubt(report: &RunReport) -> Option<String> {
+    let decider =
+        report.hooks.iter().find(|hook| report.decided_by.as_ref() == Some(&hook.name))?;
+    if decider.layer == "project" || decider.layer == "explicit" {
+        return None;
+    }
+    Some(format!(
+        "`{}` of the {} layer decided, and a suite has only the hooks next to it",
+        decider.name, decider.layer
+    ))
+}
+
+/// A text as TOML.
+fn string(text: &str) -> String {
+    if !text.contains(|c: char| c == '\'' || c.is_control()) {
+        return format!("'{text}'");
+    }
+    // The escapes of JSON are escapes of TOML; that has one more.
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_written_so_that_it_is_read_again() {
+        for text in ["plain", "it's", "a\nb\t\"c\" \\d", "\u{7f}\u{1}", "", "é ''' {case.folder}"]
+        {
+            let line = format!("a = {}", string(text));
+            let document = toml::de::DeTable::parse(&line).unwrap();
+            assert_eq!(document.get_ref()["a"].get_ref().as_str(), Some(text));
+        }
+    }
+}

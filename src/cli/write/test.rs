@@ -1,0 +1,236 @@
+//! `hookrun test EVENT`: decide as `run` does, and show everything. Alone it plays the suite.
+
+mod conformance;
+mod suite;
+
+use std::io::Write;
+use std::time::Instant;
+
+use crate::config::{Config, Environment, words};
+use crate::dialects::folders;
+use crate::engine::exec::Budget;
+use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
+use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+use crate::engine::run::Run;
+use crate::engine::runner::Runner;
+use crate::lab::report::human::{About, EventOrigin};
+use crate::lab::report::{Paths, human, json, plain, problems};
+use regex::Regex;
+
+use crate::cli::args::{TestArgs, TestFormat};
+use crate::cli::decide::ask::Person;
+use crate::cli::decide::input::{self, Deadline, StdinInput};
+use crate::cli::decide::request::{EventRequest, named_in};
+use crate::cli::decide::run::{choice, runner, start_up, with_complaint};
+use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::look::show::meant;
+use crate::cli::streams;
+
+/// Decides one event and shows how, or tries a runner.
+pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    if let Some(place) = &args.vectors.conformance {
+        return conformance::conformance(place, args, env, out);
+    }
+    if args.is_suite() || args.event.is_none() && !is_one_event(args) {
+        return suite::test(args, env, out);
+    }
+    if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
+        let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
+        return Err(CommandFailure::with_help("one event is no list of cases", help));
+    }
+    test_one(args, env, out)
+}
+
+/// Whether one event is meant where none is named: it is on stdin, or something is asked that only
+/// one has.
+fn is_one_event(args: &TestArgs) -> bool {
+    args.is_about_one_event()
+        || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
+}
+
+fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let started = Instant::now();
+    let (abort, grounds) = start_up()?;
+    let wanted = expected_reason(args)?;
+    let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
+    let (name, host, early) = match &args.event {
+        Some(name) => (name.clone(), args.host(), None),
+        None => {
+            let input = read()?;
+            let (name, host) = named_on_stdin(&input, args)?;
+            (name, host, Some(input))
+        }
+    };
+    let asked = EventRequest::new(&name, host);
+    let early = match early {
+        // Where the hooks are may be told in it.
+        None if folders::are_told(host) => Some(read()?),
+        early => early,
+    };
+    let context = early.as_ref().and_then(StdinInput::context);
+    let choice = choice(&args.source, env, host).told_in(host, context);
+    let mut config = asked.load(&choice, env);
+    asked.check(&config)?;
+    let paths = Paths::from(&env.cwd);
+    let input = early.map_or_else(read, Ok)?;
+    let ((event, host), origin) = match input {
+        StdinInput::Event { context, bytes } => {
+            (asked.event(&config, context)?, EventOrigin::Stdin { bytes })
+        }
+        StdinInput::Nothing => (asked.sample(&config, &env.cwd)?, EventOrigin::Sample),
+    };
+    let name = &event.spec().name;
+    narrow(&mut config, args, env, name)?;
+    let complaint = config.complaint();
+    let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let mut runner: Runner = runner.rehearsal();
+    if let Some(person) = Person::find(env) {
+        runner = runner.ui(person.ui());
+    }
+    let budget = args.budget.or(asked.budget()).map(|whole| Budget::from(Instant::now(), whole));
+    let event = runner.follow_links(event);
+    let mut run = runner.handle_within(&event, budget);
+    run.outcome = with_complaint(run.outcome, complaint);
+    let reply = host.reply(&run.outcome);
+    let report = json::run_report(&run, &reply, &paths);
+    match args.format {
+        TestFormat::Human => {
+            let (summary, context) = (&event.spec().summary, Some(event.context()));
+            human::run(&report, About { summary, context, origin }, &paths, out)?;
+            let sought = SearchedPlaces { choice: &choice, env };
+            let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
+            streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
+        }
+        TestFormat::Json | TestFormat::Junit | TestFormat::Tap | TestFormat::Github => {
+            serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    if let Some(signal) = abort.signal() {
+        return Ok(ExitStatus::Signal(signal));
+    }
+    judge(args, wanted.as_ref(), &run)
+}
+
+/// Leaves the hooks that are to be asked, and shows what is wrong with the others.
+fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) -> Result<()> {
+    if let Some(command) = &args.command {
+        config.hooks = vec![command_hook(command, args.shell, event, env)?];
+        config.problems.clear();
+    }
+    show_problems(config, &Paths::from(&env.cwd));
+    pick(config, &args.hook, event)?;
+    if !args.hook.is_empty() {
+        // Whoever asks one hook has seen the problems and need not mend other files first.
+        config.problems.clear();
+    }
+    Ok(())
+}
+
+/// The event that the context on stdin names, and its host.
+fn named_on_stdin(input: &StdinInput, args: &TestArgs) -> Result<(String, &'static str)> {
+    match input {
+        StdinInput::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
+        StdinInput::Nothing => Err(CommandFailure::with_help(
+            "no event is named, and none is on stdin",
+            "name it, and a sample of it is decided: `hookrun test EVENT`",
+        )),
+    }
+}
+
+/// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.
+fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
+    let outcome = &run.outcome;
+    let own_failure = outcome.refusal().is_some_and(|refusal| refusal.hook.is_none());
+    if own_failure && outcome.refusal().is_some_and(|refusal| refusal.cause == Cause::Failure) {
+        return Ok(ExitStatus::CouldNot);
+    }
+    if args.expect.is_none() && wanted.is_none() {
+        return Ok(if outcome.is_allowed() { ExitStatus::Yes } else { ExitStatus::No });
+    }
+    let mut misses = Vec::new();
+    if let Some(expected) = args.expect {
+        let expected = expected.word();
+        let found = json::decision_word(&outcome.settled);
+        if expected != found {
+            misses.push(format!("expected {expected}, but the decision is {found}"));
+        }
+    }
+    if let Some(wanted) = wanted {
+        let reason = reason_of(outcome);
+        if !wanted.is_match(&reason) {
+            misses.push(format!("expected a reason that matches /{wanted}/, but it is `{reason}`"));
+        }
+    }
+    for miss in &misses {
+        streams::remark(&format!("FAILED: {}\n", plain(miss)));
+    }
+    Ok(if misses.is_empty() { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+/// The reason of a refusal, or the question.
+fn reason_of(outcome: &Outcome) -> String {
+    match &outcome.settled {
+        Settled::Allowed => String::new(),
+        Settled::Asked { questions } => joined(questions),
+        Settled::Refused(refusal) => refusal.reason.clone(),
+    }
+}
+
+fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
+    let Some(text) = &args.expect_reason else { return Ok(None) };
+    Regex::new(text).map(Some).map_err(|error| {
+        CommandFailure::with_help(
+            format!("--expect-reason `{text}` is not a regular expression"),
+            error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
+        )
+    })
+}
+
+fn show_problems(config: &Config, paths: &Paths) {
+    for problem in &config.problems {
+        streams::remark(&format!("{}\n", problems::problem_text(problem, paths)));
+    }
+}
+
+/// Keeps only the named hooks.
+fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
+    for name in names {
+        if config.hooks.iter().any(|hook| &hook.name == name) {
+            continue;
+        }
+        let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
+        let help = match meant(name, known.iter().copied()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None if known.is_empty() => format!("no hook is bound to `{event}`"),
+            None => format!("bound to `{event}`: {}", known.join(", ")),
+        };
+        return Err(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help));
+    }
+    if !names.is_empty() {
+        config.hooks.retain(|hook| names.contains(&hook.name));
+    }
+    Ok(())
+}
+
+/// A hook out of a command that is not installed. It may rewrite: whoever tries it wants to see.
+fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
+    if command.trim().is_empty() {
+        return Err(CommandFailure::with_help("the command is empty", "write the program to ask"));
+    }
+    let handler = if is_shell {
+        Handler::Shell(command.to_string())
+    } else {
+        let words = words::split(command).map_err(|fault| {
+            let cure = fault.cure.unwrap_or_default();
+            CommandFailure::with_help(
+                fault.cause,
+                cure.replace("set `shell = true`", "add --shell"),
+            )
+        })?;
+        Handler::Words { words, base: env.cwd.clone() }
+    };
+    let source = HookSource { layer: LayerKind::Explicit, file: "--command".into(), line: None };
+    Ok(Hook { source, rewrite: true, ..Hook::new("command", event, handler) })
+}

@@ -1,0 +1,355 @@
+//! `hookrun test --conformance DIR`: is a runner as the vectors say?
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::config::Environment;
+use crate::dialects::git;
+use crate::engine::exec::child::talk::{Talk, Talked};
+use crate::engine::exec::{Abort, tree};
+use crate::lab::conformance::{
+    CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
+};
+use crate::lab::report::Paths;
+use crate::lab::report::cases::{CaseReport, FORMATS};
+use tempfile::TempDir;
+
+use crate::cli::args::TestArgs;
+use crate::cli::decide::run::start_up;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::host::install::hosts::{self, FileKind};
+
+/// How long a runner may take for one answer, and a vector to prepare its folder.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// How long what a runner has left may take to end by itself.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
+
+/// How our own binary is asked: by hosts that name the event in what they send, by those that do
+/// not, and by git. `install` writes the same.
+const OURS: &[&str] = &["run", "--host", "{host}", "--hooks", "{hooks}"];
+const OURS_NAMED: &[&str] = &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}"];
+const OURS_OF_GIT: &[&str] =
+    &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}", "--", "{arguments}"];
+
+/// A vector that was read.
+struct ReadVector {
+    name: String,
+    vector: Vector,
+}
+
+/// A vector with its folder.
+struct PreparedVector {
+    folder: TempDir,
+    read: ReadVector,
+}
+
+/// Tries every vector: 0 as expected, 1 not, 2 could not.
+pub(super) fn conformance(
+    place: &Path,
+    args: &TestArgs,
+    env: &Environment,
+    out: &mut dyn Write,
+) -> Result {
+    let (abort, _grounds) = start_up()?;
+    let command = args.command.as_deref().map(|text| {
+        CommandTemplate::parse(text).map_err(|error| {
+            let help = "`{host} {event} {hooks} {arguments}` may be in it, and no shell runs it";
+            CommandFailure::with_help(error.to_string(), help)
+        })
+    });
+    let command = command.transpose()?;
+    let mut all = read_all(place, env)?;
+    if let Some(filter) = &args.vectors.filter {
+        all.retain(|one| filter.is_match(&one.name));
+        if all.is_empty() {
+            return Err(CommandFailure::new(format!("--filter `{filter}` leaves no vector")));
+        }
+    }
+    // All files are written before the first runner starts: a program that is started meanwhile
+    // would hold them open for writing, and no script can be run then.
+    let ready = all.into_iter().map(|read| lay_out(read, env));
+    let ready: Vec<PreparedVector> = ready.collect::<io::Result<_>>().map_err(|error| {
+        CommandFailure::new(format!("the folders of the vectors cannot be made: {error}"))
+    })?;
+    let trial = VectorTrial { command, env, abort: &abort };
+    let jobs = args.vectors.jobs.unwrap_or_else(usual_jobs);
+    let cases = trial.try_all(ready, jobs)?;
+    if let Some(signal) = abort.signal() {
+        return Ok(ExitStatus::Signal(signal));
+    }
+    let name = args.format.name();
+    let format = FORMATS.iter().find(|(known, _)| *known == name);
+    let (_, write) = format.ok_or_else(|| {
+        CommandFailure::with_help(
+            format!("there is no `{name}` report of vectors"),
+            "take junit, tap or json",
+        )
+    })?;
+    write("hookrun test --conformance", &cases, out)?;
+    Ok(if cases.iter().all(CaseReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
+}
+
+fn usual_jobs() -> usize {
+    thread::available_parallelism().map_or(2, |processors| processors.get() * 2).min(16)
+}
+
+/// Reads all vectors in the order of their paths.
+fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
+    let mut files = Vec::new();
+    collect(place, &mut files).map_err(|error| {
+        CommandFailure::new(format!("the vectors in `{}` cannot be read: {error}", place.display()))
+    })?;
+    files.sort();
+    if files.is_empty() {
+        return Err(CommandFailure::with_help(
+            format!("there is no vector in `{}`", place.display()),
+            "vectors are files that end in .json",
+        ));
+    }
+    let mut all = Vec::new();
+    let mut broken = Vec::new();
+    for file in files {
+        let shown = Paths::from(&env.cwd).show(&file);
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) => {
+                broken.push(format!("{shown}: {error}"));
+                continue;
+            }
+        };
+        match Vector::parse(&text) {
+            Ok(vector) => {
+                let below = file.strip_prefix(place).ok();
+                let below = below.filter(|path| !path.as_os_str().is_empty());
+                let name = below.unwrap_or(&file).display().to_string();
+                all.push(ReadVector { name, vector });
+            }
+            Err(error) => broken.push(format!("{shown}:{error}")),
+        }
+    }
+    if broken.is_empty() {
+        return Ok(all);
+    }
+    let noun = if broken.len() == 1 { "a vector is broken" } else { "vectors are broken" };
+    Err(CommandFailure::new(format!("{noun}\n{}", broken.join("\n"))))
+}
+
+fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if fs::metadata(place)?.is_file() {
+        files.push(place.to_path_buf());
+        return Ok(());
+    }
+    for entry in fs::read_dir(place)? {
+        let path = entry?.path();
+        let is_json = path.extension().is_some_and(|ending| ending == "json");
+        if fs::metadata(&path)?.is_dir() || is_json {
+            collect(&path, files)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a vector's files: `home`, `tmp`, `work` and `hooks.d`.
+fn lay_out(read: ReadVector, env: &Environment) -> io::Result<PreparedVector> {
+    let folder = tempfile::Builder::new().prefix("hookrun-vector").tempdir_in(&env.temporary)?;
+    for name in ["home", "tmp", "work", "hooks.d"] {
+        private(&folder.path().join(name))?;
+    }
+    for (path, text) in &read.vector.files {
+        let file = folder.path().join("work").join(path);
+        private(file.parent().unwrap_or(&file))?;
+        fs::write(&file, &text.0)?;
+    }
+    for hook in &read.vector.hooks {
+        write_hook(hook, &folder.path().join("hooks.d"))?;
+    }
+    Ok(PreparedVector { folder, read })
+}
+
+/// Makes a folder that only its owner may write, whatever the umask is.
+fn private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
+}
+
+fn write_hook(hook: &HookFile, hooks: &Path) -> io::Result<()> {
+    let folder = hooks.join(&hook.event);
+    private(&folder)?;
+    let file = folder.join(&hook.name);
+    if hook.missing {
+        return symlink(folder.join("nowhere").join(&hook.name), file);
+    }
+    fs::write(&file, hook.text())?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(hook.mode))
+}
+
+/// What is tried, and with what.
+struct VectorTrial<'a> {
+    /// `None` for our own binary.
+    command: Option<CommandTemplate>,
+    env: &'a Environment,
+    abort: &'a Abort,
+}
+
+impl VectorTrial<'_> {
+    /// Tries all vectors, some at once. The cases have the order of the vectors.
+    fn try_all(&self, ready: Vec<PreparedVector>, jobs: usize) -> Result<Vec<CaseReport>> {
+        let jobs = jobs.min(ready.len());
+        let waiting = Mutex::new(ready.into_iter().enumerate());
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((index, ready)) = next().filter(|_| !self.is_over()) {
+                done.push((index, self.try_one(ready)));
+            }
+            done
+        };
+        let done: thread::Result<Vec<_>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
+        });
+        let done = done.map_err(|_| CommandFailure::new("hookrun itself failed at a vector"))?;
+        let mut done: Vec<_> = done.into_iter().flatten().collect();
+        done.sort_by_key(|(index, _)| *index);
+        done.into_iter().map(|(_, case)| case).collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.abort.times_raised() > 0
+    }
+
+    fn try_one(&self, PreparedVector { folder, read }: PreparedVector) -> Result<CaseReport> {
+        let started = Instant::now();
+        let ReadVector { name, vector } = read;
+        let home = folder.path().join("home");
+        let mut wrong = Vec::new();
+        let ended = self.steps(&vector, folder.path(), &mut wrong);
+        let mark = home.to_string_lossy();
+        if vector.leaves_no_process {
+            wrong.extend(left(&mark).map(|names| format!("processes are left: {names}")));
+        }
+        tree::end_started_with("HOME", &mark);
+        ended?;
+        Ok(CaseReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
+    }
+
+    /// Prepares the folder and takes the steps.
+    fn steps(&self, vector: &Vector, folder: &Path, wrong: &mut Vec<String>) -> Result<()> {
+        if !vector.setup.0.is_empty() {
+            let words = [OsString::from("-ec"), OsString::from(&vector.setup.0)];
+            let talked = self.talk(Path::new("/bin/sh"), &words, vector, folder, None)?;
+            match talked {
+                Talked::Ended { status, .. } if status.success() => {}
+                Talked::Ended { stderr, .. } => {
+                    let said = String::from_utf8_lossy(&stderr);
+                    wrong.push(format!("setup: it failed: {}", said.trim_end()));
+                    return Ok(());
+                }
+                Talked::Held | Talked::Killed => {
+                    wrong.push("setup: it did not end".to_string());
+                    return Ok(());
+                }
+            }
+        }
+        for (number, step) in (1..).zip(&vector.steps) {
+            let found = self.step(step, vector, folder)?;
+            wrong.extend(found.into_iter().map(|miss| format!("step {number}: {miss}")));
+        }
+        Ok(())
+    }
+
+    /// In what the answer of one step is not as expected.
+    fn step(&self, step: &VectorStep, vector: &Vector, folder: &Path) -> Result<Vec<String>> {
+        let hooks = folder.join("hooks.d");
+        let host = step.host.as_ref().unwrap_or(&vector.host);
+        let event = step.event.as_ref().unwrap_or(&vector.event);
+        let places = TemplateValues { host, event, hooks: &hooks, arguments: &step.arguments };
+        let (program, arguments) = self.command_for(host)?.filled(&places);
+        let program = PathBuf::from(program);
+        // A path is meant as seen from here.
+        let is_path = program.components().count() > 1;
+        let program = if is_path { self.env.cwd.join(program) } else { program };
+        let talked = self.talk(&program, &arguments, vector, folder, Some(step))?;
+        Ok(match talked {
+            Talked::Ended { status, stdout, stderr } => {
+                let by_signal = || status.signal().map_or(-1, |signal| -signal);
+                let status = status.code().unwrap_or_else(by_signal);
+                misses(&step.expect, &Got { status, stdout, stderr })
+            }
+            Talked::Held => vec!["stdout or stderr was still open 10 s after the exit".to_string()],
+            Talked::Killed => vec![format!("no answer within {} s", LIMIT.as_secs())],
+        })
+    }
+
+    fn command_for(&self, host: &str) -> Result<CommandTemplate> {
+        if let Some(command) = &self.command {
+            return Ok(command.clone());
+        }
+        let own = self.env.program.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let own = own.ok_or_else(|| {
+            let help = "name the runner with --command";
+            CommandFailure::with_help("hookrun does not find its own program", help)
+        })?;
+        let rest = match hosts::find(host).map(|host| &host.form) {
+            _ if host == git::NAME => OURS_OF_GIT,
+            Some(FileKind::Settings(settings)) if settings.names_event => OURS_NAMED,
+            Some(FileKind::Settings(_) | FileKind::Plugin) | None => OURS,
+        };
+        let words = std::iter::once(own).chain(rest.iter().map(|word| (*word).to_string()));
+        CommandTemplate::of(words.collect())
+            .ok_or_else(|| CommandFailure::new("the command is empty"))
+    }
+
+    fn talk(
+        &self,
+        program: &Path,
+        arguments: &[OsString],
+        vector: &Vector,
+        folder: &Path,
+        step: Option<&VectorStep>,
+    ) -> Result<Talked> {
+        let mut variables: Vec<(String, OsString)> = vec![
+            ("PATH".to_string(), self.env.search.clone().unwrap_or_default()),
+            ("LANG".to_string(), "C".into()),
+            ("TMPDIR".to_string(), folder.join("tmp").into()),
+        ];
+        variables.extend(vector.env.iter().map(|(name, value)| (name.clone(), value.into())));
+        // By it what is left behind is found, so it is not a vector's to change.
+        variables.push(("HOME".to_string(), folder.join("home").into()));
+        let talk = Talk {
+            program,
+            arguments,
+            variables: &variables,
+            cwd: &folder.join("work"),
+            stdin: step.map(VectorStep::input).unwrap_or_default(),
+            keeps_stdin_open: step.is_some_and(|step| step.keeps_stdin_open),
+            limit: LIMIT,
+        };
+        talk.run(&|| self.is_over()).map_err(|error| {
+            let program = program.display();
+            CommandFailure::new(format!("the runner `{program}` cannot be started: {error}"))
+        })
+    }
+}
+
+/// What is left of everything that had this home, when it has had time to end.
+fn left(home: &str) -> Option<String> {
+    let started = Instant::now();
+    loop {
+        let names = tree::started_with("HOME", home);
+        if names.is_empty() {
+            return None;
+        }
+        if started.elapsed() > ENDS_WITHIN {
+            return Some(names.join(", "));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,273 @@
+//! Reads files of cases and the hooks that they test, and checks that both fit together.
+
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
+use crate::dialects::{self, folders};
+use crate::engine::hook::Hook;
+use crate::engine::registry::Registry;
+use crate::engine::spelling;
+use crate::lab::report::problems::Check;
+use crate::lab::scenario::{self, Case, CaseStep, Never, Placed, Suite};
+
+use super::found::{self, CaseFile};
+use super::stage;
+
+use crate::cli::args::SourceArgs;
+use crate::cli::decide::request::EventRequest;
+use crate::cli::exit::CommandFailure;
+
+/// Hooks under test, as one host has them.
+#[derive(Debug)]
+pub(super) struct Bench {
+    choice: Choice,
+    host: String,
+    pub(super) config: Config,
+}
+
+/// A case that can be run.
+#[derive(Debug, Clone)]
+pub(super) struct CaseTrial {
+    pub(super) file: PathBuf,
+    /// The folder that its file is in, without links.
+    pub(super) folder: PathBuf,
+    pub(super) case: Case,
+    /// What each of its steps asks.
+    pub(super) asks: Vec<Asks>,
+}
+
+/// What a step asks.
+#[derive(Debug, Clone)]
+pub(super) struct Asks {
+    pub(super) bench: Arc<Bench>,
+    /// The hooks that are asked: all, or those that the step names.
+    pub(super) registry: Registry,
+    /// The canonical names that the step's event may have.
+    pub(super) events: Vec<String>,
+}
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    pub(super) trials: Vec<CaseTrial>,
+    /// The hooks that they test.
+    pub(super) benches: Vec<Arc<Bench>>,
+    /// What files say that hooks never do.
+    pub(super) never: Vec<(PathBuf, Never)>,
+    /// Files with mistakes in them.
+    pub(super) checks: Vec<Check>,
+    /// Files that are not played, each with the reason.
+    pub(super) passed_over: Vec<(PathBuf, &'static str)>,
+}
+
+/// Reads `files` and the hooks that they test.
+pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
+    let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
+    for file in files {
+        if let Some(why) = file.misplaced {
+            loader.loaded.passed_over.push((file.path.clone(), why));
+            continue;
+        }
+        let text = match read(&file.path) {
+            Ok(text) => text,
+            Err(problem) => {
+                loader.problem(*problem);
+                continue;
+            }
+        };
+        if file.is_guess && !scenario::has_cases(&text) {
+            let why = "has no [[case]]";
+            loader.loaded.passed_over.push((file.path.clone(), why));
+            continue;
+        }
+        let (suite, problems) = scenario::read(&text, &file.path);
+        if problems.is_empty() {
+            loader.suite(&file.path, suite);
+        } else {
+            problems.into_iter().for_each(|problem| loader.problem(problem));
+        }
+    }
+    loader.loaded
+}
+
+/// The text of a file, or why there is none.
+fn read(file: &Path) -> Result<String, Box<Problem>> {
+    let bytes = stage::read(file).map_err(|error| {
+        let cure = Some("make it a file of TOML that can be read".to_string());
+        Box::new(problem(file, None, format!("cannot be read: {error}"), cure))
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let good = String::from_utf8_lossy(good);
+        let line = good.matches('\n').count() + 1;
+        let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (at, cure) = (Position { line, column }, "save it as UTF-8".to_string());
+        Box::new(problem(file, Some(at), "is not UTF-8".to_string(), Some(cure)))
+    })
+}
+
+fn problem(file: &Path, at: Option<Position>, cause: String, cure: Option<String>) -> Problem {
+    let (severity, file) = (Severity::Error, file.to_path_buf());
+    Problem { severity, file, at, cause, cure, events: Vec::new() }
+}
+
+struct SuiteLoader<'l> {
+    source: &'l SourceArgs,
+    env: &'l Environment,
+    loaded: Loaded,
+}
+
+impl SuiteLoader<'_> {
+    fn problem(&mut self, problem: Problem) {
+        let checks = &mut self.loaded.checks;
+        match checks.iter_mut().find(|check| check.file == problem.file) {
+            Some(check) if check.problems.contains(&problem) => {}
+            Some(check) => check.problems.push(problem),
+            None => {
+                let file = problem.file.clone();
+                checks.push(Check { file, hooks: 0, problems: vec![problem] });
+            }
+        }
+    }
+
+    fn fault(&mut self, file: &Path, at: Position, failure: CommandFailure) {
+        self.problem(problem(file, Some(at), failure.message, failure.help));
+    }
+
+    fn suite(&mut self, file: &Path, suite: Suite) {
+        let Some(choice) = self.choice(file, &suite) else { return };
+        let folder = file.parent().unwrap_or(file);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let never = suite.never.into_iter().map(|never| (file.to_path_buf(), never));
+        self.loaded.never.extend(never);
+        for case in suite.cases {
+            let asks: Option<Vec<Asks>> =
+                case.steps.iter().map(|step| self.asks(file, step, &choice)).collect();
+            self.check_sources(file, &case);
+            if let Some(asks) = asks {
+                let (file, folder) = (file.to_path_buf(), folder.clone());
+                self.loaded.trials.push(CaseTrial { file, folder, case, asks });
+            }
+        }
+    }
+
+    /// Which hooks a file tests: those of the command line, those that it names, or those around
+    /// it.
+    fn choice(&mut self, file: &Path, suite: &Suite) -> Option<Choice> {
+        let of_file = |path: &Placed<PathBuf>| file.parent().unwrap_or(file).join(&path.value);
+        let mut choice = Choice {
+            explicit: self.source.hooks.iter().map(|path| self.env.cwd.join(path)).collect(),
+            settings: self.source.settings.iter().map(|path| self.env.cwd.join(path)).collect(),
+            discover: self.source.discover,
+            program: self.env.image(),
+            ..Choice::default()
+        };
+        if choice.explicit.is_empty() && choice.settings.is_empty() {
+            choice.explicit = suite.hooks.iter().map(of_file).collect();
+            choice.settings = suite.settings.iter().map(of_file).collect();
+        }
+        if choice.explicit.is_empty() && choice.settings.is_empty() {
+            let Some(folder) = found::hooks_around(file) else {
+                let cause = "nothing says which hooks it tests".to_string();
+                let cure = "add `hooks = \"…\"` to it, or give --hooks".to_string();
+                self.problem(problem(file, None, cause, Some(cure)));
+                return None;
+            };
+            choice.explicit.push(folder);
+        }
+        Some(choice)
+    }
+
+    /// The hooks of `choice` as `host` has them, with their mistakes told.
+    fn bench(&mut self, choice: &Choice, host: &str) -> Arc<Bench> {
+        let is_known = |bench: &&Arc<Bench>| bench.choice == *choice && bench.host == host;
+        if let Some(known) = self.loaded.benches.iter().find(is_known) {
+            return Arc::clone(known);
+        }
+        let dialect = dialects::find(host);
+        let of_host = dialect.and_then(|dialect| folders::of(dialect.name));
+        let asked = Choice { host: of_host, ..choice.clone() };
+        let config = Config::load(&asked, self.env, ConfigScope::All).for_host(dialect);
+        for problem in config.problems.iter().filter(|one| one.severity == Severity::Error) {
+            self.problem(problem.clone());
+        }
+        let bench = Bench { choice: choice.clone(), host: host.to_string(), config };
+        let bench = Arc::new(bench);
+        self.loaded.benches.push(Arc::clone(&bench));
+        bench
+    }
+
+    /// What a step asks; `None`, and a problem, where it cannot.
+    fn asks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<Asks> {
+        let bench = self.bench(choice, &step.host.value);
+        let config = &bench.config;
+        if config.has_errors() {
+            // They are problem enough.
+            return None;
+        }
+        if config.hooks.is_empty() {
+            let at = choice.explicit.first().or(choice.settings.first());
+            let where_from = at.map(|at| at.display().to_string()).unwrap_or_default();
+            let cure = "add `hooks = \"…\"` to the file of cases, or give --hooks".to_string();
+            let cause = format!("there are no hooks in `{where_from}`");
+            self.problem(problem(file, None, cause, Some(cure)));
+            return None;
+        }
+        let asked = EventRequest::new(&step.event.value, &step.host.value);
+        if let Err(failure) = asked.check(config) {
+            self.fault(file, step.event.at, failure);
+            return None;
+        }
+        let events = asked.names(config);
+        let bound: Vec<&Hook> =
+            config.hooks.iter().filter(|hook| events.contains(&hook.event)).collect();
+        let before = self.loaded.checks.len();
+        for (name, at) in named(step) {
+            if let Some(failure) = unknown_hook(name, &bound, &step.event.value) {
+                self.fault(file, at, failure);
+            }
+        }
+        self.check_context(file, step, &events, config);
+        let is_picked = |hook: &&Hook| {
+            step.hooks.is_empty() || step.hooks.iter().any(|name| name.value == hook.name)
+        };
+        let picked = bound.into_iter().filter(is_picked).cloned();
+        let registry = Registry::loaded(picked, config.catalog.clone());
+        (self.loaded.checks.len() == before).then(|| Asks {
+            registry,
+            events,
+            bench: Arc::clone(&bench),
+        })
+    }
+}
+
+/// The hooks that a step names, each with its place.
+fn named(step: &CaseStep) -> Vec<(&str, Position)> {
+    let mut names: Vec<(&str, Position)> =
+        step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
+    let expect = &step.expect;
+    let lists = [expect.by.as_ref(), expect.asked.as_ref(), Some(&expect.failed)];
+    for list in lists.into_iter().flatten() {
+        names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
+    }
+    // hookrun itself can fail as well.
+    names.retain(|(name, _)| *name != "hookrun");
+    names
+}
+
+/// What to say of a name that no hook of the event has.
+fn unknown_hook(name: &str, bound: &[&Hook], event: &str) -> Option<CommandFailure> {
+    if bound.iter().any(|hook| hook.name == name) {
+        return None;
+    }
+    let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
+    let help = match spelling::nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => format!("no hook is bound to `{event}`"),
+        None => format!("bound to `{event}`: {}", known.join(", ")),
+    };
+    Some(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help))
+}

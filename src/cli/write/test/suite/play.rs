@@ -1,0 +1,229 @@
+//! Plays cases: each on a stage of its own, several at once, told in their order.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use crate::engine::event::Context;
+use crate::engine::exec::{Abort, Budget};
+use crate::engine::outcome::Outcome;
+use crate::engine::runner::Runner;
+use crate::lab::scenario::{
+    CaseFolders, CaseStep, End, Played, StepInput, StepOutcome, StepResult, misses,
+};
+
+use super::load::{Asks, CaseTrial};
+use super::stage::{self, Rooms, Stage, Theatre};
+use crate::cli::decide::request::EventRequest;
+use crate::cli::exit::Result;
+
+/// How cases are played.
+#[derive(Debug)]
+pub(super) struct Company<'c> {
+    /// What decides: the hooks that are asked are those of each case.
+    pub(super) runner: &'c Runner,
+    pub(super) theatre: &'c Theatre,
+    pub(super) abort: &'c Abort,
+    /// How many at once.
+    pub(super) jobs: usize,
+    /// Whether the first that is not as expected is the last.
+    pub(super) fail_fast: bool,
+}
+
+/// What came of the cases so far.
+struct Board<'b> {
+    played: Vec<Option<Played>>,
+    told: &'b mut (dyn FnMut(&Played) + Send),
+}
+
+impl Company<'_> {
+    /// Plays all `trials`; `told` hears of each as it ends, in any order. What comes back is in
+    /// theirs, and the same whichever ends first.
+    pub(super) fn play_all(
+        &self,
+        trials: &[&CaseTrial],
+        told: &mut (dyn FnMut(&Played) + Send),
+    ) -> Vec<Played> {
+        let next = AtomicUsize::new(0);
+        let first_bad = AtomicUsize::new(usize::MAX);
+        let played = trials.iter().map(|_| None).collect();
+        // Written by those who play, so that nobody has to be woken for it.
+        let board = Mutex::new(Board { played, told });
+        thread::scope(|scope| {
+            for _ in 0..self.jobs.min(trials.len()) {
+                let work = || self.work(trials, &next, &first_bad, &board);
+                let thread = thread::Builder::new().name("hookrun-case".to_string());
+                if let Err(error) = thread.spawn_scoped(scope, work) {
+                    tracing::warn!(%error, "no thread for cases");
+                }
+            }
+        });
+        let played = board.into_inner().unwrap_or_else(PoisonError::into_inner).played;
+        // Those after the first bad one may have been played or not: that is chance.
+        let last = if self.fail_fast { first_bad.into_inner() } else { usize::MAX };
+        let in_order = played.into_iter().zip(trials).enumerate();
+        in_order
+            .map(|(place, (one, trial))| {
+                one.filter(|_| place <= last).unwrap_or_else(|| ended_early(trial, End::NotRun))
+            })
+            .collect()
+    }
+
+    /// What each thread does: take the next case until there is none.
+    fn work(
+        &self,
+        trials: &[&CaseTrial],
+        next: &AtomicUsize,
+        first_bad: &AtomicUsize,
+        board: &Mutex<Board<'_>>,
+    ) {
+        let mut spare = None;
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let is_over = self.fail_fast && place > first_bad.load(Ordering::Relaxed);
+            if place >= trials.len() || is_over || self.abort.times_raised() > 0 {
+                return;
+            }
+            let played = self.play(trials[place], place, &mut spare);
+            if played.end.is_bad() {
+                first_bad.fetch_min(place, Ordering::Relaxed);
+            }
+            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+            (board.told)(&played);
+            board.played[place] = Some(played);
+        }
+    }
+
+    /// Plays one case, in the rooms of an earlier one if there are some to spare.
+    pub(super) fn play(
+        &self,
+        trial: &CaseTrial,
+        number: usize,
+        spare: &mut Option<Rooms>,
+    ) -> Played {
+        let started = Instant::now();
+        let mut played = match &trial.case.skip {
+            Some(why) => return ended_early(trial, End::Skipped(why.clone())),
+            None => match self.theatre.stage(number, trial, spare.take()) {
+                Ok(stage) => {
+                    let played = self.play_on(&stage, trial);
+                    *spare = stage.leave();
+                    played
+                }
+                Err(error) => {
+                    let why = format!("cannot make its folders: {error}");
+                    ended_early(trial, End::CouldNot(why))
+                }
+            },
+        };
+        if self.abort.times_raised() > 0 {
+            // Its hooks may have been ended before their time.
+            played.end = End::NotRun;
+        }
+        played.took = started.elapsed();
+        played
+    }
+
+    fn play_on(&self, stage: &Stage, trial: &CaseTrial) -> Played {
+        let mut played = ended_early(trial, End::Expected);
+        if let Err(why) = stage.prepare(&trial.case.files, &trial.case.setup, self.abort) {
+            return Played { end: End::CouldNot(why), ..played };
+        }
+        let mut missed = Vec::new();
+        for (step, asks) in trial.case.steps.iter().zip(&trial.asks) {
+            let of_step = |why: String| match step.number {
+                Some(number) => format!("step {number}: {why}"),
+                None => why,
+            };
+            let decided = match self.decide(stage, step, asks) {
+                Ok(decided) => decided,
+                Err(why) => return Played { end: End::CouldNot(of_step(why)), ..played },
+            };
+            let is_meant = step.expect.failed.value.iter().any(|name| name == "hookrun");
+            if let (Some(why), false) = (decided.own_failure(), is_meant) {
+                let why = of_step(format!("hookrun could not decide: {why}"));
+                played.steps.push(decided);
+                return Played { end: End::CouldNot(why), ..played };
+            }
+            let look = |path: &str| stage.look(path);
+            let seen = StepOutcome { decided: &decided, folders: &stage.folders, look: &look };
+            let found = misses(&step.expect, seen);
+            missed.extend(found.into_iter().map(|mut miss| {
+                miss.step = step.number;
+                miss
+            }));
+            played.steps.push(decided);
+        }
+        if !missed.is_empty() {
+            played.end = End::Unexpected(missed);
+        }
+        played
+    }
+
+    /// Decides the event of one step.
+    fn decide(
+        &self,
+        stage: &Stage,
+        step: &CaseStep,
+        asks: &Asks,
+    ) -> std::result::Result<StepResult, String> {
+        stage.prepare(&step.files, &step.setup, self.abort)?;
+        let config = &asks.bench.config;
+        let asked = EventRequest::new(&step.event.value, &step.host.value);
+        let bytes = match bytes(&step.input, &stage.folders) {
+            Ok(bytes) => bytes.unwrap_or_else(|| asked.least(config).into_bytes()),
+            Err(error) => return Err(format!("cannot read its context: {error}")),
+        };
+        let told: Result<_> = Context::from_bytes(bytes)
+            .map_err(|error| crate::cli::exit::CommandFailure::new(error.to_string()))
+            .and_then(|context| asked.event(config, context));
+        let (event, host) = match told {
+            Ok(told) => told,
+            Err(failure) => {
+                let reason = failure.line();
+                let reply = asked.refuse(&reason);
+                let (event, host) = (step.event.value.clone(), step.host.value.clone());
+                let outcome = Box::new(Outcome::own_failure(reason));
+                return Ok(StepResult::Refused { event, host, outcome, reply });
+            }
+        };
+        let project = stage.folders.work.clone();
+        let runner = self.runner.elsewhere(asks.registry.clone(), &stage.env, project);
+        let budget = asked.budget().map(|whole| Budget::from(Instant::now(), whole));
+        let run = runner.handle_within(&event, budget);
+        let reply = host.reply(&run.outcome);
+        Ok(StepResult::Run { run: Box::new(run), reply })
+    }
+}
+
+/// What the case says is sent.
+fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>> {
+    let bytes = match input {
+        StepInput::Nothing => return Ok(None),
+        StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
+        StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
+        StepInput::Text(text) => folders.fill(text).into_bytes(),
+        StepInput::File(path) => {
+            let bytes = stage::read(&folders.suite.join(&path.value))?;
+            match String::from_utf8(bytes) {
+                Ok(text) => folders.fill(&text).into_bytes(),
+                Err(error) => error.into_bytes(),
+            }
+        }
+    };
+    Ok(Some(bytes))
+}
+
+/// A case of which nothing more is known than how it ended.
+fn ended_early(trial: &CaseTrial, end: End) -> Played {
+    Played {
+        file: trial.file.clone(),
+        name: trial.case.name.clone(),
+        at: trial.case.at,
+        event: trial.case.steps.first().map(|step| step.event.value.clone()).unwrap_or_default(),
+        end,
+        steps: Vec::new(),
+        took: Duration::ZERO,
+    }
+}
