@@ -28,6 +28,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::dialects::{Dialect, Discovery};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
@@ -38,7 +39,7 @@ pub use env::{Environment, Inside};
 use loader::ConfigLoader;
 pub use loose::{Loose, LooseOrigin};
 use manifest::Manifest;
-use problem::{Fault, LineIndex};
+use problem::LineIndex;
 pub use problem::{Position, Problem, Severity};
 use settings::Operator;
 
@@ -261,8 +262,10 @@ fn read_manifest(
     let bytes = match read_file(file) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let fault =
-                Fault::new(format!("cannot be read: {error}"), "make it a file that may be read");
+            let fault = Complaint::with_cure(
+                format!("cannot be read: {error}"),
+                "make it a file that may be read",
+            );
             problems.push(fault.in_file(file, None));
             return (file.to_path_buf(), Manifest::default());
         }
@@ -272,7 +275,7 @@ fn read_manifest(
         Err(error) => {
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
             let at = LineIndex::of(&text).position(error.utf8_error().valid_up_to());
-            let fault = Fault::new("is not UTF-8", "save it as UTF-8");
+            let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
             (Manifest::default(), vec![fault.in_file(file, Some(at))])
         }
     };
@@ -296,7 +299,7 @@ fn log_settings(
                 Some(at) if layer.kind == LayerKind::Project => {
                     let cause = "a project cannot switch the decision log off";
                     let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
-                    let problem = Fault::new(cause, cure).in_file(file, Some(at));
+                    let problem = Complaint::with_cure(cause, cure).in_file(file, Some(at));
                     problems.push(Problem { severity: Severity::Warning, ..problem });
                 }
                 Some(_) => settings.is_off = true,
@@ -321,7 +324,8 @@ fn own_events(
                 Some(known) if known == spec => {}
                 Some(_) => {
                     let cause = format!("`{}` is declared elsewhere with other rules", spec.name);
-                    let fault = Fault::new(cause, "make the declarations the same, or drop one");
+                    let fault =
+                        Complaint::with_cure(cause, "make the declarations the same, or drop one");
                     problems.push(fault.in_file(file, Some(*at)));
                 }
             }

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod answer;
 pub mod chain;
+pub(crate) mod complaint;
 pub(crate) mod duration;
 pub(crate) mod ending;
 pub mod event;

@@ -2,7 +2,7 @@
 
 use super::draft::SettingValue;
 use super::keys::KeyValue;
-use super::problem::Fault;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::{Limits, parse_size};
 use crate::engine::hook::{Containment, Sandbox, parse_duration};
 
@@ -30,9 +30,8 @@ impl DraftBounds {
         key: &str,
         takes: KeyValue,
         given: SettingValue,
-    ) -> Result<(), Fault> {
-        let fault =
-            |problem: String| Fault { cause: format!("`limits.{key}`: {problem}"), cure: None };
+    ) -> Result<(), Complaint> {
+        let fault = |problem: String| Complaint::new(format!("`limits.{key}`: {problem}"));
         let limits = &mut self.limits;
         match (key, given) {
             ("memory", SettingValue::Text(text)) => {
@@ -70,7 +69,7 @@ impl DraftBounds {
         key: &str,
         takes: KeyValue,
         given: SettingValue,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Complaint> {
         let sandbox = self.sandbox.get_or_insert_default();
         match (key, given) {
             ("read", SettingValue::Text(path)) => {
@@ -97,9 +96,9 @@ impl DraftBounds {
     }
 }
 
-fn wrong(key: &str, takes: KeyValue, given: &SettingValue) -> Fault {
+fn wrong(key: &str, takes: KeyValue, given: &SettingValue) -> Complaint {
     let cause = format!("`{key}` takes {}, not {}", takes.describe(), given.describe());
-    Fault::new(cause, takes.cure(key))
+    Complaint::with_cure(cause, takes.cure(key))
 }
 
 fn at_least(least: u64, number: i64) -> Result<u64, String> {
@@ -111,9 +110,10 @@ fn at_least(least: u64, number: i64) -> Result<u64, String> {
 }
 
 /// A path that can be meant: a file or folder, not a pattern.
-fn checked(path: String) -> Result<String, Fault> {
-    let fault =
-        |cause: String| Err(Fault::new(cause, "name a file or a folder: `src`, `~/.cache`"));
+fn checked(path: String) -> Result<String, Complaint> {
+    let fault = |cause: String| {
+        Err(Complaint::with_cure(cause, "name a file or a folder: `src`, `~/.cache`"))
+    };
     if path.is_empty() || path.contains('\0') {
         return fault("a path of the sandbox is empty".to_string());
     }

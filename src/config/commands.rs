@@ -11,9 +11,9 @@ use super::discover::{self, DropIn, Layer};
 use super::draft::HookDraft;
 use super::loader::ConfigLoader;
 use super::manifest::Manifest;
-use super::problem::Fault;
 use super::shadow::{self, Shadowed};
 use super::{ConfigScope, directive};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::{Hook, LayerKind};
@@ -98,9 +98,9 @@ fn name_of(file: &DropIn) -> Option<&str> {
 }
 
 /// What is wrong with the name of a command, and what would do.
-pub(super) fn bad_name(name: &str) -> Fault {
+pub(super) fn bad_name(name: &str) -> Complaint {
     let cause = format!("`{name}` cannot be the name of a command");
-    Fault::new(cause, "use letters, digits, `-`, `_` and `:`")
+    Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `:`")
 }
 
 impl ConfigLoader<'_> {
@@ -113,7 +113,10 @@ impl ConfigLoader<'_> {
         let files = match discover::entries(folder) {
             Ok(files) => files,
             Err(error) => {
-                let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
+                let fault = Complaint::with_cure(
+                    format!("cannot be read: {error}"),
+                    "check its permissions",
+                );
                 return self.fault(fault, folder, None);
             }
         };
@@ -121,7 +124,7 @@ impl ConfigLoader<'_> {
             let name = name_of(&file).unwrap_or(&file.name).to_string();
             if file.is_folder {
                 let cure = "commands are files; shared code belongs into hooks.d/lib/";
-                let fault = Fault::new("is a folder among the commands", cure);
+                let fault = Complaint::with_cure("is a folder among the commands", cure);
                 self.fault(fault, &file.path, None);
             } else if !command::is_name(&name) {
                 self.fault(bad_name(&name), &file.path, None);

@@ -7,10 +7,10 @@ use super::directive::{self, Head};
 use super::draft::HookDraft;
 use super::loader::ConfigLoader;
 use super::manifest::HookTable;
-use super::problem::Fault;
 use super::{Position, Problem, Severity};
 use crate::dialects::signs;
 use crate::dialects::{Dialect, Results, git};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::Handler;
 
@@ -52,12 +52,14 @@ impl ConfigLoader<'_> {
         draft: &mut HookDraft,
         folder: &str,
         head: &Head,
-    ) -> Result<(), (Fault, Option<usize>)> {
+    ) -> Result<(), (Complaint, Option<usize>)> {
         let written = head.written;
         match signs::named_after(folder).as_slice() {
             [] => {
                 match foreign(head, folder, directive_of).or_else(|| of_git(head, folder, true)) {
-                    Some((cause, cure, line)) => Err((Fault::new(cause, cure), Some(line))),
+                    Some((cause, cure, line)) => {
+                        Err((Complaint::with_cure(cause, cure), Some(line)))
+                    }
                     None => Ok(()),
                 }
             }
@@ -68,7 +70,7 @@ impl ConfigLoader<'_> {
                 );
                 let cure =
                     format!("{}, or move it into the folder of our event", directive_of("native"));
-                Err((Fault::new(cause, cure), None))
+                Err((Complaint::with_cure(cause, cure), None))
             }
             [dialect] => {
                 draft.dialect = Some(*dialect);
@@ -87,7 +89,7 @@ impl ConfigLoader<'_> {
                     "for your own hook rename the folder to `{ours}`; for one of theirs {}",
                     directive_of(names[0])
                 );
-                Err((Fault::new(cause, cure), None))
+                Err((Complaint::with_cure(cause, cure), None))
             }
         }
     }
@@ -100,7 +102,7 @@ impl ConfigLoader<'_> {
         dialect: &'static Dialect,
         event: &str,
         head: &Head,
-    ) -> Option<(Fault, usize)> {
+    ) -> Option<(Complaint, usize)> {
         let is_gate = |event| self.catalog.find(event).is_ok_and(|spec| spec.blocks);
         let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
             Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
@@ -111,7 +113,7 @@ impl ConfigLoader<'_> {
         }
         let line = signs::exits_with_one(&head.text)?;
         let cause = format!("status 1 allows it in {}: `exit 1` blocks nothing", dialect.name);
-        Some((Fault::new(cause, "block with `exit 2`, or add `on_failure=block`"), line))
+        Some((Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"), line))
     }
 
     /// Finds scripts beside a hookrun.toml that were written for another host, or for git.
@@ -130,7 +132,7 @@ impl ConfigLoader<'_> {
                 .or_else(|| events.find_map(|event| of_git(&head, event, is_last)));
             if let Some((cause, cure, line)) = found {
                 let cause = format!("`{}:{line}`: {cause}", script.display());
-                self.fault(Fault::new(cause, cure), file, Some(entry.at));
+                self.fault(Complaint::with_cure(cause, cure), file, Some(entry.at));
             }
         }
     }

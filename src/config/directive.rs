@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::draft::{HookDraft, Pattern, SettingValue};
 use super::keys::{self, HOOK_KEYS, KeyRow, KeyValue, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
-use super::problem::{Fault, Position, Problem};
+use super::problem::{Position, Problem};
 use crate::dialects::signs::{self, WrittenFor};
+use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 
 /// How a directive begins.
@@ -69,12 +70,12 @@ pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
         let faults = match rest.strip_prefix(':') {
             Some(_) if is_cut && lines.peek().is_none() => {
                 let cause = "this directive does not end in the first 16 KiB of the file";
-                vec![(Fault::new(cause, "move it to the beginning"), start)]
+                vec![(Complaint::with_cure(cause, "move it to the beginning"), start)]
             }
             Some(directive) => take_directive(directive, line, start, &mut seen, draft),
             None if looks_like_directive(rest) => {
                 let cause = "this comment looks like a directive and has no colon";
-                vec![(Fault::new(cause, format!("write `# hookrun:{rest}`")), start)]
+                vec![(Complaint::with_cure(cause, format!("write `# hookrun:{rest}`")), start)]
             }
             None => continue,
         };
@@ -85,7 +86,7 @@ pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
 
 /// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
 /// `env` would look for one with the CR in its name, and its failure says nothing of it.
-fn line_end(head: &str, file: &Path) -> Option<Fault> {
+fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     let (first, _) = head.split_once('\n')?;
     let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
     if !first.ends_with('\r') || !interpreter.ends_with("/env") {
@@ -94,7 +95,7 @@ fn line_end(head: &str, file: &Path) -> Option<Fault> {
     let cause = "its first line ends in CR LF, so its interpreter is not found";
     let file = file.display();
     let cure = format!("save it with the line ends of Unix: `sed -i 's/\\r$//' '{file}'`");
-    Some(Fault::new(cause, cure))
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// What a comment says, without the marks that begin it.
@@ -116,18 +117,18 @@ fn directive_in(comment: &str) -> Option<&str> {
 }
 
 /// A directive in capitals, which nobody reads.
-fn misspelt(comment: &str) -> Option<Fault> {
+fn misspelt(comment: &str) -> Option<Complaint> {
     let settings = directive_in(comment)?;
     let cause = format!("`{}:` begins no directive", &comment[..NAME.len()]);
-    Some(Fault::new(cause, format!("write it small: `# {NAME}: {settings}`")))
+    Some(Complaint::with_cure(cause, format!("write it small: `# {NAME}: {settings}`")))
 }
 
 /// A directive below the leading comments, where nobody reads it.
-fn late(line: &str) -> Option<Fault> {
+fn late(line: &str) -> Option<Complaint> {
     let settings = directive_in(comment_of(line.trim())?)?;
     let cause = "this directive is below the first code, so hookrun does not read it";
     let cure = format!("move `# {NAME}: {settings}` above the first line that is no comment");
-    Some(Fault::new(cause, cure))
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// The line of the leading comments of a script in which `setting` stands, if it does.
@@ -197,14 +198,14 @@ fn take_directive(
     start: Position,
     seen: &mut Vec<String>,
     draft: &mut HookDraft,
-) -> Vec<(Fault, Position)> {
+) -> Vec<(Complaint, Position)> {
     let words = match shell_words::split(directive) {
         Ok(words) => words,
-        Err(_) => return vec![(Fault::new("a quote is not closed", "close it"), start)],
+        Err(_) => return vec![(Complaint::with_cure("a quote is not closed", "close it"), start)],
     };
     if words.is_empty() {
         let cure = "write settings, for example `timeout=10s`";
-        return vec![(Fault::new("the directive is empty", cure), start)];
+        return vec![(Complaint::with_cure("the directive is empty", cure), start)];
     }
     if let Some(fault) = blanks(&words).or_else(|| eaten(directive)) {
         return vec![(fault, start)];
@@ -218,7 +219,10 @@ fn take_directive(
         let name = word.split('=').next().unwrap_or_default();
         if !MAY_REPEAT.contains(&name) && seen.iter().any(|known| known == name) {
             let cause = format!("`{name}` is set twice");
-            faults.push((Fault::new(cause, "keep one; only paths may appear several times"), at));
+            faults.push((
+                Complaint::with_cure(cause, "keep one; only paths may appear several times"),
+                at,
+            ));
         } else if let Err(fault) = take_word(&word, at, draft) {
             faults.push((unquoted(&word, seen, directive).unwrap_or(fault), at));
         }
@@ -228,7 +232,7 @@ fn take_directive(
 }
 
 /// That blanks, or a colon, stand where `=` joins a setting and its value: `tool = bash`.
-fn blanks(words: &[String]) -> Option<Fault> {
+fn blanks(words: &[String]) -> Option<Complaint> {
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let (name, value) = all.windows(2).zip(2..).find_map(|(pair, next)| {
         let (name, value) = (pair[0].trim_end_matches(['=', ':']), pair[1]);
@@ -239,11 +243,11 @@ fn blanks(words: &[String]) -> Option<Fault> {
     })?;
     let quote = if value.contains([' ', '\\', '|', '(']) { "'" } else { "" };
     let cause = format!("`{name}` and its value are joined by `=`, without blanks");
-    Some(Fault::new(cause, format!("write `{name}={quote}{value}{quote}`")))
+    Some(Complaint::with_cure(cause, format!("write `{name}={quote}{value}{quote}`")))
 }
 
 /// That a backslash outside quotes is lost, as a shell loses it: `command=git\s+push`.
-fn eaten(directive: &str) -> Option<Fault> {
+fn eaten(directive: &str) -> Option<Complaint> {
     let (mut quote, mut start) = (None, 0);
     let mut characters = directive.char_indices();
     while let Some((at, c)) = characters.next() {
@@ -259,7 +263,10 @@ fn eaten(directive: &str) -> Option<Fault> {
                     let word = directive[start..].split_whitespace().next()?;
                     let (name, value) = word.split_once('=')?;
                     let cause = format!("the `\\` in `{word}` is lost: it is not in quotes");
-                    return Some(Fault::new(cause, format!("quote it: `{name}='{value}'`")));
+                    return Some(Complaint::with_cure(
+                        cause,
+                        format!("quote it: `{name}='{value}'`"),
+                    ));
                 }
             }
             None => {}
@@ -269,7 +276,7 @@ fn eaten(directive: &str) -> Option<Fault> {
 }
 
 /// That a word is the rest of an expression with a space in it, which wants quotes.
-fn unquoted(word: &str, seen: &[String], directive: &str) -> Option<Fault> {
+fn unquoted(word: &str, seen: &[String], directive: &str) -> Option<Complaint> {
     let name = word.split('=').next().unwrap_or_default();
     let before = seen.last()?;
     let is_expression =
@@ -282,7 +289,7 @@ fn unquoted(word: &str, seen: &[String], directive: &str) -> Option<Fault> {
     let words = value.split_whitespace();
     let whole: Vec<&str> = words.take_while(|word| !is_next_setting(word)).collect();
     let cause = format!("`{word}` is separate from `{before}=…`: a space ends its value");
-    Some(Fault::new(cause, format!("quote it: {before}='{}'", whole.join(" "))))
+    Some(Complaint::with_cure(cause, format!("quote it: {before}='{}'", whole.join(" "))))
 }
 
 /// Whether a word is `name=value` with a name that is a setting.
@@ -290,7 +297,7 @@ fn is_next_setting(word: &str) -> bool {
     word.split_once('=').is_some_and(|_| names_setting(word))
 }
 
-fn take_word(word: &str, at: Position, draft: &mut HookDraft) -> Result<(), Fault> {
+fn take_word(word: &str, at: Position, draft: &mut HookDraft) -> Result<(), Complaint> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (word, None),
@@ -304,7 +311,10 @@ fn take_word(word: &str, at: Position, draft: &mut HookDraft) -> Result<(), Faul
         let on = value.is_none_or(|value| value == "true");
         if !on && value != Some("false") {
             let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
-            return Err(Fault::new(format!("`sandbox` takes no {}", value.unwrap_or("")), cure));
+            return Err(Complaint::with_cure(
+                format!("`sandbox` takes no {}", value.unwrap_or("")),
+                cure,
+            ));
         }
         draft.bounds.switch_sandbox(on);
         return Ok(());
@@ -350,7 +360,7 @@ fn find(name: &str) -> Option<&'static KeyRow> {
 }
 
 /// The row of a key of `limits` or `sandbox`.
-fn row_of(rows: &'static [KeyRow], name: &str, key: &str) -> Result<&'static KeyRow, Fault> {
+fn row_of(rows: &'static [KeyRow], name: &str, key: &str) -> Result<&'static KeyRow, Complaint> {
     rows.iter().find(|row| row.name == key).ok_or_else(|| {
         let keys = rows.iter().map(|row| row.name);
         let group = name.split('.').next().unwrap_or_default();
@@ -358,11 +368,11 @@ fn row_of(rows: &'static [KeyRow], name: &str, key: &str) -> Result<&'static Key
             Some(nearest) => format!("did you mean `{group}.{nearest}`?"),
             None => format!("`{group}` knows {}", keys.collect::<Vec<_>>().join(", ")),
         };
-        Fault::new(format!("unknown setting `{name}`"), cure)
+        Complaint::with_cure(format!("unknown setting `{name}`"), cure)
     })
 }
 
-fn unknown(name: &str) -> Fault {
+fn unknown(name: &str) -> Complaint {
     let known: Vec<&str> = HOOK_KEYS
         .iter()
         .chain(MATCH_KEYS)
@@ -384,17 +394,17 @@ fn unknown(name: &str) -> Fault {
             known.join(", ").replace(", where", "")
         ),
     };
-    Fault::new(format!("unknown setting `{name}`"), cure)
+    Complaint::with_cure(format!("unknown setting `{name}`"), cure)
 }
 
-fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Fault> {
-    value
-        .filter(|value| !value.is_empty())
-        .ok_or_else(|| Fault::new(format!("`{name}` has no value"), format!("write `{name}=…`")))
+fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> {
+    value.filter(|value| !value.is_empty()).ok_or_else(|| {
+        Complaint::with_cure(format!("`{name}` has no value"), format!("write `{name}=…`"))
+    })
 }
 
 /// The value of a word: `rewrite` alone is `rewrite=true`.
-fn given(row: &KeyRow, value: Option<&str>) -> Result<SettingValue, Fault> {
+fn given(row: &KeyRow, value: Option<&str>) -> Result<SettingValue, Complaint> {
     if matches!(row.takes, KeyValue::Flag) {
         return match value {
             None | Some("true") => Ok(SettingValue::Flag(true)),

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use super::env::Environment;
 use super::loose::{Loose, LooseOrigin};
-use super::problem::{Fault, Problem};
+use super::problem::Problem;
 use super::project;
 use crate::dialects::folders::{self, HostFolders, SystemFolders};
 use crate::dialects::settings;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling;
@@ -159,7 +160,8 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
             let cause = format!("the working directory, and so the project, is not known: {error}");
-            let fault = Fault::new(cause, "change to a folder that exists and may be read");
+            let fault =
+                Complaint::with_cure(cause, "change to a folder that exists and may be read");
             problems.push(fault.in_file(Path::new("."), None));
         }
         let project = project::find(&choice.told, env, &mut problems);
@@ -258,7 +260,7 @@ fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
         Err(error) => format!("cannot be looked at: {error}"),
     };
     let cause = format!("{cause}, and hooks are looked for in it");
-    problems.push(Fault::new(cause, "fix it, or remove it").in_file(standing, None));
+    problems.push(Complaint::with_cure(cause, "fix it, or remove it").in_file(standing, None));
     false
 }
 
@@ -290,7 +292,10 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         let names = [MANIFEST, DROP_INS, HIDDEN];
         let meant = names.iter().find(|meant| meant.eq_ignore_ascii_case(&name))?;
         let cause = format!("is called `{name}`, so no hooks in it run");
-        Some(Fault::new(cause, format!("rename it to `{meant}`")).in_file(&entry.path(), None))
+        Some(
+            Complaint::with_cure(cause, format!("rename it to `{meant}`"))
+                .in_file(&entry.path(), None),
+        )
     };
     fs::read_dir(folder).into_iter().flatten().flatten().filter_map(near).collect()
 }
@@ -317,7 +322,7 @@ fn explicit_layer(
     named: &Path,
     host: Option<&'static SystemFolders>,
     problems: &mut Vec<Problem>,
-) -> Result<Layer, Fault> {
+) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let cause = if is_missing {
@@ -325,7 +330,10 @@ fn explicit_layer(
         } else {
             format!("cannot look at it: {error}")
         };
-        Fault::new(cause, "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself")
+        Complaint::with_cure(
+            cause,
+            "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself",
+        )
     })?;
     let kind = LayerKind::Explicit;
     if meta.is_file() {
@@ -347,7 +355,7 @@ fn explicit_layer(
     let event = named.file_name().and_then(OsStr::to_str).and_then(catalog::find);
     if let Some(event) = event.filter(|_| found.is_none()) {
         let cause = format!("is the folder of one event, `{}`", event.name);
-        return Err(Fault::new(cause, "name the folder that it is in"));
+        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
     }
     let is_drop_ins = named.file_name() == Some(OsStr::new(DROP_INS));
     match found {
@@ -373,12 +381,12 @@ fn is_folder_of(named: &Path, host: &SystemFolders) -> bool {
 }
 
 /// Refuses folders of events beside a `hookrun.toml`: nobody would run what is in them.
-fn refuse_loose_folders(folder: &Path) -> Result<(), Fault> {
+fn refuse_loose_folders(folder: &Path) -> Result<(), Complaint> {
     for entry in entries(folder).unwrap_or_default() {
         let is_event = catalog::EVENTS.iter().any(|spec| spec.name == entry.name.as_str());
         if entry.is_folder && is_event && entry.name.contains('.') {
             let cause = format!("`{}` is next to hookrun.toml, where nothing runs it", entry.name);
-            return Err(Fault::new(cause, "move it into a folder hooks.d"));
+            return Err(Complaint::with_cure(cause, "move it into a folder hooks.d"));
         }
     }
     Ok(())

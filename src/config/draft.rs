@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::bounds::DraftBounds;
 use super::keys::{KeyValue, READINGS};
-use super::problem::{Fault, Position};
+use super::problem::Position;
 use crate::dialects::rules::{HostMatch, WantedEvents};
 use crate::dialects::{self, Binding, Dialect, native};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{
@@ -111,9 +112,9 @@ impl HookDraft {
         key: &str,
         takes: KeyValue,
         given: SettingValue,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Complaint> {
         let wrong = |given: &SettingValue| {
-            Fault::new(
+            Complaint::with_cure(
                 format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
                 match given {
                     SettingValue::Text(text) => takes.cure_for(key, text),
@@ -125,8 +126,7 @@ impl HookDraft {
         };
         match (key, given) {
             ("timeout", SettingValue::Text(text)) => {
-                let fault =
-                    |problem: String| Fault { cause: format!("`timeout`: {problem}"), cure: None };
+                let fault = |problem: String| Complaint::new(format!("`timeout`: {problem}"));
                 self.bounds.limits.timeout = Some(parse_duration(&text).map_err(fault)?);
             }
             ("priority", SettingValue::Number(number)) => self.priority = number,
@@ -150,7 +150,7 @@ impl HookDraft {
             ("description", SettingValue::Text(text)) => {
                 if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
                     let cause = "`description` must be text on one line";
-                    return Err(Fault::new(cause, "say in a few words what it does"));
+                    return Err(Complaint::with_cure(cause, "say in a few words what it does"));
                 }
                 self.description = Some(text);
             }
@@ -180,13 +180,13 @@ impl HookDraft {
     }
 
     /// Path globs that were hardly meant so, each with its place.
-    pub(super) fn doubts(&self) -> impl Iterator<Item = (Fault, Option<Position>)> {
+    pub(super) fn doubts(&self) -> impl Iterator<Item = (Complaint, Option<Position>)> {
         self.patterns.iter().filter(|(pattern, ..)| *pattern == Pattern::Path).filter_map(
             |(_, written, at)| {
                 if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
                     let cause = format!("`{written}` is in the root folder of the system");
                     let cure = format!("write `{name}` for one in the project");
-                    return Some((Fault::new(cause, cure), *at));
+                    return Some((Complaint::with_cure(cause, cure), *at));
                 }
                 let parts = matcher::divided(written)?;
                 let cause =
@@ -197,7 +197,7 @@ impl HookDraft {
                     parts.join(" path="),
                     parts.join("\", \"")
                 );
-                Some((Fault::new(cause, cure), *at))
+                Some((Complaint::with_cure(cause, cure), *at))
             },
         )
     }
@@ -206,7 +206,7 @@ impl HookDraft {
     ///
     /// # Errors
     /// Every pattern that cannot be used, with its place.
-    pub(super) fn matcher(&self) -> Result<Matcher, Vec<(Fault, Option<Position>)>> {
+    pub(super) fn matcher(&self) -> Result<Matcher, Vec<(Complaint, Option<Position>)>> {
         let mut matcher = Matcher::default();
         let mut faults = Vec::new();
         for (pattern, written, at) in &self.patterns {
@@ -232,7 +232,7 @@ impl HookDraft {
 
     /// What is wrong with the patterns, without making them ready for use: that costs ten times
     /// as much.
-    pub(super) fn check(&self) -> Vec<(Fault, Option<Position>)> {
+    pub(super) fn check(&self) -> Vec<(Complaint, Option<Position>)> {
         let fault = |(pattern, written, at): &(Pattern, String, Option<Position>)| {
             let checked = match pattern {
                 Pattern::Tool => matcher::check_tool(written),
@@ -277,7 +277,7 @@ impl HookDraft {
 }
 
 /// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
-fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Fault {
+fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
     let alone = WantedEvents { condition: None, ..wanted.clone() };
     let is_rule = HostMatch::read(&alone).is_ok();
     let written = match &wanted.matcher {
@@ -286,15 +286,18 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Fault {
     };
     if is_rule {
         let cause = format!("`{written}` is no permission rule: {error}");
-        return Fault::new(cause, "write `Bash(git *)`, `Edit(src/**)` or a tool's name");
+        return Complaint::with_cure(cause, "write `Bash(git *)`, `Edit(src/**)` or a tool's name");
     }
     let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
-    Fault::new(cause, "write names divided by `|`, or a regular expression without look-around")
+    Complaint::with_cure(
+        cause,
+        "write names divided by `|`, or a regular expression without look-around",
+    )
 }
 
 impl Pattern {
-    fn fault(&self, written: &str, error: &MatcherError) -> Fault {
-        Fault::new(format!("`{written}` cannot be used to match: {error}"), self.cure())
+    fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
+        Complaint::with_cure(format!("`{written}` cannot be used to match: {error}"), self.cure())
     }
 
     fn cure(&self) -> &'static str {

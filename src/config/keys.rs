@@ -1,7 +1,7 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
-use super::problem::Fault;
 use crate::dialects::DIALECTS;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Merge, OnFailure, Schedule};
 use crate::engine::hook::{Background, Containment};
 use crate::engine::spelling;
@@ -146,7 +146,7 @@ pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str
 }
 
 /// The row of an unknown key's table that was probably meant, as a cure.
-pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault {
+pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Complaint {
     let names = rows.iter().map(|row| row.name);
     let known: Vec<&'static str> = names.clone().collect();
     let meant = synonym(name, &known);
@@ -158,7 +158,7 @@ pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Fault
         (None, None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
         (None, None, None) => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
     };
-    Fault::new(format!("unknown key `{name}`"), cure)
+    Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }
 
 pub(crate) const fn key(

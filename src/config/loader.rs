@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::draft::{BoundEvent, DraftTarget, HookDraft};
 use super::manifest::{HookTable, Rejected};
-use super::problem::Fault;
 use super::{ConfigScope, Position, Problem, Severity, commands, directive, discover, relative};
 use crate::dialects::{Binding, DIALECTS, Dialect, tools};
 use crate::engine::access;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Background, Containment, Handler, Hook, HookSource, LayerKind};
@@ -35,7 +35,7 @@ pub(super) struct ConfigLoader<'l> {
 }
 
 impl ConfigLoader<'_> {
-    pub(super) fn fault(&mut self, fault: Fault, file: &Path, at: Option<Position>) {
+    pub(super) fn fault(&mut self, fault: Complaint, file: &Path, at: Option<Position>) {
         self.problems.push(fault.in_file(file, at));
     }
 
@@ -70,7 +70,7 @@ impl ConfigLoader<'_> {
     /// Whoever may write a folder of hooks decides what runs.
     pub(super) fn check_writers(&mut self, path: &Path) {
         if access::is_open_to_everyone(path) {
-            let fault = Fault::new("everyone may write it", access::cure(path));
+            let fault = Complaint::with_cure("everyone may write it", access::cure(path));
             self.fault(fault, path, None);
         }
     }
@@ -81,7 +81,10 @@ impl ConfigLoader<'_> {
         let folders = match discover::entries(root) {
             Ok(folders) => folders,
             Err(error) => {
-                let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
+                let fault = Complaint::with_cure(
+                    format!("cannot be read: {error}"),
+                    "check its permissions",
+                );
                 return self.fault(fault, root, None);
             }
         };
@@ -90,7 +93,7 @@ impl ConfigLoader<'_> {
             if !folder.is_folder {
                 let cause = "is directly in hooks.d, where nothing runs it";
                 let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
-                self.fault(Fault::new(cause, cure), &folder.path, None);
+                self.fault(Complaint::with_cure(cause, cure), &folder.path, None);
                 continue;
             }
             if discover::is_reserved(&folder.name) {
@@ -102,7 +105,7 @@ impl ConfigLoader<'_> {
             }
             if let Some(name) = command::name_of(&folder.name) {
                 let cure = format!("make it a file: hooks.d/{}/{name}", commands::FOLDER);
-                let fault = Fault::new("a command is a file, not a folder", cure);
+                let fault = Complaint::with_cure("a command is a file, not a folder", cure);
                 self.fault(fault, &folder.path, None);
                 continue;
             }
@@ -122,7 +125,11 @@ impl ConfigLoader<'_> {
                 }
                 Err(error) => {
                     let cause = format!("cannot be read: {error}");
-                    self.fault(Fault::new(cause, "check its permissions"), &folder.path, None);
+                    self.fault(
+                        Complaint::with_cure(cause, "check its permissions"),
+                        &folder.path,
+                        None,
+                    );
                 }
             }
         }
@@ -162,13 +169,13 @@ impl ConfigLoader<'_> {
         &self,
         name: &str,
         dialect: Option<&'static Dialect>,
-    ) -> Result<Vec<BoundEvent>, Fault> {
+    ) -> Result<Vec<BoundEvent>, Complaint> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
             return found.map(|spec| vec![BoundEvent { spec, binding: None }]).map_err(|unknown| {
                 let other = DIALECTS.iter().find(|other| !other.called(name).is_empty());
                 match other {
-                    Some(other) => Fault::new(
+                    Some(other) => Complaint::with_cure(
                         format!("`{name}` is an event of {}", other.name),
                         format!("say that the hook is one: `dialect = \"{}\"`", other.name),
                     ),
@@ -185,7 +192,7 @@ impl ConfigLoader<'_> {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("its events are {}", dialect.names().join(", ")),
         };
-        Err(Fault::new(cause, cure))
+        Err(Complaint::with_cure(cause, cure))
     }
 
     /// Adds the hooks of a file.
@@ -199,12 +206,12 @@ impl ConfigLoader<'_> {
         if file.is_folder {
             let cure = "hooks are files; shared code belongs into hooks.d/lib/";
             let cause = format!("is a folder among the hooks of `{event}`");
-            return self.fault(Fault::new(cause, cure), &file.path, None);
+            return self.fault(Complaint::with_cure(cause, cure), &file.path, None);
         }
         if let Some(end) = PUT_ASIDE.iter().find(|end| file.name.ends_with(**end)) {
             let cause = format!("it runs, although its name ends in `{end}`");
             let cure = "add `# hookrun: enabled=false` to keep it from running, or rename it";
-            let problem = Fault::new(cause, cure).in_file(&file.path, None);
+            let problem = Complaint::with_cure(cause, cure).in_file(&file.path, None);
             self.problems.push(Problem { severity: Severity::Warning, ..problem });
         }
         let mut draft = HookDraft::default();
@@ -269,7 +276,7 @@ impl ConfigLoader<'_> {
                 let canonical = event.spec.name.to_string();
                 if let Some((_, first)) = bound.iter().find(|(event, _)| *event == canonical) {
                     let cause = format!("`{first}` and `{name}` are the same event");
-                    self.fault(Fault::new(cause, "drop one of them"), file, Some(*at));
+                    self.fault(Complaint::with_cure(cause, "drop one of them"), file, Some(*at));
                     continue;
                 }
                 bound.push((canonical, name));
@@ -362,11 +369,11 @@ impl ConfigLoader<'_> {
                 Some(nearest) => {
                     let dot = if rest.is_empty() { "" } else { "." };
                     let cure = format!("did you mean `where.{nearest}{dot}{rest}`?");
-                    self.fault(Fault::new(cause, cure), &hook.source.file, at);
+                    self.fault(Complaint::with_cure(cause, cure), &hook.source.file, at);
                 }
                 None => {
                     let cure = format!("`hookrun events {event}` lists its keys");
-                    let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+                    let problem = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
                     self.problems.push(Problem { severity: Severity::Warning, ..problem });
                 }
             }
@@ -386,7 +393,7 @@ impl ConfigLoader<'_> {
             format!("`{}` looks at the key `{key}`, which no host gives its tools", hook.name);
         let cure = format!("did you mean `where.toolInput.{meant}{rest}`?");
         let at = at.or(hook.source.line.map(|line| Position { line, column: 1 }));
-        let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+        let problem = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
         self.problems.push(Problem { severity: Severity::Warning, ..problem });
     }
 
@@ -440,7 +447,7 @@ impl ConfigLoader<'_> {
         }
         for (cause, cure) in causes {
             let at = hook.source.line.map(|line| Position { line, column: 1 });
-            let problem = Fault::new(cause, cure).in_file(&hook.source.file, at);
+            let problem = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
             self.problems.push(Problem { severity: Severity::Warning, ..problem });
         }
     }
@@ -462,7 +469,7 @@ impl ConfigLoader<'_> {
                 let at = hook.source.line.map(|line| Position { line, column: 1 });
                 let cure = "give one of them another name: all of a folder's hooks.d, \
                             .hookrun/hooks.d and hookrun.toml count";
-                let fault = Fault::new(cause, cure);
+                let fault = Complaint::with_cure(cause, cure);
                 let problem = fault.in_file(&hook.source.file, at);
                 found.push(Problem { events: vec![hook.event.clone()], ..problem });
             }
@@ -471,14 +478,14 @@ impl ConfigLoader<'_> {
     }
 }
 
-fn unknown_event(unknown: &UnknownEvent) -> Fault {
+fn unknown_event(unknown: &UnknownEvent) -> Complaint {
     if let Some(name) = command::name_of(&unknown.name) {
         return commands::bad_name(name);
     }
     let cause = format!("unknown event `{}`", unknown.name);
     match &unknown.nearest {
-        Some(nearest) => Fault::new(cause, format!("did you mean `{nearest}`?")),
-        None => Fault::new(
+        Some(nearest) => Complaint::with_cure(cause, format!("did you mean `{nearest}`?")),
+        None => Complaint::with_cure(
             cause,
             "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
         ),

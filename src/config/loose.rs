@@ -10,10 +10,11 @@ use std::time::Duration;
 use super::discover::{self, DropIn};
 use super::draft::{DraftTarget, HookDraft};
 use super::loader::ConfigLoader;
-use super::problem::{Fault, Position, Problem, Severity};
+use super::problem::{Position, Problem, Severity};
 use super::{LayerKind, directive};
 use crate::dialects::folders::SystemFolders;
 use crate::dialects::{self, Dialect};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, HookSource};
 
 /// A flat folder, or a single file.
@@ -53,7 +54,10 @@ impl ConfigLoader<'_> {
                 .filter(|file| !file.is_folder)
                 .for_each(|file| self.loose_file(layer, file, loose)),
             Err(error) => {
-                let fault = Fault::new(format!("cannot be read: {error}"), "check its permissions");
+                let fault = Complaint::with_cure(
+                    format!("cannot be read: {error}"),
+                    "check its permissions",
+                );
                 self.fault(fault, &loose.path, None);
             }
         }
@@ -72,7 +76,7 @@ impl ConfigLoader<'_> {
             let name = host.dialect;
             let cause = format!("is a module of {name}'s own, which only {name} can load");
             let cure = format!("leave it to {name}, or write it as a program");
-            let fault = Fault::new(cause, cure);
+            let fault = Complaint::with_cure(cause, cure);
             return match loose.origin {
                 LooseOrigin::Folder | LooseOrigin::Listed => self.note(fault, &file.path),
                 LooseOrigin::Named => self.fault(fault, &file.path, None),
@@ -137,15 +141,19 @@ impl ConfigLoader<'_> {
         match is_program {
             Ok(false) if origin == LooseOrigin::Folder => {
                 let cause = "names no event and is not executable, so it is no hook";
-                self.note(Fault::new(cause, format!("to make it one, {cure}")), file);
+                self.note(Complaint::with_cure(cause, format!("to make it one, {cure}")), file);
             }
             Ok(_) | Err(_) => {
-                self.fault(Fault::new("does not say which event it is for", cure), file, None);
+                self.fault(
+                    Complaint::with_cure("does not say which event it is for", cure),
+                    file,
+                    None,
+                );
             }
         }
     }
 
-    fn note(&mut self, fault: Fault, file: &Path) {
+    fn note(&mut self, fault: Complaint, file: &Path) {
         let problem = Problem { severity: Severity::Note, ..fault.in_file(file, None) };
         self.problems.push(problem);
     }

@@ -20,8 +20,9 @@ use super::keys::{
     self, EVENT_KEYS, HOOK_KEYS, KeyRow, KeyValue, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS, TOP_KEYS,
 };
 use super::loose::Loose;
-use super::problem::{Fault, LineIndex, Position, Problem};
+use super::problem::{LineIndex, Position, Problem};
 use super::words;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Handler;
 pub(super) use log::LogTable;
@@ -82,7 +83,7 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
         // What a backslash in double quotes begins is no part of a regular expression.
         let is_escape = error.message().contains("escape");
         let cure = is_escape.then(|| "single quotes keep backslashes: 'rm\\s+-rf'".to_string());
-        reader.fault(Fault { cause, cure }, at);
+        reader.fault(Complaint { cause, cure }, at);
     }
     let mut manifest = Manifest::default();
     let syntax_errors = reader.problems.len();
@@ -105,7 +106,7 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
                         Some(meant) => {
                             let cause = format!("`{meant}` in a table's head is two tables");
                             let cure = format!("write `[event.\"{meant}\"]`");
-                            reader.fault(Fault::new(cause, cure), name.span().start);
+                            reader.fault(Complaint::with_cure(cause, cure), name.span().start);
                             reader.rejected_events.push(meant);
                         }
                         None => manifest.events.extend(reader.event(name, table)),
@@ -114,11 +115,14 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
             }
             ("log", _) => manifest.log = reader.log(value),
             ("hook", _) => reader.fault(
-                Fault::new("`hook` is not a list of tables", "write `[[hook]]` with two brackets"),
+                Complaint::with_cure(
+                    "`hook` is not a list of tables",
+                    "write `[[hook]]` with two brackets",
+                ),
                 value.span().start,
             ),
             _ => reader.fault(
-                Fault::new("`event` is not a table", "write `[event.\"deploy.pre\"]`"),
+                Complaint::with_cure("`event` is not a table", "write `[event.\"deploy.pre\"]`"),
                 value.span().start,
             ),
         }
@@ -147,7 +151,7 @@ impl ManifestReader<'_> {
         self.lines.position(offset)
     }
 
-    fn fault(&mut self, fault: Fault, offset: usize) {
+    fn fault(&mut self, fault: Complaint, offset: usize) {
         let problem = fault.in_file(self.file, Some(self.at(offset)));
         self.problems.push(problem);
     }
@@ -172,7 +176,7 @@ impl ManifestReader<'_> {
             let cause = format!("{what} is not a table");
             let key = what.trim_matches('`');
             let cure = what.starts_with('`').then(|| KeyValue::Table.cure(key));
-            self.fault(Fault { cause, cure }, value.span().start);
+            self.fault(Complaint { cause, cure }, value.span().start);
         }
         found
     }
@@ -193,7 +197,7 @@ impl ManifestReader<'_> {
         let command = self.needed(parts.command.take(), "command", &span);
         if !names_events {
             let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
-            self.fault(Fault::new("the hook has no `event`", cure), span.start);
+            self.fault(Complaint::with_cure("the hook has no `event`", cure), span.start);
         }
         if let Some((name, offset)) = &name {
             self.check_name(name, *offset);
@@ -219,27 +223,33 @@ impl ManifestReader<'_> {
     fn check_name(&mut self, name: &str, offset: usize) {
         if name.trim().is_empty() || name.contains(|c: char| c.is_control()) {
             let cause = "a hook's name must be text on one line";
-            self.fault(Fault::new(cause, "give it a short name"), offset);
+            self.fault(Complaint::with_cure(cause, "give it a short name"), offset);
         }
         let line = self.at(offset).line;
         if let Some(first) = self.first_lines.insert(name.to_string(), line) {
             let cause = format!("two hooks are called `{name}`; the first is at line {first}");
-            self.fault(Fault::new(cause, "give one of them another name"), offset);
+            self.fault(Complaint::with_cure(cause, "give one of them another name"), offset);
         }
     }
 
     fn needed<T>(&mut self, part: Option<T>, key: &str, span: &Range<usize>) -> Option<T> {
         if part.is_none() {
-            let fault = Fault::new(format!("the hook has no `{key}`"), format!("add `{key} = …`"));
+            let fault = Complaint::with_cure(
+                format!("the hook has no `{key}`"),
+                format!("add `{key} = …`"),
+            );
             self.fault(fault, span.start);
         }
         part
     }
 
-    fn handler(&self, command: &str, is_shell: bool) -> Result<Handler, Fault> {
+    fn handler(&self, command: &str, is_shell: bool) -> Result<Handler, Complaint> {
         if is_shell {
             if command.trim().is_empty() {
-                return Err(Fault::new("the command is empty", "write the command line to run"));
+                return Err(Complaint::with_cure(
+                    "the command is empty",
+                    "write the command line to run",
+                ));
             }
             return Ok(Handler::Shell(command.to_string()));
         }
@@ -252,7 +262,7 @@ impl ManifestReader<'_> {
         parts: &mut HookParts,
         row: &KeyRow,
         value: &ManifestValue<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Complaint> {
         let start = value.span().start;
         if row.name == "match" {
             let Some(table) = self.table(value, "`match`") else { return Ok(()) };
@@ -270,7 +280,10 @@ impl ManifestReader<'_> {
             ("shell", SettingValue::Flag(flag)) => parts.shell = flag,
             ("event", SettingValue::Text(text)) => parts.events.push((text, self.at(start))),
             ("event", SettingValue::Texts(texts)) if texts.is_empty() => {
-                return Err(Fault::new("`event` is an empty list", "name at least one event"));
+                return Err(Complaint::with_cure(
+                    "`event` is an empty list",
+                    "name at least one event",
+                ));
             }
             ("event", SettingValue::Texts(texts)) => {
                 let at = self.at(start);
@@ -287,7 +300,7 @@ impl ManifestReader<'_> {
         parts: &mut HookParts,
         name: &str,
         value: &ManifestValue<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Complaint> {
         let bounds = &mut parts.draft.bounds;
         if let ("sandbox", DeValue::Boolean(on)) = (name, value.get_ref()) {
             bounds.switch_sandbox(*on);
@@ -322,7 +335,8 @@ impl ManifestReader<'_> {
         match (row.name, given(value)) {
             (name @ ("tool" | "path"), SettingValue::Texts(texts)) if texts.is_empty() => {
                 let cause = format!("`{name}` is an empty list");
-                let fault = Fault::new(cause, "name at least one, or drop it: then any matches");
+                let fault =
+                    Complaint::with_cure(cause, "name at least one, or drop it: then any matches");
                 self.fault(fault, value.span().start);
             }
             ("tool", SettingValue::Text(text)) => draft.pattern(Pattern::Tool, text, at),
@@ -340,7 +354,7 @@ impl ManifestReader<'_> {
             (name, given) => {
                 let cause =
                     format!("`{name}` takes {}, not {}", row.takes.describe(), given.describe());
-                self.fault(Fault::new(cause, row.takes.cure(name)), value.span().start);
+                self.fault(Complaint::with_cure(cause, row.takes.cure(name)), value.span().start);
             }
         }
     }
@@ -351,7 +365,7 @@ impl ManifestReader<'_> {
         let Some(table) = self.table(value, "`where`") else { return };
         if table.is_empty() {
             let cause = "a table in `match` is empty";
-            let fault = Fault::new(cause, "name a field and an expression, or drop it");
+            let fault = Complaint::with_cure(cause, "name a field and an expression, or drop it");
             self.fault(fault, value.span().start);
         }
         for (field, value) in table {
@@ -366,7 +380,7 @@ impl ManifestReader<'_> {
                 draft.pattern(Pattern::Field(path), text, Some(at));
             } else {
                 let cause = format!("`where.{path}` takes a string, not {}", given.describe());
-                let fault = Fault::new(cause, "write a regular expression");
+                let fault = Complaint::with_cure(cause, "write a regular expression");
                 self.fault(fault, value.span().start);
             }
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::dialects::DIALECTS;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, catalog};
 
 /// One thing that is wrong.
@@ -55,22 +56,10 @@ impl Severity {
     }
 }
 
-/// A cause and a cure, before it is known where they belong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// What is wrong.
-    pub cause: String,
-    /// What to do.
-    pub cure: Option<String>,
-}
-
-impl Fault {
-    pub(crate) fn new(cause: impl Into<String>, cure: impl Into<String>) -> Fault {
-        Fault { cause: cause.into(), cure: Some(cure.into()) }
-    }
-
+impl Complaint {
+    /// The complaint as an error in a file.
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
-        let Fault { cause, cure } = self;
+        let Complaint { cause, cure } = self;
         let file = file.to_path_buf();
         Problem { severity: Severity::Error, file, at, cause, cure, events: Vec::new() }
     }
@@ -133,13 +122,14 @@ impl fmt::Display for Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, LineIndex, Position, Problem};
+    use super::{LineIndex, Position, Problem};
+    use crate::engine::complaint::Complaint;
     use crate::engine::event::catalog;
 
     #[test]
     fn a_problem_may_be_of_the_events_that_its_names_mean_in_any_system() {
         let problem = |names: &[&str]| {
-            let problem = Fault::new("wrong", "mend it").in_file("hook".as_ref(), None);
+            let problem = Complaint::with_cure("wrong", "mend it").in_file("hook".as_ref(), None);
             Problem { events: names.iter().map(|name| (*name).to_string()).collect(), ..problem }
         };
         let gate = catalog::find("tool.pre").unwrap();

@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 use super::discover::{self, Layer, is_there};
 use super::env::Environment;
-use super::problem::{Fault, Problem};
+use super::problem::Problem;
 use crate::dialects::folders::HostFolders;
 use crate::engine::access;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 
 /// The project's folders.
@@ -143,5 +144,5 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     let name = names.into_iter().find(is_own)?;
     let cause =
         format!("`{name}` is in it and everyone may put files into it, so no hooks of it run");
-    Some(Fault::new(cause, access::cure(folder)).in_file(folder, None))
+    Some(Complaint::with_cure(cause, access::cure(folder)).in_file(folder, None))
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::problem::Fault;
+use crate::engine::complaint::Complaint;
 
 /// Programs that run a script, which they are given as an argument.
 const INTERPRETERS: &[&str] = &[
@@ -34,7 +34,7 @@ const SCRIPTS: &[&str] =
 /// # Errors
 /// When an interpreter is given a script that is not there: it would take one of that name in the
 /// working directory.
-pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Fault> {
+pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Complaint> {
     let interpreter = interpreter(words);
     let mut all = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
@@ -56,21 +56,24 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Fau
             let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
             let cause = format!("the script `{shown}` is not next to the file that names it");
             let cure = format!("put it into {}, or write its whole path", base.display());
-            Err(Fault::new(cause, cure))
+            Err(Complaint::with_cure(cause, cure))
         }
         Script::Named(_) | Script::None => Ok(all),
     }
 }
 
 /// What is wrong with a command line for the shell.
-pub(super) fn check_line(line: &str) -> Result<(), Fault> {
+pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
     adrift(line).map_or(Ok(()), |word| Err(fault_of(&word)))
 }
 
-fn fault_of(word: &str) -> Fault {
+fn fault_of(word: &str) -> Complaint {
     let cause = format!("the shell looks for `{word}` in the event's working directory");
     let path = word.trim_start_matches("./");
-    Fault::new(cause, format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file"))
+    Complaint::with_cure(
+        cause,
+        format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file"),
+    )
 }
 
 /// The path of what `word` names beside the configuring file, if it is meant to.

@@ -15,9 +15,10 @@ use std::path::Path;
 
 use super::env::Environment;
 use super::manifest::Manifest;
-use super::problem::{Fault, LineIndex, Problem, Severity};
+use super::problem::{LineIndex, Problem, Severity};
 use crate::dialects::settings::hosts::{self, HOST_FILES, IN_TOML};
 use crate::dialects::settings::{BucketShape, LISTINGS, SHAPES};
+use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use json::{JsonKind, Node};
 use toml::de::DeTable;
@@ -60,8 +61,10 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
 /// A kill switch is never silent.
 fn switched_off(file: &Path, shape: &BucketShape, operator: Operator<'_>) -> Option<Problem> {
     let switch = shape.kill_switch.name;
-    let fault =
-        Fault::new(format!("{switch}=1: none of its hooks runs"), format!("unset {switch}"));
+    let fault = Complaint::with_cure(
+        format!("{switch}=1: none of its hooks runs"),
+        format!("unset {switch}"),
+    );
     let problem = Problem { severity: Severity::Warning, ..fault.in_file(file, None) };
     operator.is_off(shape).then_some(problem)
 }
@@ -98,19 +101,19 @@ struct SettingsReader<'r> {
 type PlacedEntries<'t> = Vec<(String, usize, Node<'t>)>;
 
 impl SettingsReader<'_> {
-    fn fault(&mut self, fault: Fault, offset: usize) {
+    fn fault(&mut self, fault: Complaint, offset: usize) {
         let at = self.lines.position(offset);
         self.problems.push(fault.in_file(self.file, Some(at)));
     }
 
-    fn warning(&mut self, fault: Fault, offset: usize) {
+    fn warning(&mut self, fault: Complaint, offset: usize) {
         self.fault(fault, offset);
         if let Some(last) = self.problems.last_mut() {
             last.severity = Severity::Warning;
         }
     }
 
-    fn note(&mut self, fault: Fault, offset: usize) {
+    fn note(&mut self, fault: Complaint, offset: usize) {
         self.fault(fault, offset);
         if let Some(last) = self.problems.last_mut() {
             last.severity = Severity::Note;
@@ -145,7 +148,7 @@ impl SettingsReader<'_> {
     fn no_json(&mut self, error: &serde_json::Error) {
         let at = super::Position { line: error.line().max(1), column: error.column().max(1) };
         let cure = "correct it; comments and trailing commas are no JSON";
-        let fault = Fault::new(format!("not valid JSON: {}", said(error)), cure);
+        let fault = Complaint::with_cure(format!("not valid JSON: {}", said(error)), cure);
         self.problems.push(fault.in_file(self.file, Some(at)));
     }
 
@@ -154,7 +157,7 @@ impl SettingsReader<'_> {
         let has_errors = !errors.is_empty();
         for error in errors {
             let at = error.span().map_or(0, |span| span.start);
-            let fault = Fault { cause: format!("not valid TOML: {}", error.message()), cure: None };
+            let fault = Complaint::new(format!("not valid TOML: {}", error.message()));
             self.fault(fault, at);
         }
         if has_errors {
@@ -169,7 +172,10 @@ impl SettingsReader<'_> {
             }
             (_, Some(section)) => {
                 let cause = format!("`hooks` takes a table, not {}", section.describe());
-                self.fault(Fault::new(cause, "write `[[hooks.PreToolUse]]`"), section.offset);
+                self.fault(
+                    Complaint::with_cure(cause, "write `[[hooks.PreToolUse]]`"),
+                    section.offset,
+                );
             }
             _ => self.no_hooks_in_toml(&tree),
         }
@@ -189,9 +195,11 @@ impl SettingsReader<'_> {
         match (is_ours, slip) {
             (true, _) => {
                 let cure = "a hookrun.toml is read with `--hooks` and its folder";
-                self.fault(Fault::new(cause, cure), at);
+                self.fault(Complaint::with_cure(cause, cure), at);
             }
-            (false, Some(_)) => self.fault(Fault::new(cause, "did you mean `hooks`?"), at),
+            (false, Some(_)) => {
+                self.fault(Complaint::with_cure(cause, "did you mean `hooks`?"), at)
+            }
             (false, None) => self.nothing_of_hooks(0),
         }
     }
@@ -224,7 +232,7 @@ impl SettingsReader<'_> {
     fn nothing_of_hooks(&mut self, at: usize) {
         let cause = "it has no `hooks`, so nothing of it runs";
         let cure = format!("settings that are known: {}", known_shapes());
-        self.warning(Fault::new(cause, cure), at);
+        self.warning(Complaint::with_cure(cause, cure), at);
     }
 
     /// Reads a file of buckets of actions.
@@ -241,7 +249,7 @@ impl SettingsReader<'_> {
             return match slip {
                 Some((key, at, meant)) => {
                     let cause = format!("unknown key `{key}`");
-                    self.fault(Fault::new(cause, format!("did you mean `{meant}`?")), at);
+                    self.fault(Complaint::with_cure(cause, format!("did you mean `{meant}`?")), at);
                 }
                 None => self.nothing_of_hooks(document.offset),
             };
@@ -280,7 +288,7 @@ impl SettingsReader<'_> {
         let hosts = HOST_FILES.iter().map(|host| format!("{} with its events", host.name));
         let all = shapes.chain(hosts).collect::<Vec<_>>();
         let cure = format!("known are: {}", all.join("; "));
-        self.fault(Fault::new(cause, cure), (*at).max(section.offset));
+        self.fault(Complaint::with_cure(cause, cure), (*at).max(section.offset));
         None
     }
 
@@ -297,7 +305,10 @@ impl SettingsReader<'_> {
                     let cause =
                         format!("`{}` takes a string, not {}", shape.owner, value.describe());
                     self.fault(
-                        Fault::new(cause, format!("write `\"{}\": \"text\"`", shape.owner)),
+                        Complaint::with_cure(
+                            cause,
+                            format!("write `\"{}\": \"text\"`", shape.owner),
+                        ),
                         value.offset,
                     );
                     by_default
@@ -310,13 +321,16 @@ impl SettingsReader<'_> {
     fn table<'t>(&mut self, node: Node<'t>, what: &str) -> Option<PlacedEntries<'t>> {
         let JsonKind::Table(entries) = node.kind() else {
             let cause = format!("{what} is not an object but {}", node.describe());
-            self.fault(Fault::new(cause, "write it in braces: { … }"), node.offset);
+            self.fault(Complaint::with_cure(cause, "write it in braces: { … }"), node.offset);
             return None;
         };
         let mut kept: PlacedEntries<'t> = Vec::with_capacity(entries.len());
         for (key, at, value) in entries {
             if kept.iter().any(|(known, _, _)| *known == key) {
-                self.fault(Fault::new(format!("`{key}` appears twice"), "keep one of them"), at);
+                self.fault(
+                    Complaint::with_cure(format!("`{key}` appears twice"), "keep one of them"),
+                    at,
+                );
             } else {
                 kept.push((key, at, value));
             }
@@ -334,7 +348,7 @@ impl SettingsReader<'_> {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
         };
-        self.fault(Fault::new(format!("unknown key `{key}`"), cure), at);
+        self.fault(Complaint::with_cure(format!("unknown key `{key}`"), cure), at);
     }
 }
 

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::problem::{Fault, Position, Problem, Severity};
+use super::problem::{Position, Problem, Severity};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 
 /// A hook that is shadowed, and the one that shadows it, by their places in the list.
@@ -49,7 +50,7 @@ pub(super) fn shadow<K: Eq + Hash>(
 /// The warning about a hook that is shadowed.
 pub(super) fn warning(hook: &Hook, cure: &str) -> Problem {
     let why = hook.idle.as_deref().unwrap_or_default();
-    let fault = Fault::new(format!("`{}` never runs: {why}", hook.name), cure);
+    let fault = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
     let place = hook.source.line.map(|line| Position { line, column: 1 });
     let problem = fault.in_file(&hook.source.file, place);
     Problem { severity: Severity::Warning, events: vec![hook.event.clone()], ..problem }

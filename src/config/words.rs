@@ -1,6 +1,6 @@
 //! A command string becomes the words of a command, as a shell would split it, without a shell.
 
-use super::problem::Fault;
+use crate::engine::complaint::Complaint;
 
 /// Characters that mean something to a shell outside quotes. A command that uses them needs
 /// `shell = true`; splitting it into words would silently pass them on as arguments.
@@ -13,21 +13,24 @@ const QUOTED_SYNTAX: &str = "$`";
 ///
 /// # Errors
 /// When it is empty, a quote is not closed, or it needs a shell.
-pub fn split(command: &str) -> Result<Vec<String>, Fault> {
+pub fn split(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
-        return Err(Fault::new(
+        return Err(Complaint::with_cure(
             format!("`{found}` in a command needs a shell"),
             "set `shell = true`, or quote it if it is meant literally",
         ));
     }
     let words = shell_words::split(command).map_err(|_| {
-        Fault::new("a quote in the command is not closed", "close it, or escape it with `\\`")
+        Complaint::with_cure(
+            "a quote in the command is not closed",
+            "close it, or escape it with `\\`",
+        )
     })?;
     let Some(program) = words.first() else {
-        return Err(Fault::new("the command is empty", "write the program to run"));
+        return Err(Complaint::with_cure("the command is empty", "write the program to run"));
     };
     if program.contains('=') && !program.contains('/') {
-        return Err(Fault::new(
+        return Err(Complaint::with_cure(
             format!("`{program}` sets a variable, which needs a shell"),
             "set `shell = true`, or use `env NAME=value program`",
         ));

@@ -7,7 +7,8 @@ use toml::Spanned;
 use super::{ManifestReader, ManifestValue, given};
 use crate::config::draft::{SettingValue, one_of};
 use crate::config::keys::{EVENT_KEYS, KeyRow, KeyValue, merges};
-use crate::config::problem::{Fault, Position};
+use crate::config::problem::Position;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
@@ -32,17 +33,21 @@ impl ManifestReader<'_> {
             self.fault(fault, start);
         }
         if parts.summary.is_none() {
-            let fault = Fault::new("the event has no `summary`", "complete \"runs when …\"");
+            let fault =
+                Complaint::with_cure("the event has no `summary`", "complete \"runs when …\"");
             self.fault(fault, start);
         }
         if let Some(key) = parts.strange_required() {
             let cause = format!("`required` names `{key}`, and `context` has no such key");
-            self.fault(Fault::new(cause, format!("add `{key} = \"string\"` to `context`")), start);
+            self.fault(
+                Complaint::with_cure(cause, format!("add `{key} = \"string\"` to `context`")),
+                start,
+            );
         }
         if parts.schedule == Some(Schedule::Detached) && parts.blocks != Some(false) {
             let cause = "a detached event cannot be blocked: nothing waits for its hooks";
             self.fault(
-                Fault::new(cause, "add `blocks = false`, or choose another schedule"),
+                Complaint::with_cure(cause, "add `blocks = false`, or choose another schedule"),
                 start,
             );
         }
@@ -58,11 +63,11 @@ impl ManifestReader<'_> {
         parts: &mut EventParts,
         row: &KeyRow,
         value: &ManifestValue<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Complaint> {
         let wrong = |given: &SettingValue| {
             let cause =
                 format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
-            Fault::new(cause, row.takes.cure(row.name))
+            Complaint::with_cure(cause, row.takes.cure(row.name))
         };
         if matches!(row.takes, KeyValue::Table) {
             let Some(table) = self.table(value, row.name) else { return Ok(()) };
@@ -105,11 +110,11 @@ struct EventParts {
 
 impl EventParts {
     /// Takes one entry of `context` or `rewrites`.
-    fn field(&mut self, table: &str, name: String, given: &SettingValue) -> Result<(), Fault> {
+    fn field(&mut self, table: &str, name: String, given: &SettingValue) -> Result<(), Complaint> {
         if table == "context" {
             let kind = one_of(JsonType::NAMES.iter().as_slice(), given).ok_or_else(|| {
                 let names: Vec<&str> = JsonType::NAMES.iter().map(|(_, name)| *name).collect();
-                Fault::new(
+                Complaint::with_cure(
                     format!("`context.{name}` takes a JSON type"),
                     format!("one of {}", names.join(", ")),
                 )
@@ -124,7 +129,7 @@ impl EventParts {
         }
         let merge: Merge = one_of(Merge::NAMES, given).ok_or_else(|| {
             let cause = format!("`rewrites.{name}` takes a merge rule");
-            Fault::new(cause, format!("one of {}", merges().join(", ")))
+            Complaint::with_cure(cause, format!("one of {}", merges().join(", ")))
         })?;
         self.rewrites.push(Rewrite { field: name.into(), merge });
         Ok(())
@@ -155,15 +160,15 @@ impl EventParts {
 }
 
 /// Why `name` cannot be the name of an event of one's own.
-fn bad_event_name(name: &str) -> Option<Fault> {
+fn bad_event_name(name: &str) -> Option<Complaint> {
     if let Some(known) = catalog::find(name) {
         let cause = format!("`{name}` is already an event: {}", known.summary);
-        return Some(Fault::new(cause, "give yours another name"));
+        return Some(Complaint::with_cure(cause, "give yours another name"));
     }
     if catalog::command::name_of(name).is_some() {
         let cause = format!("`{name}` is a command, which needs no declaration");
         let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
-        return Some(Fault::new(cause, cure));
+        return Some(Complaint::with_cure(cause, cure));
     }
     let part_is_good = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
@@ -172,5 +177,8 @@ fn bad_event_name(name: &str) -> Option<Fault> {
         return None;
     }
     let cause = format!("`{name}` cannot be the name of an event");
-    Some(Fault::new(cause, "use letters, digits, `-` and dots between them: `deploy.pre`"))
+    Some(Complaint::with_cure(
+        cause,
+        "use letters, digits, `-` and dots between them: `deploy.pre`",
+    ))
 }

@@ -3,7 +3,8 @@
 use super::{ManifestReader, ManifestValue, given};
 use crate::config::draft::SettingValue;
 use crate::config::keys::LOG_KEYS;
-use crate::config::problem::{Fault, Position};
+use crate::config::problem::Position;
+use crate::engine::complaint::Complaint;
 
 /// What a `hookrun.toml` says about the decision log.
 #[derive(Debug, Default)]
@@ -37,7 +38,7 @@ impl ManifestReader<'_> {
                 (name, given) => {
                     let takes = row.takes.describe();
                     let cause = format!("`{name}` takes {takes}, not {}", given.describe());
-                    self.fault(Fault::new(cause, row.takes.cure(name)), at);
+                    self.fault(Complaint::with_cure(cause, row.takes.cure(name)), at);
                 }
             }
         }
@@ -54,6 +55,6 @@ impl ManifestReader<'_> {
         };
         let last = problem.lines().last().unwrap_or_default().trim_start_matches("error: ");
         let cause = format!("`{text}` is not a regular expression for secrets: {last}");
-        self.fault(Fault::new(cause, "fix it; `'…'` needs no doubled backslashes"), at);
+        self.fault(Complaint::with_cure(cause, "fix it; `'…'` needs no doubled backslashes"), at);
     }
 }

@@ -10,8 +10,9 @@ use super::{SettingsReader, url};
 use crate::config::draft::{HookDraft, Pattern, SettingValue};
 use crate::config::keys::HOOK_KEYS;
 use crate::config::manifest::{HookTable, Rejected};
-use crate::config::problem::{Fault, Position};
+use crate::config::problem::Position;
 use crate::dialects::settings::{Bucket, BucketShape, Does, EntryAction, EntryValue};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, OWN_IMAGE};
 
 /// What sends an event. A proxy or a header that `~/.curlrc` names is somebody else's business,
@@ -69,7 +70,7 @@ impl SettingsReader<'_> {
             let JsonKind::List(items) = value.kind() else {
                 let cause = format!("`{key}` takes a list of actions, not {}", value.describe());
                 let cure = format!("write [ {{ \"{}\": \"log\" }} ]", shape.action);
-                self.fault(Fault::new(cause, cure), value.offset);
+                self.fault(Complaint::with_cure(cause, cure), value.offset);
                 continue;
             };
             for (number, item) in items.into_iter().enumerate() {
@@ -132,24 +133,24 @@ impl SettingsReader<'_> {
             let names: Vec<&str> = shape.actions.iter().map(|action| action.name).collect();
             let cure = format!("write one of {}", names.join(", "));
             let cause = format!("the entry has no `{}`", shape.action);
-            self.fault(Fault::new(cause, cure), node.offset);
+            self.fault(Complaint::with_cure(cause, cure), node.offset);
             return None;
         };
         let action = self.action(shape, written)?;
         for (key, at) in &places {
             if action.needs != Some(key) && action.may != Some(key) {
                 let cause = format!("`{key}` has no effect on `{}`", action.name);
-                self.warning(Fault::new(cause, "drop it"), *at);
+                self.warning(Complaint::with_cure(cause, "drop it"), *at);
             }
         }
         if let Some(only) = action.only_in.filter(|only| *only != bucket.key) {
             let cause = format!("`{}` cannot be in `{}`", action.name, bucket.key);
             let cure = format!("move it into `{only}`: only there is something left to decide");
-            self.fault(Fault::new(cause, cure), written.offset);
+            self.fault(Complaint::with_cure(cause, cure), written.offset);
         }
         if let Some(key) = action.needs.filter(|key| !places.iter().any(|(name, _)| name == key)) {
             let cause = format!("`{}` has no `{key}`", action.name);
-            self.fault(Fault::new(cause, format!("add \"{key}\": …")), node.offset);
+            self.fault(Complaint::with_cure(cause, format!("add \"{key}\": …")), node.offset);
         }
         let item = EntryReader { shape, bucket, action, owner, values };
         let (handler, draft) = self.hook(&item, written.offset)?;
@@ -165,7 +166,7 @@ impl SettingsReader<'_> {
         let JsonKind::Text(name) = written.kind() else {
             let cause = format!("`{}` takes a string, not {}", shape.action, written.describe());
             self.fault(
-                Fault::new(cause, format!("write `\"{}\": \"…\"`", shape.action)),
+                Complaint::with_cure(cause, format!("write `\"{}\": \"…\"`", shape.action)),
                 written.offset,
             );
             return None;
@@ -177,7 +178,10 @@ impl SettingsReader<'_> {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
             };
-            self.fault(Fault::new(format!("unknown action `{name}`"), cure), written.offset);
+            self.fault(
+                Complaint::with_cure(format!("unknown action `{name}`"), cure),
+                written.offset,
+            );
         }
         found
     }
@@ -202,7 +206,10 @@ impl SettingsReader<'_> {
         };
         if value.is_none() {
             let cause = format!("`{key}` takes {}, not {}", takes.describe(), node.describe());
-            self.fault(Fault::new(cause, format!("give it {}", takes.describe())), node.offset);
+            self.fault(
+                Complaint::with_cure(cause, format!("give it {}", takes.describe())),
+                node.offset,
+            );
         }
         value
     }
@@ -262,7 +269,7 @@ impl SettingsReader<'_> {
             if glob.contains(['?', '[', ']', '{', '}', '|', ',']) {
                 let cause = format!("`{glob}`: only `*` is a wildcard here");
                 let cure = "write names of tools, with `*`: \"send_*\"";
-                self.fault(Fault::new(cause, cure), *at);
+                self.fault(Complaint::with_cure(cause, cure), *at);
             } else if !glob.is_empty() {
                 let form = regex_syntax::escape(glob).replace("\\*", ".*").replace("\\.", "[._]");
                 forms.push(form);
@@ -308,13 +315,13 @@ impl SettingsReader<'_> {
         if written.contains('\0') || !depth.is_some_and(|depth| depth > 0 && is_file) {
             let cause = format!("`{written}` is no file in the folder of the profile");
             let cure = "write a path below it: \"runs/log.jsonl\"";
-            self.fault(Fault::new(cause, cure), at);
+            self.fault(Complaint::with_cure(cause, cure), at);
             return None;
         }
         let folder = self.folder();
         let Some(folder) = folder.to_str() else {
             let cause = "the folder of the profile has a name that is not Unicode";
-            self.fault(Fault::new(cause, "rename it"), at);
+            self.fault(Complaint::with_cure(cause, "rename it"), at);
             return None;
         };
         let words = ["--".to_string(), folder.to_string(), written.to_string()];
@@ -328,7 +335,7 @@ impl SettingsReader<'_> {
             let switch = item.shape.destinations.name;
             let cause = format!("`{url}` begins with nothing that `{switch}` lists");
             let cure = "send it elsewhere, or let the operator add its beginning";
-            (!may).then(|| Fault::new(cause, cure))
+            (!may).then(|| Complaint::with_cure(cause, cure))
         });
         if let Some(fault) = problem {
             self.fault(fault, at);
@@ -363,12 +370,12 @@ impl SettingsReader<'_> {
             let switch = item.shape.commands.name;
             let cause = format!("`{}` is off: a profile may come from anywhere", item.action.name);
             let cure = format!("read what it runs, then set {switch}=1; or drop it");
-            self.fault(Fault::new(cause, cure), at);
+            self.fault(Complaint::with_cure(cause, cure), at);
         }
         let (line, at) = item.text("command")?;
         if line.trim().is_empty() || line.contains('\0') {
             let cause = "the command is empty, or has a NUL in it";
-            self.fault(Fault::new(cause, "write the command line to run"), at);
+            self.fault(Complaint::with_cure(cause, "write the command line to run"), at);
             return None;
         }
         Some(Handler::Shell(line.to_string()))

@@ -9,10 +9,11 @@ use super::SettingsReader;
 use super::tree::{Tree, TreeEntry as Pair, TreeValue};
 use crate::config::draft::HookDraft;
 use crate::config::manifest::{HookTable, Rejected};
-use crate::config::problem::{Fault, Position};
+use crate::config::problem::Position;
 use crate::dialects::rules::WantedEvents;
 use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
 use crate::dialects::{self, Dialect, DialectEvent};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::spelling;
 
@@ -69,7 +70,7 @@ impl SettingsReader<'_> {
         let idle = self.switched_off(file, document);
         if let Some(note) = file.shell_note {
             let cure = "let them name what they need by full paths";
-            self.note(Fault::new(format!("its commands: {note}"), cure), section.offset);
+            self.note(Complaint::with_cure(format!("its commands: {note}"), cure), section.offset);
         }
         for event in section.entries().unwrap_or_default() {
             if file.beside.contains(&event.key.as_str()) {
@@ -84,7 +85,7 @@ impl SettingsReader<'_> {
                 let cause =
                     format!("`{}` takes a list of hooks, not {}", event.key, event.tree.describe());
                 self.rejected(row, event.at);
-                self.fault(Fault::new(cause, "write [ … ]"), event.tree.offset);
+                self.fault(Complaint::with_cure(cause, "write [ … ]"), event.tree.offset);
                 continue;
             };
             let in_order = match file.together {
@@ -116,7 +117,7 @@ impl SettingsReader<'_> {
         match found.value {
             TreeValue::Flag(flag) if flag == off.value => {
                 let cause = format!("`{key}` is {flag}: none of its hooks runs");
-                self.warning(Fault::new(cause, "remove it"), found.offset);
+                self.warning(Complaint::with_cure(cause, "remove it"), found.offset);
                 Some(format!("{key} is {flag}"))
             }
             TreeValue::Flag(_) => None,
@@ -126,7 +127,10 @@ impl SettingsReader<'_> {
             | TreeValue::Table(_)
             | TreeValue::Other(_) => {
                 let cause = format!("`{key}` takes true or false, not {}", found.describe());
-                self.fault(Fault::new(cause, format!("write `\"{key}\": true`")), found.offset);
+                self.fault(
+                    Complaint::with_cure(cause, format!("write `\"{key}\": true`")),
+                    found.offset,
+                );
                 None
             }
         }
@@ -150,7 +154,7 @@ impl SettingsReader<'_> {
                 None => format!("its events are {}", dialect.names().join(", ")),
             }
         };
-        self.fault(Fault::new(cause, cure), event.at);
+        self.fault(Complaint::with_cure(cause, cure), event.at);
     }
 
     fn rejected(&mut self, row: &DialectEvent, at: usize) {
@@ -186,7 +190,7 @@ impl SettingsReader<'_> {
                 None => ("the group has no `hooks`".to_string(), item.offset),
             };
             self.fault(
-                Fault::new(
+                Complaint::with_cure(
                     cause,
                     "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]",
                 ),
@@ -237,14 +241,14 @@ impl SettingsReader<'_> {
     fn entries_of<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t Pair>> {
         let Some(entries) = tree.entries() else {
             let cause = format!("{what} is not an object but {}", tree.describe());
-            self.fault(Fault::new(cause, "write it in braces: { … }"), tree.offset);
+            self.fault(Complaint::with_cure(cause, "write it in braces: { … }"), tree.offset);
             return None;
         };
         let mut kept: Vec<&Pair> = Vec::with_capacity(entries.len());
         for entry in entries {
             if kept.iter().any(|known| known.key == entry.key) {
                 let cause = format!("`{}` appears twice", entry.key);
-                self.fault(Fault::new(cause, "keep one of them"), entry.at);
+                self.fault(Complaint::with_cure(cause, "keep one of them"), entry.at);
             } else {
                 kept.push(entry);
             }
@@ -269,7 +273,7 @@ impl SettingsReader<'_> {
                         None => "hookrun does not know it; it has no effect here".to_string(),
                     };
                     let cause = format!("unknown key `{}`", entry.key);
-                    self.warning(Fault::new(cause, cure), entry.at);
+                    self.warning(Complaint::with_cure(cause, cure), entry.at);
                 }
             }
         }
@@ -297,7 +301,7 @@ impl SettingsReader<'_> {
         for (key, pair) in &found.keys {
             if let HostHookKey::Void(why) = key.says {
                 let cause = format!("`{}` has no effect here: {why}", pair.key);
-                self.warning(Fault::new(cause, "do not rely on it"), pair.at);
+                self.warning(Complaint::with_cure(cause, "do not rely on it"), pair.at);
             }
         }
         draft
@@ -311,13 +315,19 @@ impl SettingsReader<'_> {
         let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
         let Some(number) = number else {
             let cause = format!("`{key}` takes {unit}, more than 0, not {}", pair.tree.describe());
-            self.fault(Fault::new(cause, format!("write `\"{key}\": 10`")), pair.tree.offset);
+            self.fault(
+                Complaint::with_cure(cause, format!("write `\"{key}\": 10`")),
+                pair.tree.offset,
+            );
             return usual;
         };
         let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
         if number < time.least || number > time.most {
             let cause = format!("`{key}` is {number}, and {} counts {unit}", found.file.dialect);
-            self.warning(Fault::new(cause, format!("did you mean {meant}?")), pair.tree.offset);
+            self.warning(
+                Complaint::with_cure(cause, format!("did you mean {meant}?")),
+                pair.tree.offset,
+            );
         }
         let seconds = if time.per_second == 1 { number } else { number / 1000.0 };
         Duration::try_from_secs_f64(seconds).unwrap_or(usual).max(Duration::from_millis(1))
@@ -346,7 +356,7 @@ impl SettingsReader<'_> {
                 };
                 let cause = format!("`{}` takes {takes}, not {}", pair.key, tree.describe());
                 self.fault(
-                    Fault::new(
+                    Complaint::with_cure(
                         cause,
                         format!(
                             "write `\"{}\": {}`",
@@ -376,7 +386,10 @@ impl SettingsReader<'_> {
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
                     let cause = format!("`{}` has no matcher: `{text}` is ignored", found.row.name);
-                    self.warning(Fault::new(cause, "drop it"), own.map_or(0, |tree| tree.offset));
+                    self.warning(
+                        Complaint::with_cure(cause, "drop it"),
+                        own.map_or(0, |tree| tree.offset),
+                    );
                 }
                 None
             }
@@ -387,7 +400,10 @@ impl SettingsReader<'_> {
                 let cause =
                     format!("`{}` matches tools, and `{}` is about none", pair.key, found.row.name);
                 self.fault(
-                    Fault::new(cause, "drop it: there it would keep the hook from running"),
+                    Complaint::with_cure(
+                        cause,
+                        "drop it: there it would keep the hook from running",
+                    ),
                     pair.at,
                 );
             }
@@ -411,7 +427,7 @@ impl SettingsReader<'_> {
                 Some(text) => variables.push((entry.key.clone(), text.to_string())),
                 None => {
                     let cause = format!("`{}` is no variable with a text", entry.key);
-                    self.fault(Fault::new(cause, "write \"NAME\": \"value\""), entry.at);
+                    self.fault(Complaint::with_cure(cause, "write \"NAME\": \"value\""), entry.at);
                 }
             }
         }
@@ -435,7 +451,10 @@ impl SettingsReader<'_> {
         let text = tree.text();
         if text.is_none() {
             let cause = format!("`{key}` takes a string, not {}", tree.describe());
-            self.fault(Fault::new(cause, format!("write `\"{key}\": \"text\"`")), tree.offset);
+            self.fault(
+                Complaint::with_cure(cause, format!("write `\"{key}\": \"text\"`")),
+                tree.offset,
+            );
         }
         text.map(str::to_string)
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::json::{JsonKind, Node};
 use super::{PlacedEntries, SettingsReader};
 use crate::config::loose::{Loose, LooseOrigin};
-use crate::config::problem::Fault;
 use crate::dialects::folders;
 use crate::dialects::settings::{LISTINGS, ListingShape};
+use crate::engine::complaint::Complaint;
 
 impl SettingsReader<'_> {
     /// The kind of list that the file is, if it is one.
@@ -38,12 +38,13 @@ impl SettingsReader<'_> {
         let JsonKind::List(items) = value.kind() else {
             let cause =
                 format!("`{}` takes a list of paths, not {}", listing.section, value.describe());
-            return self.fault(Fault::new(cause, "write [ \"~/hooks/gate.sh\" ]"), value.offset);
+            return self
+                .fault(Complaint::with_cure(cause, "write [ \"~/hooks/gate.sh\" ]"), value.offset);
         };
         for item in items {
             let JsonKind::Text(written) = item.kind() else {
                 let cause = format!("a path must be a string, not {}", item.describe());
-                self.fault(Fault::new(cause, "write `\"~/hooks/gate.sh\"`"), item.offset);
+                self.fault(Complaint::with_cure(cause, "write `\"~/hooks/gate.sh\"`"), item.offset);
                 continue;
             };
             let path = self.path(&written);
@@ -53,7 +54,10 @@ impl SettingsReader<'_> {
             } else {
                 let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
                 let cause = format!("the hook `{written}` {what}");
-                self.fault(Fault::new(cause, "correct the path, or drop it"), item.offset);
+                self.fault(
+                    Complaint::with_cure(cause, "correct the path, or drop it"),
+                    item.offset,
+                );
             }
         }
     }
@@ -81,7 +85,7 @@ impl SettingsReader<'_> {
                 let key = listing.timeout;
                 let cause =
                     format!("`{key}` takes milliseconds, at least 1, not {}", value.describe());
-                self.fault(Fault::new(cause, "write 30000 for 30 s"), value.offset);
+                self.fault(Complaint::with_cure(cause, "write 30000 for 30 s"), value.offset);
             }
         }
     }

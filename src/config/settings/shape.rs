@@ -8,9 +8,9 @@
 use std::path::Path;
 
 use super::tree::Tree;
-use crate::config::problem::Fault;
 use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
 use crate::dialects::{self, Dialect};
+use crate::engine::complaint::Complaint;
 
 /// What a file is.
 pub(super) enum FileShape {
@@ -19,7 +19,7 @@ pub(super) enum FileShape {
     /// Nothing of an agent host.
     Unknown,
     /// It may be of several.
-    Doubtful(Fault),
+    Doubtful(Complaint),
 }
 
 /// The settings of which host these hooks are.
@@ -48,7 +48,7 @@ pub(super) fn of(section: &Tree, file: &Path) -> FileShape {
             let cause = format!("these could be hooks of {}", names.join(" or "));
             let file = file.file_name().unwrap_or_default().to_string_lossy();
             let first = names.first().copied().unwrap_or_default();
-            FileShape::Doubtful(Fault::new(
+            FileShape::Doubtful(Complaint::with_cure(
                 cause,
                 format!("say whose: `--settings {first}:…/{file}`"),
             ))

@@ -1,14 +1,14 @@
 //! Where a webhook may go: anywhere by https, and to this machine by http.
 
-use crate::config::problem::Fault;
+use crate::engine::complaint::Complaint;
 
 /// Hosts that are this machine.
 const OWN: &[&str] = &["localhost", "127.0.0.1", "::1"];
 
 /// Why nothing can be sent to `url`, if so.
-pub(super) fn problem(url: &str) -> Option<Fault> {
+pub(super) fn problem(url: &str) -> Option<Complaint> {
     let cure = "write `https://HOST/…`, or `http://localhost:PORT/…` for this machine";
-    let fault = |cause: String| Some(Fault::new(cause, cure));
+    let fault = |cause: String| Some(Complaint::with_cure(cause, cure));
     // A backslash is a slash for some readers of URLs and not for others.
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '\\';
     let parts = url.split_once("://").filter(|_| !url.contains(is_odd));

@@ -18,8 +18,9 @@ use super::keys::{CASE_KEYS, DEFAULT_KEYS, REPEAT_KEYS, TOP_KEYS};
 use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
 use super::{Case, Placed, Suite};
 use crate::config::keys::{self, KeyRow};
-use crate::config::problem::{Fault, LineIndex};
+use crate::config::problem::LineIndex;
 use crate::config::{Position, Problem};
+use crate::engine::complaint::Complaint;
 use steps::{StepKeys, TableDefaults};
 use values::in_order;
 
@@ -33,7 +34,7 @@ pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
         let at = error.span().map_or(0, |span| span.start);
         let cause = format!("not valid TOML: {}", error.message());
         let cure = "correct it; `hookrun man hookrun-suite` describes a file of cases";
-        reader.fault(Fault::new(cause, cure), at);
+        reader.fault(Complaint::with_cure(cause, cure), at);
     }
     if !reader.problems.is_empty() {
         // What was read after a syntax error is a guess.
@@ -64,7 +65,7 @@ impl CaseReader<'_> {
         self.lines.position(offset)
     }
 
-    fn fault(&mut self, fault: Fault, offset: usize) {
+    fn fault(&mut self, fault: Complaint, offset: usize) {
         let problem = fault.in_file(self.file, Some(self.at(offset)));
         self.problems.push(problem);
     }
@@ -101,7 +102,7 @@ impl CaseReader<'_> {
         }
         if cases.is_none() {
             let cure = "write a table `[[case]]` for each of its cases";
-            self.fault(Fault::new("there is no case in it", cure), 0);
+            self.fault(Complaint::with_cure("there is no case in it", cure), 0);
         }
         for case in cases.unwrap_or_default() {
             self.cases(case, &defaults, &mut suite.cases);
@@ -118,7 +119,7 @@ impl CaseReader<'_> {
                 let cause =
                     format!("two cases are called `{}`; the first is at line {line}", case.name);
                 let cure = "give one of them another name; with rows, a placeholder in it";
-                let problem = Fault::new(cause, cure).in_file(self.file, Some(case.at));
+                let problem = Complaint::with_cure(cause, cure).in_file(self.file, Some(case.at));
                 self.problems.push(problem);
             } else {
                 first.insert(&case.name, case.at.line);
@@ -173,18 +174,21 @@ impl CaseReader<'_> {
             let cause = format!("the row at line {line} has no value for `{{{name}}}`");
             let cure =
                 format!("add `{name} = …` to it; for the text itself write `{{{{{name}}}}}`");
-            self.fault(Fault::new(cause, cure), *offset);
+            self.fault(Complaint::with_cure(cause, cure), *offset);
         }
         for (name, offset) in &found.unwritable {
             let cause = format!("`{name}` is a list or a table, which cannot be part of a text");
-            self.fault(Fault::new(cause, format!("make the whole string `{{{name}}}`")), *offset);
+            self.fault(
+                Complaint::with_cure(cause, format!("make the whole string `{{{name}}}`")),
+                *offset,
+            );
         }
         for (key, _) in in_order(row.get_ref().as_table()?) {
             if rows::is_name(key.get_ref()) && !found.used.contains(key.get_ref().as_ref()) {
                 let name = key.get_ref();
                 let cause = format!("nothing in the case uses the value `{name}`");
                 let cure = format!("write `{{{name}}}` where it belongs, or drop it");
-                self.fault(Fault::new(cause, cure), key.span().start);
+                self.fault(Complaint::with_cure(cause, cure), key.span().start);
             }
         }
         let name = |table: &DeTable<'i>| {
@@ -204,7 +208,7 @@ impl CaseReader<'_> {
             if !rows::is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
                 let cure = "use lower case letters, digits and `_`";
-                self.fault(Fault::new(cause, cure), key.span().start);
+                self.fault(Complaint::with_cure(cause, cure), key.span().start);
                 continue;
             }
             let repeat = value.get_ref().as_table().filter(|table| is_repeat(table));
@@ -231,7 +235,7 @@ impl CaseReader<'_> {
         let length = text.value.len().checked_mul(times);
         if length.is_none_or(|length| length > LONGEST_TEXT_BYTES) {
             let cause = "the text would be longer than 64 MiB";
-            self.fault(Fault::new(cause, "repeat it less often"), whole.span().start);
+            self.fault(Complaint::with_cure(cause, "repeat it less often"), whole.span().start);
             return None;
         }
         Some(DeValue::String(Cow::Owned(text.value.repeat(times))))
@@ -260,7 +264,7 @@ impl CaseReader<'_> {
         }
         if name.as_ref().is_none_or(|name| name.value.trim().is_empty()) {
             let cure = "add `name = \"…\"`, the sentence that it proves";
-            self.fault(Fault::new("the case has no `name`", cure), start);
+            self.fault(Complaint::with_cure("the case has no `name`", cure), start);
         }
         let (env, files, setup) =
             (given.env.clone(), given.files.split_off(0), given.setup.split_off(0));
@@ -269,7 +273,10 @@ impl CaseReader<'_> {
             Some(tables) => {
                 if own.has_expect || !own.inputs.is_empty() {
                     let cause = "a case with steps expects and sends nothing itself";
-                    self.fault(Fault::new(cause, "move it into a `[[case.step]]`"), start);
+                    self.fault(
+                        Complaint::with_cure(cause, "move it into a `[[case.step]]`"),
+                        start,
+                    );
                 }
                 self.steps(&tables, &given)
             }
@@ -289,7 +296,7 @@ impl CaseReader<'_> {
                     let known: Vec<&str> = super::TOKENS.iter().map(|row| row.name).collect();
                     let cause = format!("`{token}` is no known placeholder");
                     let cure = format!("there are {}", known.join(", "));
-                    self.fault(Fault::new(cause, cure), value.span().start);
+                    self.fault(Complaint::with_cure(cause, cure), value.span().start);
                 }
             }
             DeValue::Array(list) => list.iter().for_each(|one| self.check_words(one)),
@@ -297,7 +304,7 @@ impl CaseReader<'_> {
             DeValue::Integer(_) | DeValue::Float(_) if values::json(value).is_null() => {
                 let cause = "there is no such number in JSON";
                 let cure = "correct it; a larger one can be in a context that is JSON in a string";
-                self.fault(Fault::new(cause, cure), value.span().start);
+                self.fault(Complaint::with_cure(cause, cure), value.span().start);
             }
             DeValue::Integer(_)
             | DeValue::Float(_)
@@ -321,7 +328,10 @@ impl CaseReader<'_> {
         let said = error.to_string();
         let said = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
         let cause = format!("`{name}` is not a regular expression: {said}");
-        self.fault(Fault::new(cause, "correct it; `\\` makes a character mean itself"), offset);
+        self.fault(
+            Complaint::with_cure(cause, "correct it; `\\` makes a character mean itself"),
+            offset,
+        );
         false
     }
 }

@@ -2,9 +2,9 @@
 
 use super::SettingsHook;
 use crate::config::draft::HookDraft;
-use crate::config::problem::Fault;
 use crate::config::settings::SettingsReader;
 use crate::dialects::settings::hosts::HostHookKey;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
@@ -33,7 +33,10 @@ impl SettingsReader<'_> {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("known are {}", file.kinds.join(", ")),
             };
-            self.fault(Fault::new(format!("`{kind}` is no kind of hook"), cure), found.at);
+            self.fault(
+                Complaint::with_cure(format!("`{kind}` is no kind of hook"), cure),
+                found.at,
+            );
             return None;
         }
         if file.kinds.first() != Some(&kind.as_str()) {
@@ -44,7 +47,7 @@ impl SettingsReader<'_> {
         let words = self.words_of(found)?;
         if found.flag(HostHookKey::Async) {
             let cause = "it is started and not waited for: what it says changes nothing";
-            self.note(Fault::new(cause, "drop `async` where it is to decide"), found.at);
+            self.note(Complaint::with_cure(cause, "drop `async` where it is to decide"), found.at);
             draft.background = Background::Detach;
             draft.on_failure = Some(OnFailure::Allow);
             let limit = draft.bounds.limits.timeout.unwrap_or_default().as_secs_f64();
@@ -63,13 +66,16 @@ impl SettingsReader<'_> {
             let own = found.file.hook.iter().find(|row| row.says == HostHookKey::Command);
             let own = own.map_or("command", |row| row.name);
             let cause = format!("the hook has no `{own}`");
-            self.fault(Fault::new(cause, format!("add \"{own}\": \"…\"")), found.at);
+            self.fault(Complaint::with_cure(cause, format!("add \"{own}\": \"…\"")), found.at);
             return None;
         };
         let line = self.text_of(pair)?;
         if line.trim().is_empty() || line.contains('\0') {
             let cause = "the command is empty, or has a NUL in it";
-            self.fault(Fault::new(cause, "write the command line to run"), pair.tree.offset);
+            self.fault(
+                Complaint::with_cure(cause, "write the command line to run"),
+                pair.tree.offset,
+            );
             return None;
         }
         let arguments = found.get(HostHookKey::Arguments);
@@ -84,7 +90,10 @@ impl SettingsReader<'_> {
                     arguments.tree.describe()
                 );
                 self.fault(
-                    Fault::new(cause, format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key)),
+                    Complaint::with_cure(
+                        cause,
+                        format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key),
+                    ),
                     arguments.tree.offset,
                 );
                 return None;
@@ -100,7 +109,7 @@ impl SettingsReader<'_> {
                 "sh" => vec!["sh", "-c"],
                 other => {
                     let cause = format!("a hook for the shell `{other}` runs in its host alone");
-                    self.fault(Fault::new(cause, "write \"bash\""), pair.tree.offset);
+                    self.fault(Complaint::with_cure(cause, "write \"bash\""), pair.tree.offset);
                     return None;
                 }
             },

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 use super::values::{in_order, json};
 use super::{CaseReader, CaseValue};
 use crate::config::keys::KeyRow;
-use crate::config::problem::Fault;
+use crate::engine::complaint::Complaint;
 use crate::lab::scenario::keys::{EXPECT_KEYS, REPLY_KEYS};
 use crate::lab::scenario::{Expect, Left, Placed, Stdout};
 
@@ -40,7 +40,7 @@ impl CaseReader<'_> {
         }
         if !has_decision {
             let cure = "say what comes out: `decision = \"allow\"`";
-            self.fault(Fault::new("`expect` has no `decision`", cure), start);
+            self.fault(Complaint::with_cure("`expect` has no `decision`", cure), start);
         }
         self.check_sense(&expect);
         (self.problems.len() == before).then_some(expect)
@@ -85,7 +85,7 @@ impl CaseReader<'_> {
         let by = expect.by.as_ref().map(|by| ("by", by.at));
         for (key, at) in [reason, by].into_iter().flatten() {
             let cause = format!("what is allowed has no `{key}`");
-            let fault = Fault::new(cause, "drop it, or correct the `decision`");
+            let fault = Complaint::with_cure(cause, "drop it, or correct the `decision`");
             self.problems.push(fault.in_file(self.file, Some(at)));
         }
     }
@@ -106,7 +106,7 @@ impl CaseReader<'_> {
             None => {
                 let cause = format!("`{}` is not a JSON object", row.name);
                 let cure = "write a table: `{ toolInput = { command = \"ls\" } }`";
-                self.fault(Fault::new(cause, cure), value.span().start);
+                self.fault(Complaint::with_cure(cause, cure), value.span().start);
                 None
             }
         }
@@ -143,7 +143,7 @@ impl CaseReader<'_> {
             let path = Placed { value: key.get_ref().to_string(), at: self.at(key.span().start) };
             if path.value.is_empty() {
                 // It would be the folder itself, which is always there.
-                let fault = Fault::new("the file has no name", "write its path");
+                let fault = Complaint::with_cure("the file has no name", "write its path");
                 self.fault(fault, key.span().start);
                 continue;
             }
@@ -158,7 +158,7 @@ impl CaseReader<'_> {
                 (None, None) => {
                     let cause = format!("of the file `{}` nothing can be said so", path.value);
                     let cure = "write a regular expression for its text, or true or false";
-                    self.fault(Fault::new(cause, cure), value.span().start);
+                    self.fault(Complaint::with_cure(cause, cure), value.span().start);
                     None
                 }
             };

@@ -2,7 +2,7 @@
 
 use super::values::in_order;
 use super::{CaseReader, CaseValue};
-use crate::config::problem::Fault;
+use crate::engine::complaint::Complaint;
 use crate::lab::scenario::Never;
 use crate::lab::scenario::keys::NEVER_KEYS;
 
@@ -30,7 +30,10 @@ impl CaseReader<'_> {
         if self.problems.len() == before {
             for (name, _) in given.into_iter().filter(|(_, is_given)| !is_given) {
                 let cure = format!("add `{name} = \"…\"`; a gap is only excused with all of them");
-                self.fault(Fault::new(format!("`[[never]]` has no `{name}`"), cure), start);
+                self.fault(
+                    Complaint::with_cure(format!("`[[never]]` has no `{name}`"), cure),
+                    start,
+                );
             }
         }
         let events = events.into_iter().map(|event| event.value).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::values::{in_order, json};
 use super::{CaseReader, CaseValue};
 use crate::config::keys::KeyRow;
-use crate::config::problem::Fault;
+use crate::engine::complaint::Complaint;
 use crate::lab::scenario::keys::STEP_KEYS;
 use crate::lab::scenario::{CaseStep, Expect, Laid, Placed, StepInput};
 
@@ -60,15 +60,15 @@ impl CaseReader<'_> {
         let what = if number.is_some() { "step" } else { "case" };
         if given.event.is_none() {
             let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
-            self.fault(Fault::new(format!("the {what} has no `event`"), cure), start);
+            self.fault(Complaint::with_cure(format!("the {what} has no `event`"), cure), start);
         }
         if !own.has_expect {
             let cure = "add `expect = { decision = \"block\" }`";
-            self.fault(Fault::new(format!("the {what} expects nothing"), cure), start);
+            self.fault(Complaint::with_cure(format!("the {what} expects nothing"), cure), start);
         }
         if let [(first, ..), (second, _, offset), ..] = own.inputs.as_slice() {
             let cause = format!("`{first}` and `{second}` both say what is sent");
-            self.fault(Fault::new(cause, "keep one of them"), *offset);
+            self.fault(Complaint::with_cure(cause, "keep one of them"), *offset);
         }
         let native = Placed { value: "native".to_string(), at: self.at(start) };
         Some(CaseStep {
@@ -124,7 +124,7 @@ impl CaseReader<'_> {
                     Err(error) => {
                         let cause = format!("`context` is not a JSON object: {error}");
                         let cure = "correct it; to send other text, use `stdin`";
-                        self.fault(Fault::new(cause, cure), value.span().start);
+                        self.fault(Complaint::with_cure(cause, cure), value.span().start);
                     }
                 }
                 None

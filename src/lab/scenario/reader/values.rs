@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{CaseReader, CaseValue};
 use crate::config::keys::{KeyRow, KeyValue};
-use crate::config::problem::Fault;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::parse_duration;
 use crate::engine::spelling;
 use crate::lab::scenario::keys::FILE_KEYS;
@@ -21,7 +21,7 @@ impl CaseReader<'_> {
     pub(super) fn wrong<T>(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<T> {
         let cause =
             format!("`{}` takes {}, not {}", row.name, row.takes.describe(), kind(value.get_ref()));
-        self.fault(Fault::new(cause, row.takes.cure(row.name)), value.span().start);
+        self.fault(Complaint::with_cure(cause, row.takes.cure(row.name)), value.span().start);
         None
     }
 
@@ -62,7 +62,7 @@ impl CaseReader<'_> {
         let text = self.text(row, value)?;
         if text.value.trim().is_empty() {
             let cause = format!("`{}` is empty", row.name);
-            self.fault(Fault::new(cause, cure), value.span().start);
+            self.fault(Complaint::with_cure(cause, cure), value.span().start);
         }
         Some(text)
     }
@@ -74,7 +74,7 @@ impl CaseReader<'_> {
         if texts.as_ref().is_some_and(Vec::is_empty) {
             let cure = format!("name one, or drop it for {}", row.default);
             let cause = format!("`{}` is an empty list", row.name);
-            self.fault(Fault::new(cause, cure), value.span().start);
+            self.fault(Complaint::with_cure(cause, cure), value.span().start);
         }
         texts.unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl CaseReader<'_> {
             (least, &i64::MAX) => format!("write {least} or more"),
             (least, most) => format!("write a number from {least} to {most}"),
         };
-        self.fault(Fault::new(cause, cure), value.span().start);
+        self.fault(Complaint::with_cure(cause, cure), value.span().start);
         None
     }
 
@@ -134,7 +134,7 @@ impl CaseReader<'_> {
             Ok(duration) => Some(Placed { value: duration, at: text.at }),
             Err(problem) => {
                 let cause = format!("`{}`: {problem}", row.name);
-                self.fault(Fault { cause, cure: None }, value.span().start);
+                self.fault(Complaint { cause, cure: None }, value.span().start);
                 None
             }
         }
@@ -153,7 +153,7 @@ impl CaseReader<'_> {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("write {}", row.takes.describe()),
         };
-        self.fault(Fault::new(cause, cure), value.span().start);
+        self.fault(Complaint::with_cure(cause, cure), value.span().start);
         None
     }
 
@@ -177,7 +177,10 @@ impl CaseReader<'_> {
         let table = self.table(row, value)?;
         if table.is_empty() {
             let cause = format!("`{}` is empty, so it expects nothing", row.name);
-            self.fault(Fault::new(cause, "say what it is, or drop it"), value.span().start);
+            self.fault(
+                Complaint::with_cure(cause, "say what it is, or drop it"),
+                value.span().start,
+            );
         }
         Some(table)
     }
@@ -192,7 +195,7 @@ impl CaseReader<'_> {
         let start = value.span().start;
         let above = if matches!(key, "case" | "never") { "" } else { "case." };
         let fault = |cause: String| {
-            Fault::new(cause, format!("write `[[{above}{key}]]` with two brackets"))
+            Complaint::with_cure(cause, format!("write `[[{above}{key}]]` with two brackets"))
         };
         let DeValue::Array(list) = value.get_ref() else {
             self.fault(fault(format!("`{key}` is not a list of tables")), start);
@@ -206,7 +209,7 @@ impl CaseReader<'_> {
                     format!("write a table `[[{above}{key}]]`, or drop it"),
                 ),
             };
-            self.fault(Fault::new(cause, cure), start);
+            self.fault(Complaint::with_cure(cause, cure), start);
         }
         let mut tables = Vec::new();
         for one in list.iter() {
@@ -230,14 +233,17 @@ impl CaseReader<'_> {
         let start = key.span().start;
         if name.is_empty() || name.contains(['=', '\0']) {
             let cause = format!("`{name}` cannot be the name of a variable");
-            self.fault(Fault::new(cause, "correct it"), start);
+            self.fault(Complaint::with_cure(cause, "correct it"), start);
             return None;
         }
         match value.get_ref().as_str().filter(|text| !text.contains('\0')) {
             Some(text) => Some((name, text.to_string())),
             None => {
                 let cause = format!("the variable `{name}` is not a string without NUL");
-                self.fault(Fault::new(cause, "write its value in quotes"), value.span().start);
+                self.fault(
+                    Complaint::with_cure(cause, "write its value in quotes"),
+                    value.span().start,
+                );
                 None
             }
         }
@@ -253,7 +259,7 @@ impl CaseReader<'_> {
         if let Some(cause) = no_path(&path.value) {
             let cause = format!("`{}` cannot be laid out: {cause}", path.value);
             let cure = "write the path of a file in the case's folder";
-            self.fault(Fault::new(cause, cure), key.span().start);
+            self.fault(Complaint::with_cure(cause, cure), key.span().start);
             return None;
         }
         match (value.get_ref().as_str(), value.get_ref().as_table()) {
@@ -264,7 +270,7 @@ impl CaseReader<'_> {
             (None, None) => {
                 let cause = format!("the file `{}` is neither a text nor a table", path.value);
                 let cure = "write its text, or `{ copy = \"…\", mode = \"755\" }`";
-                self.fault(Fault::new(cause, cure), value.span().start);
+                self.fault(Complaint::with_cure(cause, cure), value.span().start);
                 None
             }
         }
@@ -283,8 +289,8 @@ impl CaseReader<'_> {
         let content = match (text, copy) {
             (Some(_), Some(copy)) => {
                 let cause = format!("the file `{}` has a `text` and a `copy`", path.value);
-                let problem =
-                    Fault::new(cause, "keep one of them").in_file(self.file, Some(copy.at));
+                let problem = Complaint::with_cure(cause, "keep one of them")
+                    .in_file(self.file, Some(copy.at));
                 self.problems.push(problem);
                 return None;
             }
@@ -293,7 +299,7 @@ impl CaseReader<'_> {
             (None, None) if mode.is_some() => Content::Text(String::new()),
             (None, None) => {
                 let cause = format!("nothing says what is in the file `{}`", path.value);
-                self.fault(Fault::new(cause, "give it a `text` or a `copy`"), start);
+                self.fault(Complaint::with_cure(cause, "give it a `text` or a `copy`"), start);
                 return None;
             }
         };
@@ -305,7 +311,10 @@ impl CaseReader<'_> {
         let mode = u32::from_str_radix(&text.value, 8).ok().filter(|mode| *mode <= 0o7777);
         if mode.is_none() {
             let cause = format!("`{}` is no permissions", text.value);
-            self.fault(Fault::new(cause, "write them in octal: \"755\""), value.span().start);
+            self.fault(
+                Complaint::with_cure(cause, "write them in octal: \"755\""),
+                value.span().start,
+            );
         }
         mode
     }

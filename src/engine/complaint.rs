@@ -1,0 +1,35 @@
+//! What is wrong, and what to do about it.
+
+use std::fmt;
+
+/// A cause and a cure, before anybody adds where it happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// What is wrong: lower case, no full stop.
+    pub cause: String,
+    /// What to do.
+    pub cure: Option<String>,
+}
+
+impl Complaint {
+    /// A complaint that has no cure, or says it already.
+    pub(crate) fn new(cause: impl Into<String>) -> Complaint {
+        Complaint { cause: cause.into(), cure: None }
+    }
+
+    /// A complaint and its cure.
+    pub(crate) fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
+        Complaint { cause: cause.into(), cure: Some(cure.into()) }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cure {
+            Some(cure) => write!(out, "{}; {cure}", self.cause),
+            None => out.write_str(&self.cause),
+        }
+    }
+}
+
+impl std::error::Error for Complaint {}
