@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+mod measures;
+
 /// What each module of the library may use (ARCHITECTURE.md); nothing else.
 const MAY_USE: &[(&str, &[&str])] = &[
     // The engine.
@@ -110,7 +112,7 @@ pub(crate) struct Source {
     pub(crate) path: String,
     /// Its code, without comments and without its unit tests.
     pub(crate) code: String,
-    text: String,
+    pub(crate) text: String,
 }
 
 pub(crate) fn sources() -> Vec<Source> {
