@@ -4,6 +4,7 @@ mod args;
 mod completions;
 mod decide;
 mod deliver;
+mod errand;
 mod exit;
 mod help;
 mod host;

@@ -3,16 +3,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{IsTerminal, Write};
-use std::thread;
-use std::time::Duration;
 
 use crate::config::Environment;
-use crate::engine::exec::child;
 use crate::engine::spelling;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::args::{Cli, ManArgs};
+use crate::cli::errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::help;
 
@@ -22,9 +20,6 @@ const WRITTEN: &[(&str, &str, &str)] = &[
     ("hookrun.toml", "5", include_str!("../../man/hookrun.toml.5")),
     ("hookrun-suite", "5", include_str!("../../man/hookrun-suite.5")),
 ];
-
-/// How often is looked whether a person has read enough.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A manual page.
 struct ManualPage {
@@ -77,11 +72,8 @@ fn is_read(page: &ManualPage, env: &Environment) -> bool {
         return false;
     };
     let is_written = fs::write(&file, &page.text).is_ok();
-    let wait = || {
-        thread::sleep(LOOK_EVERY);
-        false
-    };
-    let ended = is_written.then(|| child::edit(&["man".to_string()], &file, &terminal, wait));
+    let words = ["man".to_string()];
+    let ended = is_written.then(|| errand::open_at_terminal(&words, &file, &terminal, || false));
     matches!(ended, Some(Ok(Some(status))) if status.success())
 }
 

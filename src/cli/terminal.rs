@@ -13,13 +13,13 @@ use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use crate::cli::errand;
 use crate::config::Environment;
-use crate::engine::exec::child;
 use crate::engine::harmless::plain;
 use crate::engine::ui::status::{cut, width};
-use crate::engine::ui::{Asker, MessageKind, Ui, Waited};
+use crate::engine::ui::{Asker, MessageKind, Ui};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;
@@ -29,9 +29,6 @@ const LONGEST_TEXT: usize = 1000;
 
 /// What edits a text where `$VISUAL` and `$EDITOR` say nothing.
 const EDITOR: &str = "vi";
-
-/// How often an editor is looked after.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Takes away the alternate screen of an editor that was killed, and shows the cursor.
 const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
@@ -112,8 +109,7 @@ impl Terminal {
     fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
         let Ok(words) = shell_words::split(&self.editor) else { return false };
         let before = rustix::termios::tcgetattr(&self.file);
-        let is_over = || asker.wait(None, LOOK_EVERY) == Waited::Over;
-        let ended = child::edit(&words, file, &self.file, is_over);
+        let ended = errand::open_at_terminal(&words, file, &self.file, || asker.is_over());
         if let (Ok(None), Ok(before)) = (&ended, before) {
             let _ = rustix::termios::tcsetattr(&self.file, OptionalActions::Flush, &before);
             self.write(LEAVE_EDITOR);

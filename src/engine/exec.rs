@@ -7,7 +7,7 @@
 pub mod call;
 mod capture;
 mod cgroup;
-pub mod child;
+mod child;
 pub mod command;
 pub mod confine;
 mod entry;

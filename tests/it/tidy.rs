@@ -58,14 +58,14 @@ fn is_of_engine(name: &str) -> bool {
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
     (
         "Command::new(",
-        &["engine/exec/child.rs", "engine/exec/child/talk.rs"],
-        "only child.rs starts processes",
+        &["engine/exec/child.rs", "cli/errand.rs"],
+        "child.rs starts hooks, errand.rs starts everything else",
     ),
     ("waitid(", &["engine/exec/child.rs", "engine/exec/tree.rs"], "only child.rs and tree.rs wait"),
     (
         "kill_process",
-        &["engine/exec/child.rs", "engine/exec/child/talk.rs", "engine/exec/tree.rs"],
-        "only child.rs and tree.rs signal",
+        &["engine/exec/child.rs", "engine/exec/tree.rs", "cli/errand.rs"],
+        "only these signal",
     ),
     ("env::var(", &["config/env.rs"], "the environment is read in one place"),
     ("env::var_os(", &["config/env.rs"], "the environment is read in one place"),

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
 use crate::dialects::{LATEST, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::exec::{Abort, Budget, Pulse, child};
+use crate::engine::exec::{Abort, Budget, Pulse};
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
@@ -28,6 +29,7 @@ use crate::cli::decide::progress;
 use crate::cli::decide::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, Watchdog};
+use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
 /// How long git may take to list the changed paths, if there is no budget.
@@ -255,18 +257,22 @@ fn ask_git(
     limit: Duration,
     abort: &Abort,
 ) -> Result<Vec<u8>> {
-    let is_over = || abort.times_raised() > 0;
-    let git = Path::new("git");
-    let asked = child::ask(git, arguments, VARIABLES, left, LONGEST_LISTING_BYTES, is_over);
-    let output = asked.map_err(|error| {
+    let mut errand = Errand::new("git", arguments, left);
+    errand.command.envs(VARIABLES.iter().copied());
+    errand.kept_bytes = LONGEST_LISTING_BYTES + 1;
+    let ended = errand.run(|| abort.times_raised() > 0).map_err(|error| {
         CommandFailure::new(format!("cannot get the changes from git: {error}"))
     })?;
-    let Some(output) = output else {
-        if abort.times_raised() > 0 {
+    let is_whole = |output: &Output| output.stdout.len() as u64 <= LONGEST_LISTING_BYTES;
+    let output = match ended {
+        ErrandEnd::Exited(output) if is_whole(&output) => output,
+        _ if abort.times_raised() > 0 => {
             return Err(CommandFailure::new(told_to_stop(abort.signal())));
         }
-        let limit = duration_text(limit);
-        return Err(CommandFailure::new(format!("git did not list what changes within {limit}")));
+        _ => {
+            let why = format!("git did not list what changes within {}", duration_text(limit));
+            return Err(CommandFailure::new(why));
+        }
     };
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

@@ -9,7 +9,7 @@ use crate::dialects::folders::{self, HostFolders};
 use crate::dialects::{self, LATEST, Reply, Wait, native};
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, Schedule};
-use crate::engine::exec::{Abort, Budget, Grounds, OwnProgram, Pulse, child};
+use crate::engine::exec::{Abort, Budget, Grounds, OwnProgram, Pulse};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::plan::Plan;
 use crate::engine::run::Run;
@@ -26,6 +26,7 @@ use crate::cli::decide::progress;
 use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, Watchdog};
+use crate::cli::errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 
@@ -380,7 +381,7 @@ fn hand_over(
         arguments.extend(["--record".into(), env.cwd.join(file).into()]);
     }
     let payload = event.context().to_json();
-    let handed = env.image().map(|own| child::hand_over(&own, &arguments, &payload));
+    let handed = env.image().map(|own| errand::hand_over(&own, &arguments, &payload));
     match handed {
         Some(Ok(())) => Ok(runner.left_to_others(event)),
         // Nobody else can do it, so they are waited for.

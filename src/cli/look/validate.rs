@@ -11,7 +11,7 @@ use crate::config::{
 };
 use crate::dialects;
 use crate::engine::event::action::TOOLS;
-use crate::engine::exec::{child, command};
+use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::spelling;
 use crate::lab::report::problems::{Check, FORMATS};
@@ -20,6 +20,7 @@ use crate::cli::args::ValidateArgs;
 use crate::cli::decide::printed::paths;
 use crate::cli::decide::run::choice;
 use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::errand::Errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
@@ -233,7 +234,7 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     let mut all: Vec<&str> = arguments.to_vec();
     all.push(script);
     // A check that cannot be made is no problem of the hook.
-    let output = child::probe(Path::new(program), &all, PROBE_LIMIT).ok().flatten()?;
+    let output = Errand::new(program, &all, PROBE_LIMIT).output().ok().flatten()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // bash exits with 0 after some errors, and runs such a hook to the same happy end.
     let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");

@@ -1,18 +1,15 @@
-//! The only place that spawns, waits for and signals processes.
+//! The only place that spawns, waits for and signals hooks.
 //!
 //! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
 //! as long as a child is not reaped, its pid and its group stay its own.
 
-pub mod talk;
-
-use std::ffi::{CString, OsStr, OsString};
-use std::fs::File;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,10 +17,10 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
+use super::GIVE_UP;
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::spawn::{Heritage, Start, Variables};
-use super::{Abort, GIVE_UP};
 use crate::engine::event::context::{Payload, Pieces};
 use crate::engine::run::Exit;
 
@@ -355,172 +352,4 @@ pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
         std::thread::sleep(Duration::from_micros(100));
     }
     true
-}
-
-/// Runs `lines` by `sh -e` in `cwd`, with these variables and no others: what a case does before a
-/// hook is tried. What they print goes into the file `said`. `None` if they were still running
-/// after the limit, or when hookrun was interrupted; what they leave running in their group is
-/// ended.
-///
-/// # Errors
-/// When the shell cannot be started.
-pub fn prepare(
-    lines: &str,
-    cwd: &Path,
-    variables: &[(OsString, OsString)],
-    said: &File,
-    limit: Duration,
-    abort: &Abort,
-) -> io::Result<Option<Exit>> {
-    let mut command = Command::new("/bin/sh");
-    command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
-    command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
-    let pid = Pid::from_child(&command.spawn()?);
-    let started = Instant::now();
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let exit = loop {
-        match rustix::process::waitid(WaitId::Pid(pid), options) {
-            Ok(Some(status)) => break Some(exit_of(&status)),
-            Ok(None) | Err(Errno::INTR)
-                if started.elapsed() < limit && abort.times_raised() == 0 => {}
-            Ok(None) | Err(Errno::INTR) => break None,
-            Err(error) => return Err(error.into()),
-        }
-        std::thread::sleep(Duration::from_micros(200));
-    };
-    // Before the leader is reaped: until then the number of the group is nobody else's.
-    let _ = rustix::process::kill_process_group(pid, Signal::KILL);
-    reap_within(pid, GIVE_UP);
-    Ok(exit)
-}
-
-/// Starts a program that is to live on by itself, with nothing but `payload` on its stdin, and
-/// returns once that is on its way: a small payload waits in the pipe until it is read.
-///
-/// # Errors
-/// When it cannot be started, or ends before it has read everything.
-pub fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    let mut command = Command::new(program);
-    command.arg0("hookrun").args(arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A host that ends our group right after the reply must not end this.
-    command.process_group(0);
-    let mut child = command.spawn()?;
-    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
-    stdin.write_all(payload)
-}
-
-/// Runs an editor on `file`, with the terminal as its streams and in our own group, which is the
-/// one in the foreground. It is killed when `is_over` says so, which is asked again and again and
-/// may wait a moment each time; then there is no status.
-///
-/// # Errors
-/// When it cannot be started or waited for.
-pub fn edit(
-    words: &[String],
-    file: &Path,
-    terminal: &File,
-    mut is_over: impl FnMut() -> bool,
-) -> io::Result<Option<ExitStatus>> {
-    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
-    let mut command = Command::new(program);
-    command.args(arguments).arg(file);
-    command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?);
-    let mut child = command.stderr(terminal.try_clone()?).spawn()?;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if is_over() {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-    }
-}
-
-/// How long somebody who waits for a program does not look at anything else.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-
-/// Asks a program for data: runs it with `variables` beside our environment and nothing on stdin,
-/// and takes all that it says, its stderr up to 64 KiB. It is killed when `limit` is over, when
-/// `is_over` says so, which is asked again and again, or when it has said more than `most_bytes`;
-/// then there is no answer. It stays in our group, so that who interrupts us at the terminal
-/// interrupts it too.
-///
-/// # Errors
-/// When it cannot be started or waited for.
-pub fn ask(
-    program: &Path,
-    arguments: &[OsString],
-    variables: &[(&str, &str)],
-    limit: Duration,
-    most_bytes: u64,
-    mut is_over: impl FnMut() -> bool,
-) -> io::Result<Option<Output>> {
-    use std::io::Read;
-    use std::sync::mpsc::RecvTimeoutError;
-    let started = Instant::now();
-    let mut command = Command::new(program);
-    command.args(arguments).envs(variables.iter().copied());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
-    let (said, hears) = std::sync::mpsc::channel();
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let errors = std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut stderr) = stderr {
-            let _ = stderr.by_ref().take(64 * 1024).read_to_end(&mut kept);
-            let _ = io::copy(&mut stderr, &mut io::sink());
-        }
-        kept
-    });
-    std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        let read = stdout.map_or(Ok(0), |out| out.take(most_bytes + 1).read_to_end(&mut kept));
-        let _ = said.send(read.map(|_| kept));
-    });
-    let heard = loop {
-        match hears.recv_timeout(LOOK_AGAIN.min(limit.saturating_sub(started.elapsed()))) {
-            Err(RecvTimeoutError::Timeout) if started.elapsed() < limit && !is_over() => {}
-            heard => break heard,
-        }
-    };
-    let mut status = None;
-    while matches!(&heard, Ok(Ok(kept)) if kept.len() as u64 <= most_bytes) {
-        status = child.try_wait()?;
-        if status.is_some() || started.elapsed() > limit {
-            break;
-        }
-        std::thread::sleep(Duration::from_micros(200));
-    }
-    let (Ok(stdout), Some(status)) = (heard, status) else {
-        child.kill()?;
-        child.wait()?;
-        return Ok(None);
-    };
-    let stderr = errors.join().unwrap_or_default();
-    Ok(Some(Output { status, stdout: stdout?, stderr }))
-}
-
-/// A probe: runs a program that is expected to end by itself soon, and gives up after `limit`.
-/// For checks of configuration (`sh -n`), never for hooks: its streams are not drained, so a
-/// program that says more than a pipe holds runs into the limit.
-///
-/// # Errors
-/// When it cannot be started or waited for.
-pub fn probe(program: &Path, arguments: &[&str], limit: Duration) -> io::Result<Option<Output>> {
-    use wait_timeout::ChildExt;
-    let mut command = Command::new(program);
-    command.args(arguments).process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
-    if child.wait_timeout(limit)?.is_some() {
-        return child.wait_with_output().map(Some);
-    }
-    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
-    child.wait()?;
-    Ok(None)
 }

@@ -15,13 +15,13 @@ use std::time::Duration;
 use crate::config::discover::{DROP_INS, MANIFEST};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GIT_HOOKS, Presence};
-use crate::engine::exec::child;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 
 use super::program;
 use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
 use crate::cli::decide::run::choice;
+use crate::cli::errand::Errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use change::{FileChange, ShimChange, carry_out, plan_removal, plan_write, say};
 use managers::{husky_folder, husky_line};
@@ -270,7 +270,7 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
 fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     let mut arguments = vec![OsString::from("-C"), folder.into()];
     arguments.extend(words.iter().map(OsString::from));
-    let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
+    let asked = Errand::new("git", &arguments, PATIENCE).output();
     let asked =
         asked.map_err(|error| CommandFailure::new(format!("git cannot be run: {error}")))?;
     let output = asked.ok_or_else(|| CommandFailure::new("git did not answer within 10s"))?;
@@ -285,7 +285,7 @@ fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
 fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
     let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
     arguments.extend(value.map(OsString::from));
-    let asked = child::ask(Path::new("git"), &arguments, &[], PATIENCE, 1024 * 1024, || false);
+    let asked = Errand::new("git", &arguments, PATIENCE).output();
     let asked =
         asked.map_err(|error| CommandFailure::new(format!("git cannot be run: {error}")))?;
     match asked {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::cli::errand::Errand;
 use crate::config::Environment;
-use crate::engine::exec::child;
 use crate::engine::hook::parse_duration;
 
 use super::hosts::InstallHost;
@@ -105,7 +105,8 @@ pub(crate) fn found_by(
         Some(search) => format!("PATH={}; {line}", shell_words::quote(search)),
         None => line,
     };
-    let output = child::probe(&file, &["-c", &line], PROBE_LIMIT)
+    let output = Errand::new(&file, ["-c", &line], PROBE_LIMIT)
+        .output()
         .map_err(|error| format!("cannot start `{shown}`: {error}"))?
         .ok_or_else(|| format!("`{shown} -c` took longer than {PROBE_LIMIT:?}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

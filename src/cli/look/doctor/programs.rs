@@ -4,10 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
-use crate::engine::exec::{child, command};
+use crate::engine::exec::command;
 use crate::engine::hook::Handler;
 
 use super::{DoctorFinding, error, warning};
+use crate::cli::errand::Errand;
 use crate::cli::host::install::hosts::InstallHost;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
 
@@ -68,7 +69,7 @@ pub(super) fn problem_at(
         let cause = format!("`{shown}` is in the project; hookrun did not run it for its version");
         return Some(warning(cause, again));
     }
-    let said = child::probe(&real, &["--version"], PROBE_LIMIT).ok().flatten();
+    let said = Errand::new(&real, ["--version"], PROBE_LIMIT).output().ok().flatten();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
     let own = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
     match said {

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::dialects::git;
-use crate::engine::exec::child::talk::{Talk, Talked};
 use crate::engine::exec::{Abort, tree};
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
@@ -23,6 +23,7 @@ use tempfile::TempDir;
 
 use crate::cli::args::TestArgs;
 use crate::cli::decide::run::start_up;
+use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::host::install::hosts::{self, FileKind};
 
@@ -246,13 +247,13 @@ impl VectorTrial<'_> {
             let words = [OsString::from("-ec"), OsString::from(&vector.setup.0)];
             let talked = self.talk(Path::new("/bin/sh"), &words, vector, folder, None)?;
             match talked {
-                Talked::Ended { status, .. } if status.success() => {}
-                Talked::Ended { stderr, .. } => {
-                    let said = String::from_utf8_lossy(&stderr);
+                ErrandEnd::Exited(output) if output.status.success() => {}
+                ErrandEnd::Exited(output) => {
+                    let said = String::from_utf8_lossy(&output.stderr);
                     wrong.push(format!("setup: it failed: {}", said.trim_end()));
                     return Ok(());
                 }
-                Talked::Held | Talked::Killed => {
+                ErrandEnd::Held | ErrandEnd::Killed => {
                     wrong.push("setup: it did not end".to_string());
                     return Ok(());
                 }
@@ -278,13 +279,15 @@ impl VectorTrial<'_> {
         let program = if is_path { self.env.cwd.join(program) } else { program };
         let talked = self.talk(&program, &arguments, vector, folder, Some(step))?;
         Ok(match talked {
-            Talked::Ended { status, stdout, stderr } => {
+            ErrandEnd::Exited(Output { status, stdout, stderr }) => {
                 let by_signal = || status.signal().map_or(-1, |signal| -signal);
                 let status = status.code().unwrap_or_else(by_signal);
                 misses(&step.expect, &Got { status, stdout, stderr })
             }
-            Talked::Held => vec!["stdout or stderr was still open 10 s after the exit".to_string()],
-            Talked::Killed => vec![format!("no answer within {} s", LIMIT.as_secs())],
+            ErrandEnd::Held => {
+                vec!["stdout or stderr was still open 10 s after the exit".to_string()]
+            }
+            ErrandEnd::Killed => vec![format!("no answer within {} s", LIMIT.as_secs())],
         })
     }
 
@@ -314,7 +317,7 @@ impl VectorTrial<'_> {
         vector: &Vector,
         folder: &Path,
         step: Option<&VectorStep>,
-    ) -> Result<Talked> {
+    ) -> Result<ErrandEnd> {
         let mut variables: Vec<(String, OsString)> = vec![
             ("PATH".to_string(), self.env.search.clone().unwrap_or_default()),
             ("LANG".to_string(), "C".into()),
@@ -323,16 +326,11 @@ impl VectorTrial<'_> {
         variables.extend(vector.env.iter().map(|(name, value)| (name.clone(), value.into())));
         // By it what is left behind is found, so it is not a vector's to change.
         variables.push(("HOME".to_string(), folder.join("home").into()));
-        let talk = Talk {
-            program,
-            arguments,
-            variables: &variables,
-            cwd: &folder.join("work"),
-            stdin: step.map(VectorStep::input).unwrap_or_default(),
-            keeps_stdin_open: step.is_some_and(|step| step.keeps_stdin_open),
-            limit: LIMIT,
-        };
-        talk.run(&|| self.is_over()).map_err(|error| {
+        let mut errand = Errand::new(program, arguments, LIMIT);
+        errand.command.current_dir(folder.join("work")).env_clear().envs(variables);
+        errand.stdin = step.map(VectorStep::input).unwrap_or_default();
+        errand.keeps_stdin_open = step.is_some_and(|step| step.keeps_stdin_open);
+        errand.run(|| self.is_over()).map_err(|error| {
             let program = program.display();
             CommandFailure::new(format!("the runner `{program}` cannot be started: {error}"))
         })

@@ -5,18 +5,20 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::Environment;
-use crate::engine::exec::{Abort, child};
-use crate::engine::run::{Exit, signal_name};
+use crate::engine::exec::Abort;
+use crate::engine::run::signal_name;
 use crate::lab::scenario::{CaseFolders, Content, Laid, Placed};
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
 use super::load::CaseTrial;
 use super::stillness::Stillness;
+use crate::cli::errand;
 use crate::cli::exit::{CommandFailure, Result};
 
 /// How long the lines of one `setup` may take.
@@ -182,12 +184,17 @@ impl Stage {
         let said = || fs::read(&place).map(|said| String::from_utf8_lossy(&said).into_owned());
         let ran = File::create(&place).and_then(|file| {
             let (folder, variables) = (&self.folders.work, &self.variables);
-            child::prepare(&lines, folder, variables, &file, SETUP_LIMIT, abort)
+            let is_over = || abort.times_raised() > 0;
+            errand::set_up(&lines, folder, variables, &file, SETUP_LIMIT, is_over)
         });
         let why = match ran {
-            Ok(Some(Exit::Status(0))) => return Ok(()),
-            Ok(Some(Exit::Status(status))) => format!("exited with status {status}"),
-            Ok(Some(Exit::Signal(signal))) => format!("was killed by {}", signal_name(signal)),
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => match status.code() {
+                Some(status) => format!("exited with status {status}"),
+                None => {
+                    format!("was killed by {}", signal_name(status.signal().unwrap_or_default()))
+                }
+            },
             Ok(None) if abort.times_raised() > 0 => "was ended with hookrun".to_string(),
             Ok(None) => "was still running after 60s".to_string(),
             Err(error) => format!("could not be started: {error}"),

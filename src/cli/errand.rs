@@ -1,0 +1,213 @@
+//! Programs that are not hooks: git, an editor, checks, the setup of a case, a runner under test.
+//!
+//! Hooks are started by `engine/exec/child.rs`, with all that they need. An errand gets a group
+//! and a limit, and [`wait`] is the one place that waits for it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use wait_timeout::ChildExt;
+
+/// How often a wait checks whether it should end early.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long streams may stay open after the program's exit.
+const STREAMS_CLOSE_WITHIN: Duration = Duration::from_secs(10);
+
+/// How much of each stream is kept unless an errand says otherwise.
+const KEPT_BYTES: u64 = 1024 * 1024;
+
+/// A program to run for its output.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    /// Has our environment and working directory until somebody changes them.
+    pub(crate) command: Command,
+    pub(crate) stdin: Vec<u8>,
+    /// Whether stdin stays open when all of it is written.
+    pub(crate) keeps_stdin_open: bool,
+    /// How much of each stream is kept. The rest is read and dropped.
+    pub(crate) kept_bytes: u64,
+    /// When it is killed.
+    pub(crate) limit: Duration,
+}
+
+/// How an errand ended.
+#[derive(Debug)]
+pub(crate) enum ErrandEnd {
+    Exited(Output),
+    /// It exited, and something still held its stdout or stderr 10 s later.
+    Held,
+    /// It was killed at its limit, or because the caller wanted no more of it.
+    Killed,
+}
+
+impl Errand {
+    pub(crate) fn new<I: AsRef<OsStr>>(
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = I>,
+        limit: Duration,
+    ) -> Errand {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let stdin = Vec::new();
+        Errand { command, stdin, keeps_stdin_open: false, kept_bytes: KEPT_BYTES, limit }
+    }
+
+    /// Runs it in a new group until it ends, its limit is over, or `is_over` says so. What it
+    /// leaves behind when it exits by itself is left alone.
+    ///
+    /// # Errors
+    /// When it cannot be started or waited for.
+    pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
+        let has_stdin = self.keeps_stdin_open || !self.stdin.is_empty();
+        let stdin = if has_stdin { Stdio::piped() } else { Stdio::null() };
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.process_group(0).spawn()?;
+        // An open stdin is kept in the channel.
+        let stdin = feed(child.stdin.take(), self.stdin, self.keeps_stdin_open);
+        let stdout = keep(child.stdout.take(), self.kept_bytes);
+        let stderr = keep(child.stderr.take(), self.kept_bytes);
+        let Some(status) = wait(&mut child, self.limit, is_over)? else {
+            return Ok(ErrandEnd::Killed);
+        };
+        let streams =
+            (stdout.recv_timeout(STREAMS_CLOSE_WITHIN), stderr.recv_timeout(STREAMS_CLOSE_WITHIN));
+        drop(stdin);
+        Ok(match streams {
+            (Ok(stdout), Ok(stderr)) => ErrandEnd::Exited(Output { status, stdout, stderr }),
+            _ => ErrandEnd::Held,
+        })
+    }
+
+    /// What it printed, if it ended within its limit.
+    ///
+    /// # Errors
+    /// When it cannot be started or waited for.
+    pub(crate) fn output(self) -> io::Result<Option<Output>> {
+        Ok(match self.run(|| false)? {
+            ErrandEnd::Exited(output) => Some(output),
+            ErrandEnd::Held | ErrandEnd::Killed => None,
+        })
+    }
+}
+
+/// Runs `lines` by `sh -e`, with these variables and no others. What they print goes into the file
+/// `output`; what they leave running in their group is killed. `None` if they were still running
+/// at the limit, or `is_over` said so.
+///
+/// # Errors
+/// When the shell cannot be started or waited for.
+pub(crate) fn set_up(
+    lines: &str,
+    cwd: &Path,
+    variables: &[(OsString, OsString)],
+    output: &File,
+    limit: Duration,
+    is_over: impl FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-e", "-c", lines]).current_dir(cwd).process_group(0);
+    command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
+    let mut child = command.spawn()?;
+    let status = wait(&mut child, limit, is_over)?;
+    // The system hands out numbers in turn, so this one is not somebody else's yet.
+    kill_group(&child);
+    Ok(status)
+}
+
+/// Runs a program of the person at the terminal on `file`. It stays in our group, which is the one
+/// in the foreground. `is_over` may take a moment; when it says so there is no status.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub(crate) fn open_at_terminal(
+    words: &[String],
+    file: &Path,
+    terminal: &File,
+    is_over: impl FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg(file);
+    command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?);
+    wait(&mut command.stderr(terminal.try_clone()?).spawn()?, Duration::MAX, is_over)
+}
+
+/// Starts a program that outlives us, with nothing but `payload` on its stdin, and does not wait
+/// for it: a small payload waits in the pipe until it is read.
+///
+/// # Errors
+/// When it cannot be started, or ends before it has read everything.
+pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
+    let mut command = Command::new(program);
+    command.arg0("hookrun").args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A host that ends our group right after the reply must not end this.
+    let mut child = command.process_group(0).spawn()?;
+    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("it has no stdin"))?;
+    stdin.write_all(payload)
+}
+
+/// Waits for the exit. When the limit is over or `is_over` says so, it kills the program with its
+/// group, and there is no status.
+fn wait(
+    child: &mut Child,
+    limit: Duration,
+    mut is_over: impl FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    loop {
+        let left = limit.saturating_sub(started.elapsed());
+        if let Some(status) = child.wait_timeout(left.min(LOOK_AGAIN))? {
+            return Ok(Some(status));
+        }
+        if left.is_zero() || is_over() {
+            kill_group(child);
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+    }
+}
+
+/// Kills the group that it leads, if it leads one.
+fn kill_group(child: &Child) {
+    let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+/// Writes all of it from a thread. A program that does not read it is no error.
+fn feed(pipe: Option<ChildStdin>, bytes: Vec<u8>, keeps_open: bool) -> Receiver<ChildStdin> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let Some(mut pipe) = pipe else { return };
+        let _ = pipe.write_all(&bytes);
+        if keeps_open {
+            // Nobody receives it after the end.
+            let _ = sender.send(pipe);
+        }
+    });
+    receiver
+}
+
+/// Reads all of it in a thread.
+fn keep(stream: Option<impl Read + Send + 'static>, most_bytes: u64) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.by_ref().take(most_bytes).read_to_end(&mut kept);
+            let _ = io::copy(&mut stream, &mut io::sink());
+        }
+        let _ = sender.send(kept);
+    });
+    receiver
+}
