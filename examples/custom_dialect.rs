@@ -8,9 +8,9 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 
-use hookrun::dialects::tools::HostTools;
 use hookrun::dialects::{
-    Binding, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, Results, key, rewrite,
+    Binding, Dialect, DialectEvent, Discovery, HostTools, KeyMeaning, KeySpelling, Results, key,
+    rewrite,
 };
 use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runner};
 

@@ -26,167 +26,27 @@ pub mod opencode;
 mod pi;
 mod reply;
 mod results;
+mod row;
 pub mod rules;
 pub mod settings;
 pub mod signs;
 pub mod tools;
 pub mod twice;
-pub mod variables;
+mod variables;
 mod wait;
 mod wolli;
 
-use std::borrow::Cow;
-
-use crate::engine::event::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, catalog};
+use crate::engine::event::{Conduct, EventSpec, Merge, catalog};
 use crate::engine::spelling;
 
-pub use context::DecodeError;
-pub use form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
-pub use results::{Act, KeyMeaning, ReplyKey, Results, key};
-use tools::HostTools;
-use variables::HostVariable;
-pub use wait::{LATEST, MARGIN, Wait};
-
-/// What a host gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// One JSON document, or nothing.
-    pub stdout: String,
-    /// The reason of a refusal, else notices, one a line; or nothing.
-    pub stderr: String,
-    /// The exit status.
-    pub status: u8,
-}
-
-/// One system's names, shapes and rules.
-#[derive(Debug)]
-pub struct Dialect {
-    /// Its name, for `--dialect` and `dialect = "…"`.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// One line about it.
-    pub summary: &'static str,
-    /// The key of its events that holds their name.
-    pub names_event_by: &'static str,
-    /// Which of the hooks that are found run.
-    pub discovery: Discovery,
-    /// How it spells the keys that a row does not list.
-    pub spelling: KeySpelling,
-    /// Of hooks of one event that run the same, the first runs.
-    pub runs_once: bool,
-    /// What it calls its tools and gives them.
-    pub tools: &'static HostTools,
-    /// The variables that it sets for its hooks.
-    pub variables: &'static [HostVariable],
-    /// Its events.
-    pub events: &'static [DialectEvent],
-}
-
-/// Which of the hooks that are found run in a host of a system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discovery {
-    /// All of them.
-    All,
-    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
-    /// project, user, system). A hook with a mistake does not run, and the others do.
-    FirstWins,
-}
-
-impl Discovery {
-    /// What it means, in words; nothing for the usual way.
-    pub fn about(self) -> Option<&'static str> {
-        match self {
-            Discovery::All => None,
-            Discovery::FirstWins => Some(
-                "Of hooks with one event, tool matcher and name the nearest layer's runs, and \
-                 all of the system's run too. A hook with an error does not run; meanwhile a gate \
-                 that fails closed blocks.",
-            ),
-        }
-    }
-}
-
-/// How a system spells the keys of its events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeySpelling {
-    /// As we do: `toolName`. Keys that we do not know stay in the context.
-    Camel,
-    /// `tool_name`. The whole event as it came stands under `raw`, and keys that we do not know
-    /// stand only there.
-    Snake,
-}
-
-/// One event of a dialect: a row over a row of the catalog.
-#[derive(Debug)]
-pub struct DialectEvent {
-    /// What the system calls it.
-    pub name: &'static str,
-    /// Other spellings of the name.
-    pub aliases: &'static [&'static str],
-    /// The canonical event.
-    pub event: &'static str,
-    /// The key, and the value in it, that tell this event from others of the same name, or that
-    /// always go with it.
-    pub when: Option<(&'static str, &'static str)>,
-    /// Their context keys and ours, in the order in which they are read. Keys that are not listed
-    /// are the same; of several for one of ours, hooks get the last.
-    pub keys: &'static [(&'static str, &'static str)],
-    /// Other names of keys, as `keys`, that are read and never told.
-    pub also: &'static [(&'static str, &'static str)],
-    /// Keys of theirs that tell a fact of ours too.
-    pub stand_ins: &'static [StandIn],
-    /// The tool that it tells of, where it tells of one alone.
-    pub gather: Option<Gather>,
-    /// It tells of the tools of MCP servers alone.
-    pub is_of_servers: bool,
-    /// Their keys that hold JSON as a string.
-    pub as_text: &'static [&'static str],
-    /// What its results say.
-    pub results: Results,
-    /// What a hook prints that is no JSON is text for the model.
-    pub text_teaches: bool,
-    /// Whether a hook may refuse it.
-    pub blocks: bool,
-    /// The fields, under our keys, that a hook may rewrite, and how several rewrites merge.
-    pub rewrites: &'static [Rewrite],
-    /// What a failing hook means.
-    pub on_failure: OnFailure,
-    /// What a hook has changed of its event before it throws an error stays changed.
-    pub keeps_thrown: bool,
-    /// How its hooks are run.
-    pub schedule: Schedule,
-    /// What else is different from the catalog.
-    pub conduct: Conduct,
-    /// How long the host waits, if it does not wait for ever.
-    pub wait: Option<Wait>,
-}
-
-/// A key of a system that tells a fact of ours where the event does not have it under our key:
-/// it stays what it is, and is read under our key as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StandIn {
-    /// Their key.
-    pub theirs: &'static str,
-    /// Our key.
-    pub ours: &'static str,
-    /// Whether hooks of that system get it, made from ours, where the event lacks it.
-    pub is_made: bool,
-}
-
-/// A tool that has an event of its own: what is the tool's input elsewhere stands in the event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gather {
-    /// What the host calls the tool where it calls it anything.
-    pub tool: &'static str,
-    /// The keys of the event that are the tool's input.
-    pub keys: &'static [&'static str],
-}
-
-/// A field, under our key, that hooks of an event may rewrite.
-pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite { field: Cow::Borrowed(field), merge }
-}
+pub use results::{
+    Act, Hear, HeardValue, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Results, Say, key,
+};
+pub use row::{
+    Binding, DecodeError, Dialect, DialectEvent, Discovery, Gather, HostTools, HostVariable,
+    KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, rewrite, tool, variable,
+};
+pub use wait::{LATEST, MARGIN};
 
 /// The hook systems, whose hooks are functions of a program.
 pub const SYSTEMS: &[&Dialect] =
@@ -213,15 +73,6 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
         names.into_iter().any(|one| one.eq_ignore_ascii_case(name))
     };
     DIALECTS.iter().find(is_called).copied()
-}
-
-/// An event as one dialect has it.
-#[derive(Debug, Clone, Copy)]
-pub struct Binding {
-    /// The dialect.
-    pub dialect: &'static Dialect,
-    /// The row.
-    pub row: &'static DialectEvent,
 }
 
 impl Dialect {
@@ -256,29 +107,6 @@ impl Dialect {
 }
 
 impl DialectEvent {
-    /// A row with the catalog's usual rules for what can only be observed. Tables begin with it.
-    pub const OBSERVER: DialectEvent = DialectEvent {
-        name: "",
-        aliases: &[],
-        event: "",
-        when: None,
-        keys: &[],
-        also: &[],
-        stand_ins: &[],
-        gather: None,
-        is_of_servers: false,
-        as_text: &[],
-        results: Results::Keys(&[]),
-        text_teaches: false,
-        blocks: false,
-        rewrites: &[],
-        on_failure: OnFailure::Allow,
-        keeps_thrown: false,
-        schedule: Schedule::Sequential,
-        conduct: Conduct::USUAL,
-        wait: None,
-    };
-
     /// Its name, with what tells it from others of the same name: `session (reason = start)`.
     pub fn full_name(&self) -> String {
         match self.when {
@@ -347,15 +175,6 @@ impl Binding {
         spec
     }
 }
-
-/// Bindings are equal when they are of the same row.
-impl PartialEq for Binding {
-    fn eq(&self, other: &Binding) -> bool {
-        std::ptr::eq(self.row, other.row)
-    }
-}
-
-impl Eq for Binding {}
 
 #[cfg(test)]
 mod tests {

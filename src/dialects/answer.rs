@@ -7,7 +7,9 @@
 
 use serde_json::Value;
 
-use super::{Act, Binding, KeyMeaning, ReplyKey, Results, form};
+use super::form;
+use super::results::{Act, KeyMeaning, ReplyKey, Results};
+use super::row::Binding;
 use crate::engine::answer::refusal::{self, Meaning, REFUSAL_WORDS};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::spelling;

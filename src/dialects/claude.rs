@@ -9,10 +9,11 @@ use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
     STOP_REASON, TEACH, gate, open_gate, told,
 };
-use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
-use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
-use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
+use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::row::{
+    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait,
+    rewrite, tool, variable,
+};
 use crate::engine::event::{Merge, Schedule};
 
 /// Is told, and its context reaches nobody.

@@ -10,9 +10,11 @@ use super::form::parts::{
     ADDED, DECISION, HALT, MESSAGE, NAMED, REASON, REFUSE, SHOW, STOP_REASON, TEACH, gate,
     open_gate, told,
 };
-use super::form::{On, Put, Refuses, ReplyForm, Say};
-use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
+use super::results::{On, Put, Refuses, ReplyForm, Say};
+use super::row::{
+    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, rewrite,
+    tool,
+};
 use crate::engine::event::{Merge, Schedule};
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {

@@ -4,50 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::row::{Binding, DecodeError, Dialect, KeySpelling};
 use super::tools::is_of_server;
-use super::{Binding, Dialect, KeySpelling};
 use crate::engine::event::context::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
 use crate::engine::hook::convention::HostCall;
-
-/// Why an event of a dialect cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    /// It is another event than the one that was asked for.
-    #[error("the context is of the event `{found}`, not of `{asked}`")]
-    OtherEvent {
-        /// The name that was asked for.
-        asked: String,
-        /// The name in the context.
-        found: String,
-    },
-    /// The key that tells events of one name apart is missing or has no known value.
-    #[error("`{key}` says which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
-    NotTold {
-        /// The name of the event.
-        name: String,
-        /// The key.
-        key: &'static str,
-        /// What is in it.
-        found: Option<String>,
-        /// Its values.
-        known: Vec<&'static str>,
-    },
-    /// A fact stands in the context under both names.
-    #[error("`{theirs}` and `{ours}` are the same; give one of them")]
-    Twice {
-        /// The dialect's key.
-        theirs: &'static str,
-        /// Our key.
-        ours: &'static str,
-    },
-    /// A tool is to be decided, and the context does not say which.
-    #[error("`{key}` is missing, so no hook can know which tool it is")]
-    NoTool {
-        /// The dialect's key.
-        key: String,
-    },
-}
 
 /// Keys of ours that no other system has.
 const OURS: &[&str] = &["event", "action", "raw"];

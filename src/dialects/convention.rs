@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::judge::judge;
-use super::{Binding, HeardValue, KeyMeaning, Results};
+use super::results::{HeardValue, KeyMeaning, ReplyKey, Results};
+use super::row::Binding;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
@@ -100,7 +101,7 @@ impl Convention for Binding {
             Results::Native => Vocabulary::Native.is_data(place, key),
             Results::Whole(_) => true,
             Results::Keys(keys) => {
-                let is_own = |own: &super::ReplyKey| {
+                let is_own = |own: &ReplyKey| {
                     (own.name == key || own.list() == Some(key)) && own.says != KeyMeaning::Refusal
                 };
                 place.is_empty() && keys.iter().any(is_own)

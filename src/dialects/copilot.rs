@@ -5,9 +5,12 @@
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
 //! keys; both are read. It was not measured.
 
-use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say, parts};
-use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
+use super::form::parts;
+use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::row::{
+    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, rewrite,
+    tool,
+};
 use crate::engine::event::{Merge, Schedule};
 
 const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };

@@ -6,10 +6,12 @@
 
 use std::time::Duration;
 
-use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say, parts};
-use super::tools::{HostTools, Mcp, ToolSort, tool};
-use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, Gather, KeySpelling, Wait, rewrite};
+use super::form::parts;
+use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::row::{
+    Dialect, DialectEvent, Discovery, Gather, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait,
+    rewrite, tool, variable,
+};
 use crate::engine::event::{Conduct, Merge};
 
 const DENY: Say = Say {

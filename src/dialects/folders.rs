@@ -130,7 +130,7 @@ mod tests {
             let dialect = dialects::find(says.dialect).unwrap();
             assert_eq!(dialect.name, says.dialect);
             for name in says.variables {
-                let is_set = |variable: &&dialects::variables::HostVariable| variable.name == *name;
+                let is_set = |variable: &&dialects::HostVariable| variable.name == *name;
                 assert!(dialect.variables.iter().any(|one| is_set(&one)), "{name}");
             }
         }

@@ -6,10 +6,11 @@
 //! there is none, but that is what asking means there.
 
 use super::form::parts::{self, ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON};
-use super::form::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
-use super::tools::{HostTools, Mcp, Tool, ToolSort, tool};
-use super::variables::{Tells, variable};
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Wait, rewrite};
+use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::row::{
+    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait,
+    rewrite, tool, variable,
+};
 use crate::engine::event::{Merge, Schedule};
 
 const CONTEXT: Say =

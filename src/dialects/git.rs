@@ -7,97 +7,24 @@
 
 mod changes;
 mod contract;
+mod row;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Reply, native};
+use super::native;
+use super::row::Reply;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 
-pub use changes::{Changes, ListingArguments, read_changes};
+pub use changes::{ListingArguments, read_changes};
 pub use contract::TakenFromGit;
+pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
 
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";
-
-/// One hook of git.
-#[derive(Debug, PartialEq, Eq)]
-pub struct GitHook {
-    /// What git calls it: the name of its file.
-    pub name: &'static str,
-    /// The canonical event.
-    pub event: &'static str,
-    /// What its arguments say, in order.
-    pub arguments: &'static [Argument],
-    /// What a line on its stdin says.
-    pub lines: Option<StdinLines>,
-    /// Which paths change if it lets it happen.
-    pub changes: Changes,
-    /// When `install` writes it.
-    pub presence: Presence,
-}
-
-/// What one argument of a hook says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Argument {
-    /// The text of this key. One that git leaves out is an empty text.
-    Text(&'static str),
-    /// Whether this key holds: `1` or `0`.
-    Flag(&'static str),
-    /// The file of the commit message; it becomes `filePath`, its text `message`.
-    MessageFile,
-    /// All arguments that are left, as a list under this key.
-    Rest(&'static str),
-}
-
-/// What the lines on a hook's stdin say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StdinLines {
-    /// The key of the list that they become.
-    pub key: &'static str,
-    /// The keys of the words of a line. Only the first word may have spaces in it (`:/some text`
-    /// in a push).
-    pub words: &'static [&'static str],
-}
-
-/// What the presence of a hook's file means to git.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Presence {
-    /// Nothing but that it is run.
-    Plain,
-    /// It is run so often that it should be there only for a hook that wants it.
-    Costly,
-    /// git leaves to it what it otherwise does itself.
-    Replaces,
-}
-
-/// What git gave a hook.
-#[derive(Debug, Clone, Default)]
-pub struct GitInput {
-    /// The arguments.
-    pub arguments: Vec<OsString>,
-    /// What was on stdin, for hooks that have [`GitHook::lines`].
-    pub stdin: Vec<u8>,
-    /// The folder in which git runs the hook.
-    pub cwd: PathBuf,
-    /// The variables whose names begin with `GIT_`.
-    pub variables: Vec<(String, String)>,
-    /// The text in the message file, for hooks that have one.
-    pub message: Option<Vec<u8>>,
-}
-
-/// What git gave is not what its manual says, so no policy could tell what is about to happen.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("git gave {hook} something unexpected: {problem}")]
-pub struct GitError {
-    /// The hook.
-    pub hook: &'static str,
-    /// What is wrong.
-    pub problem: String,
-}
 
 /// Variables of git that stand in `raw.environment`. Others may hold credentials.
 const TOLD_VARIABLES: &[&str] = &[
@@ -324,10 +251,6 @@ impl GitHook {
         raw.insert("arguments".to_string(), arguments.into());
         raw.insert("environment".to_string(), variables.into());
         Value::Object(raw)
-    }
-
-    fn wrong(&self, problem: &str) -> GitError {
-        GitError { hook: self.name, problem: problem.to_string() }
     }
 
     /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot

@@ -18,7 +18,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Binding, Results};
+use super::results::Results;
+use super::row::Binding;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::answer::{
     FoundAnswers, InText, all_of, beside_nothing, crash, malformed, objects_in, read_object,

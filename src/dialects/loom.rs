@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use super::tools::HostTools;
-use super::{Dialect, DialectEvent, Discovery, KeySpelling, Results};
+use super::results::Results;
+use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling};
 use crate::engine::event::{Conduct, OnFailure};
 
 /// Is told, and a refusal is only recorded: time-outs and errors are refusals too.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Reply;
+use super::row::Reply;
 use crate::engine::outcome::{HookFinding, NoticeKind, Outcome, Settled, joined};
 
 /// What it is called beside the dialects.

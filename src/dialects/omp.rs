@@ -8,11 +8,9 @@
 
 use std::time::Duration;
 
-use super::tools::HostTools;
+use super::results::{Act, KeyMeaning, ReplyKey, Results, key};
+use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling, rewrite};
 use super::wolli::INPUT;
-use super::{
-    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, key, rewrite,
-};
 use crate::engine::event::{Conduct, Merge, OnFailure};
 
 /// The last result counts, and every hook sees the event as it came.

@@ -9,11 +9,8 @@
 
 use std::time::Duration;
 
-use super::tools::HostTools;
-use super::{
-    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, StandIn,
-    key, rewrite,
-};
+use super::results::{Act, KeyMeaning, ReplyKey, Results, key};
+use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling, StandIn, rewrite};
 use crate::engine::event::{Conduct, Merge, OnFailure, Rewrite, Schedule};
 
 /// On the event as it came, within so many seconds.

@@ -1,7 +1,7 @@
 //! OpenCode, which is no dialect: it runs no commands, and sends no JSON. A plugin of hookrun's
 //! asks in hookrun's own words, and does in the host what comes of it.
 
-use super::On;
+use super::results::On;
 
 /// One event that the plugin passes on.
 #[derive(Debug)]

@@ -7,12 +7,9 @@
 
 use std::time::Duration;
 
-use super::tools::HostTools;
+use super::results::{KeyMeaning, ReplyKey, Results, key};
+use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling, StandIn, rewrite};
 use super::wolli::INPUT;
-use super::{
-    Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, ReplyKey, Results, StandIn, key,
-    rewrite,
-};
 use crate::engine::event::{Conduct, Merge, OnFailure};
 
 /// Its `hookTimeout`.

@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Act, Binding, KeyMeaning, Reply, ReplyKey, Results, form, native};
+use super::results::{Act, KeyMeaning, ReplyKey, Results};
+use super::row::{Binding, Reply};
+use super::{form, native};
 use crate::engine::event::Merge;
 use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 

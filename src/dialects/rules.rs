@@ -8,7 +8,7 @@ mod line;
 
 use regex::Regex;
 
-use super::Dialect;
+use super::row::Dialect;
 use super::settings::hosts::{MatcherSubject, Matching};
 use crate::engine::event::Event;
 use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expression, shortened};

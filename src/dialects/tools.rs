@@ -15,71 +15,11 @@ mod patch;
 
 use serde_json::{Map, Value};
 
-use super::{DIALECTS, Dialect};
+use super::DIALECTS;
+use super::row::{Dialect, Tool, ToolSort};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::convention::HostCall;
 use crate::engine::spelling;
-pub use mcp::Mcp;
-
-/// The tools of a host.
-#[derive(Debug)]
-pub struct HostTools {
-    /// Those that are known. Of several with one sort the first is meant; of several with one
-    /// name, what they are given tells.
-    pub rows: &'static [Tool],
-    /// What it calls the tools of MCP servers.
-    pub mcp: Mcp,
-}
-
-impl HostTools {
-    /// No tools of its own.
-    pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
-}
-
-/// A tool of a host.
-#[derive(Debug)]
-pub struct Tool {
-    /// What the host calls it.
-    pub name: &'static str,
-    /// What it is.
-    pub sort: ToolSort,
-    /// Other names by which matchers mean it.
-    pub also: &'static [&'static str],
-    /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
-    pub keys: &'static [(&'static str, &'static str)],
-}
-
-/// What a tool is, with the keys that its input usually has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolSort {
-    /// `command`.
-    Shell,
-    /// `file_path`.
-    Read,
-    /// `file_path`, `content`.
-    Write,
-    /// `file_path`, `old_string`, `new_string`; or `edits`, a list of both.
-    Edit,
-    /// `command`: a patch over any number of files.
-    Patch,
-    /// `pattern`, `path`.
-    Grep,
-    /// `pattern`, `path`.
-    Glob,
-    /// `path`.
-    List,
-    /// `url`.
-    Fetch,
-    /// `query`.
-    WebSearch,
-    /// `prompt`.
-    Agent,
-}
-
-/// A row without other names and keys. Tables begin with it.
-pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
-    Tool { name, sort, also: &[], keys: &[] }
-}
 
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
 const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[

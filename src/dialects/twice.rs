@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use super::Binding;
+use super::row::Binding;
 use crate::engine::event::{Context, Event};
 use crate::engine::runner::{FormOfCall, digest};
 

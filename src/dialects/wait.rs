@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Binding, Dialect};
+use super::row::{Binding, Dialect, Wait};
 
 /// What hookrun keeps of a host's time: its own start on a loaded machine (the host's time runs
 /// before hookrun does), and what comes after the budget. Hooks get 200 ms to end by themselves,
@@ -16,35 +16,7 @@ pub const MARGIN: Duration = Duration::from_secs(5);
 /// How long after the end of a budget a watchdog has the last word at the latest.
 pub const LATEST: Duration = Duration::from_millis(750);
 
-/// How long a host waits for a hook of an event. Then it goes on as if the hook had allowed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// Where its settings say nothing else.
-    pub usual: Duration,
-    /// The longest that its settings may say; `None` for any time.
-    pub longest: Option<Duration>,
-    /// Whether it was measured, or the host's documents say so. Else it is what we think safe.
-    pub is_known: bool,
-}
-
 impl Wait {
-    /// A host that waits so many seconds, and as long as its settings say.
-    pub const fn seconds(seconds: u64) -> Wait {
-        Wait::millis(1000 * seconds)
-    }
-
-    /// A host that waits so many milliseconds, and as long as its settings say.
-    pub const fn millis(millis: u64) -> Wait {
-        Wait { usual: Duration::from_millis(millis), longest: None, is_known: true }
-    }
-
-    /// A host that never waits longer than so many seconds, whatever its settings say.
-    #[must_use]
-    pub const fn at_most(mut self, seconds: u64) -> Wait {
-        self.longest = Some(Duration::from_secs(seconds));
-        self
-    }
-
     /// How long hookrun may take where the host waits for `limit`: all of it but for [`MARGIN`],
     /// at least a half.
     pub fn budget(limit: Duration) -> Duration {

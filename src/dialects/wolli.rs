@@ -6,10 +6,8 @@
 //! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
 //! hookrun keeps its own.
 
-use super::tools::HostTools;
-use super::{
-    Act, Dialect, DialectEvent, Discovery, KeyMeaning, KeySpelling, Results, key, rewrite,
-};
+use super::results::{Act, KeyMeaning, Results, key};
+use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling, rewrite};
 use crate::engine::event::Merge;
 
 const BEFORE: DialectEvent = DialectEvent { keeps_thrown: true, ..DialectEvent::OBSERVER };

@@ -1,7 +1,7 @@
 //! What several hosts write and read in the same way.
 
-use super::{Hear, HeardValue, On, Put, ReplyForm, Say};
-use crate::dialects::{DialectEvent, Results, Wait};
+use crate::dialects::results::{Hear, HeardValue, On, Put, ReplyForm, Results, Say};
+use crate::dialects::row::{DialectEvent, Wait};
 use crate::engine::event::{Conduct, OnFailure, Schedule};
 
 /// The host's name for the event, without which some hosts read nothing.

@@ -9,21 +9,7 @@ use std::ffi::OsString;
 
 use serde_json::{Map, Value};
 
-use super::{GitError, GitHook};
-
-/// Where the changed paths of an event are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changes {
-    /// Nothing is known of paths.
-    Unknown,
-    /// What is staged, against the commit that is checked out.
-    Index,
-    /// The commits that are about to be sent, and that the remote does not have as far as is
-    /// known here.
-    Sent,
-    /// The commits that have arrived and that no reference holds yet.
-    Received,
-}
+use super::row::{Changes, GitError, GitHook};
 
 /// Arguments for git, whose output [`read_changes`] reads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Signs in the text of a script that it was written for git itself, which gives a hook arguments
 //! and lines on stdin where hookrun gives it JSON.
 
-use super::{Argument, GitHook};
+use super::row::{Argument, GitHook};
 
 /// What a script takes as git gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,16 +53,6 @@ impl GitHook {
         let (key, words) = (lines.key, words.join(", "));
         let instead = format!("`jq -r '.{key}[] | [{words}] | join(\" \")' | {what} …`");
         Some(TakenFromGit { what, is_line: true, line, instead })
-    }
-}
-
-impl Argument {
-    /// The key under which a hook finds it.
-    fn key(&self) -> &'static str {
-        match self {
-            Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => key,
-            Argument::MessageFile => "filePath",
-        }
     }
 }
 

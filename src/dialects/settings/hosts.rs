@@ -4,184 +4,13 @@
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor and Copilot were not measured.
 
-mod tables;
+mod row;
 
 use std::time::Duration;
 
-pub use tables::HOST_FILES;
-
-/// The settings file of an agent host: `hooks`, by event.
-#[derive(Debug)]
-pub struct HostFile {
-    /// The name of its dialect, and the prefix by which a file is said to be one: `claude:FILE`.
-    pub dialect: &'static str,
-    /// What people call such a file.
-    pub name: &'static str,
-    /// The folders that such files stand in.
-    pub folders: &'static [&'static str],
-    /// Hooks stand in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
-    /// themselves: `[{…}]`.
-    pub is_grouped: bool,
-    /// The host reads comments in it.
-    pub has_comments: bool,
-    /// Keys below `hooks` that are no events.
-    pub beside: &'static [&'static str],
-    /// Events whose names begin with a capital are told in other words.
-    pub has_other_words: bool,
-    /// The keys of a group; empty where there are none.
-    pub group: &'static [HookKey],
-    /// The keys of a hook.
-    pub hook: &'static [HookKey],
-    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
-    pub of_plugin: &'static [&'static str],
-    /// The kinds of hooks; the first is a command, and is meant where the kind is not said.
-    pub kinds: &'static [&'static str],
-    /// What the command of a hook is started with.
-    pub shell: &'static [&'static str],
-    /// What is different here, for people, where it is.
-    pub shell_note: Option<&'static str>,
-    /// How long a hook may run.
-    pub time: TimeoutUnit,
-    /// How a matcher is read.
-    pub matching: Matching,
-    /// What a matcher is compared with, by event; it is ignored in all others.
-    pub subjects: &'static [(&'static str, MatcherSubject)],
-    /// How the hooks of one event are run.
-    pub together: Together,
-    /// The switch that all hooks are off.
-    pub off: Option<Off>,
-    /// Lists of hooks that are off, by what names them or by their commands.
-    pub disabled: &'static [&'static [&'static str]],
-}
-
-/// A key by which a file says that none of its hooks runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Off {
-    /// Its path, from the top.
-    pub path: &'static [&'static str],
-    /// What it is set to.
-    pub value: bool,
-}
-
-/// A key of a hook or of a group.
-#[derive(Debug)]
-pub struct HookKey {
-    /// The key.
-    pub name: &'static str,
-    /// What it says.
-    pub says: HostHookKey,
-}
-
-/// What a key of a hook says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostHookKey {
-    /// Which events of that name.
-    Matcher,
-    /// The hooks of the group.
-    Hooks,
-    /// The kind of hook.
-    Kind,
-    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
-    Command,
-    /// A program, started without a shell.
-    Program,
-    /// The arguments of the program, which is then started without a shell.
-    Arguments,
-    /// How long it may run.
-    Time,
-    /// A further condition, in the words of permission rules.
-    Condition,
-    /// It is started and not waited for.
-    Async,
-    /// The hooks of the event run one after another.
-    InOrder,
-    /// A failure refuses if it is this word.
-    Closed(&'static str),
-    /// A failure refuses if it is true.
-    ClosedFlag,
-    /// The name of a shell.
-    Shell,
-    /// Variables for its environment.
-    Variables,
-    /// The folder that it runs in.
-    Folder,
-    /// What it is called.
-    Name,
-    /// Words for people about it.
-    About,
-    /// Nothing that matters here: words that are shown while it runs, what another system runs.
-    Idle,
-    /// What its host alone can keep: this has no effect, and that is said.
-    Void(&'static str),
-    /// What a kind of hook needs that runs only in its host.
-    OfKind,
-}
-
-/// How long hooks may run.
-#[derive(Debug)]
-pub struct TimeoutUnit {
-    /// 1 for seconds, 1000 for milliseconds.
-    pub per_second: u64,
-    /// The time of a hook that does not say it.
-    pub usual: Duration,
-    /// The same for some events.
-    pub usual_of: &'static [(&'static str, Duration)],
-    /// A number below was hardly meant in this unit.
-    pub least: f64,
-    /// A number above was hardly meant in this unit.
-    pub most: f64,
-}
-
-impl TimeoutUnit {
-    /// How long a hook of this event may run that does not say it.
-    pub fn usual(&self, event: &str) -> Duration {
-        let own = self.usual_of.iter().find(|(name, _)| *name == event);
-        own.map_or(self.usual, |(_, time)| *time)
-    }
-
-    /// Its unit, for people.
-    pub fn unit(&self) -> &'static str {
-        if self.per_second == 1 { "seconds" } else { "milliseconds" }
-    }
-}
-
-/// How a matcher is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Matching {
-    /// What consists of letters, digits and these characters is a list of whole names; `None`
-    /// where everything is a regular expression.
-    pub list: Option<&'static str>,
-    /// What divides the names of the list.
-    pub divides: &'static [char],
-    /// An expression has to cover the whole.
-    pub is_anchored: bool,
-    /// What is no expression is compared as it is; else it is a mistake.
-    pub falls_back: bool,
-    /// Other facts than tools are compared as they are.
-    pub is_plain: bool,
-}
-
-/// What a matcher is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatcherSubject {
-    /// The name of the tool, as the hook's own host calls it.
-    Tool,
-    /// The command line.
-    Command,
-    /// This fact, by our key.
-    Fact(&'static str),
-}
-
-/// How the hooks of one event are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Together {
-    /// All at once.
-    AtOnce,
-    /// All at once, unless one says that they run one after another.
-    AtOnceUnlessSaid,
-    /// One after another.
-    InOrder,
-}
+pub use row::{
+    HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together,
+};
 
 /// The host whose settings may be TOML.
 pub const IN_TOML: Option<&str> = Some("codex");
@@ -190,6 +19,310 @@ pub const IN_TOML: Option<&str> = Some("codex");
 pub fn of(name: &str) -> Option<&'static HostFile> {
     HOST_FILES.iter().find(|file| file.dialect == name)
 }
+
+/// Every settings file of an agent host that is known.
+pub const HOST_FILES: &[HostFile] = &[CLAUDE, CODEX, GEMINI, CURSOR, COPILOT];
+
+const fn key(name: &'static str, says: HostHookKey) -> HookKey {
+    HookKey { name, says }
+}
+
+const SEARCHED: Matching =
+    Matching { list: None, divides: &[], is_anchored: false, falls_back: false, is_plain: false };
+
+const SOURCE: MatcherSubject = MatcherSubject::Fact("source");
+const REASON: MatcherSubject = MatcherSubject::Fact("reason");
+const TRIGGER: MatcherSubject = MatcherSubject::Fact("trigger");
+const AGENT: MatcherSubject = MatcherSubject::Fact("agentType");
+const SORT: MatcherSubject = MatcherSubject::Fact("kind");
+
+const CLAUDE: HostFile = HostFile {
+    dialect: "claude",
+    name: "Claude Code's settings.json or hooks.json",
+    folders: &[".claude"],
+    is_grouped: true,
+    has_comments: false,
+    beside: &[],
+    has_other_words: false,
+    group: &[
+        key("matcher", HostHookKey::Matcher),
+        key("hooks", HostHookKey::Hooks),
+        key("description", HostHookKey::About),
+    ],
+    hook: &[
+        key("type", HostHookKey::Kind),
+        key("command", HostHookKey::Command),
+        key("args", HostHookKey::Arguments),
+        key("timeout", HostHookKey::Time),
+        key("if", HostHookKey::Condition),
+        key("async", HostHookKey::Async),
+        key("asyncRewake", HostHookKey::Async),
+        key("shell", HostHookKey::Shell),
+        key("statusMessage", HostHookKey::About),
+        key("once", HostHookKey::Void("it runs every time, as it does in such a file of its host")),
+        key("onFailure", HostHookKey::Closed("block")),
+        key("description", HostHookKey::About),
+        key("name", HostHookKey::About),
+        key("url", HostHookKey::OfKind),
+        key("headers", HostHookKey::OfKind),
+        key("allowedEnvVars", HostHookKey::OfKind),
+        key("prompt", HostHookKey::OfKind),
+        key("model", HostHookKey::OfKind),
+        key("server", HostHookKey::OfKind),
+        key("tool", HostHookKey::OfKind),
+        key("input", HostHookKey::OfKind),
+    ],
+    of_plugin: &["CLAUDE_PLUGIN_ROOT"],
+    kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
+    shell: &["sh", "-c"],
+    shell_note: None,
+    time: TimeoutUnit {
+        per_second: 1,
+        usual: Duration::from_secs(600),
+        usual_of: &[
+            ("UserPromptSubmit", Duration::from_secs(30)),
+            ("PreModelSwitch", Duration::from_secs(30)),
+            ("PostModelSwitch", Duration::from_secs(30)),
+            ("MessageDisplay", Duration::from_secs(10)),
+            ("SessionEnd", Duration::from_millis(1500)),
+        ],
+        least: 0.0,
+        most: 3600.0,
+    },
+    matching: Matching { list: Some("_- ,|"), divides: &['|', ','], ..SEARCHED },
+    subjects: &[
+        ("PreToolUse", MatcherSubject::Tool),
+        ("PostToolUse", MatcherSubject::Tool),
+        ("PostToolUseFailure", MatcherSubject::Tool),
+        ("PermissionRequest", MatcherSubject::Tool),
+        ("PermissionDenied", MatcherSubject::Tool),
+        ("SessionStart", SOURCE),
+        ("SessionEnd", REASON),
+        ("Setup", TRIGGER),
+        ("PreCompact", TRIGGER),
+        ("PostCompact", TRIGGER),
+        ("Notification", SORT),
+        ("SubagentStart", AGENT),
+        ("SubagentStop", AGENT),
+        ("StopFailure", MatcherSubject::Fact("code")),
+        ("ConfigChange", SOURCE),
+        ("InstructionsLoaded", REASON),
+        ("Elicitation", MatcherSubject::Fact("mcpServer")),
+        ("ElicitationResult", MatcherSubject::Fact("mcpServer")),
+    ],
+    together: Together::AtOnce,
+    off: Some(Off { path: &["disableAllHooks"], value: true }),
+    disabled: &[],
+};
+
+const CODEX: HostFile = HostFile {
+    dialect: "codex",
+    name: "Codex's hooks.json or config.toml",
+    folders: &[".codex"],
+    is_grouped: true,
+    has_comments: false,
+    // What the person has accepted.
+    beside: &["state"],
+    has_other_words: false,
+    group: &[key("matcher", HostHookKey::Matcher), key("hooks", HostHookKey::Hooks)],
+    hook: &[
+        key("type", HostHookKey::Kind),
+        key("command", HostHookKey::Command),
+        key("commandWindows", HostHookKey::Idle),
+        key("timeout", HostHookKey::Time),
+        key("async", HostHookKey::Async),
+        key("statusMessage", HostHookKey::About),
+        key("additionalContextLimit", HostHookKey::Void("what it says for the model stays whole")),
+        key("server", HostHookKey::OfKind),
+        key("tool", HostHookKey::OfKind),
+        key("prompt", HostHookKey::OfKind),
+    ],
+    of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+    kinds: &["command", "mcp_tool", "prompt", "agent"],
+    shell: &["sh", "-c"],
+    shell_note: Some(
+        "the host starts them by the login shell of the account, which reads its profile first; here `sh -c` does, and no profile is read",
+    ),
+    time: TimeoutUnit {
+        per_second: 1,
+        usual: Duration::from_secs(600),
+        usual_of: &[("SessionEnd", Duration::from_secs(1)), ("Interrupt", Duration::from_secs(1))],
+        least: 0.0,
+        most: 3600.0,
+    },
+    matching: Matching { list: Some("_|"), divides: &['|'], ..SEARCHED },
+    subjects: &[
+        ("PreToolUse", MatcherSubject::Tool),
+        ("PostToolUse", MatcherSubject::Tool),
+        ("PermissionRequest", MatcherSubject::Tool),
+        ("SessionStart", SOURCE),
+        ("SessionEnd", REASON),
+        ("PreCompact", TRIGGER),
+        ("PostCompact", TRIGGER),
+        ("SubagentStart", AGENT),
+        ("SubagentStop", AGENT),
+        ("StopFailure", MatcherSubject::Fact("code")),
+    ],
+    together: Together::AtOnce,
+    off: Some(Off { path: &["features", "hooks"], value: false }),
+    disabled: &[],
+};
+
+const GEMINI: HostFile = HostFile {
+    dialect: "gemini",
+    name: "Gemini CLI's settings.json",
+    folders: &[".gemini"],
+    is_grouped: true,
+    has_comments: true,
+    beside: &["disabled"],
+    has_other_words: false,
+    group: &[
+        key("matcher", HostHookKey::Matcher),
+        key("sequential", HostHookKey::InOrder),
+        key("hooks", HostHookKey::Hooks),
+        key("description", HostHookKey::About),
+    ],
+    hook: &[
+        key("type", HostHookKey::Kind),
+        key("command", HostHookKey::Command),
+        key("name", HostHookKey::Name),
+        key("timeout", HostHookKey::Time),
+        key("description", HostHookKey::About),
+        key("env", HostHookKey::Variables),
+    ],
+    of_plugin: &[],
+    kinds: &["command", "runtime"],
+    shell: &["bash", "-c"],
+    shell_note: None,
+    time: TimeoutUnit {
+        per_second: 1000,
+        usual: Duration::from_secs(60),
+        usual_of: &[],
+        least: 1000.0,
+        most: f64::INFINITY,
+    },
+    matching: Matching { falls_back: true, is_plain: true, ..SEARCHED },
+    subjects: &[
+        ("BeforeTool", MatcherSubject::Tool),
+        ("AfterTool", MatcherSubject::Tool),
+        ("SessionStart", SOURCE),
+        ("SessionEnd", REASON),
+        ("PreCompress", TRIGGER),
+        ("Notification", SORT),
+    ],
+    together: Together::AtOnceUnlessSaid,
+    off: Some(Off { path: &["hooksConfig", "enabled"], value: false }),
+    disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
+};
+
+const CURSOR: HostFile = HostFile {
+    dialect: "cursor",
+    name: "Cursor's hooks.json",
+    folders: &[".cursor"],
+    is_grouped: false,
+    has_comments: false,
+    beside: &[],
+    has_other_words: false,
+    group: &[],
+    hook: &[
+        key("type", HostHookKey::Kind),
+        key("command", HostHookKey::Command),
+        key("timeout", HostHookKey::Time),
+        key("matcher", HostHookKey::Matcher),
+        key("failClosed", HostHookKey::ClosedFlag),
+        key(
+            "loop_limit",
+            HostHookKey::Void("how often an agent may be sent on is the host's business"),
+        ),
+        key("prompt", HostHookKey::OfKind),
+        key("model", HostHookKey::OfKind),
+    ],
+    of_plugin: &[],
+    kinds: &["command", "prompt"],
+    shell: &["sh", "-c"],
+    shell_note: None,
+    // Its documents say "platform default".
+    time: TimeoutUnit {
+        per_second: 1,
+        usual: Duration::from_secs(60),
+        usual_of: &[],
+        least: 0.0,
+        most: 3600.0,
+    },
+    matching: SEARCHED,
+    subjects: &[
+        ("preToolUse", MatcherSubject::Tool),
+        ("postToolUse", MatcherSubject::Tool),
+        ("postToolUseFailure", MatcherSubject::Tool),
+        ("beforeReadFile", MatcherSubject::Tool),
+        ("afterFileEdit", MatcherSubject::Tool),
+        ("beforeMCPExecution", MatcherSubject::Tool),
+        ("afterMCPExecution", MatcherSubject::Tool),
+        ("beforeShellExecution", MatcherSubject::Command),
+        ("afterShellExecution", MatcherSubject::Command),
+        ("subagentStart", AGENT),
+        ("subagentStop", AGENT),
+    ],
+    together: Together::InOrder,
+    off: None,
+    disabled: &[],
+};
+
+const COPILOT: HostFile = HostFile {
+    dialect: "copilot",
+    name: "a file of hooks of Copilot CLI",
+    folders: &[".github", ".copilot"],
+    is_grouped: false,
+    has_comments: false,
+    beside: &[],
+    has_other_words: true,
+    group: &[],
+    hook: &[
+        key("type", HostHookKey::Kind),
+        key("bash", HostHookKey::Command),
+        key("command", HostHookKey::Command),
+        key("powershell", HostHookKey::Idle),
+        key("exec", HostHookKey::Program),
+        key("args", HostHookKey::Arguments),
+        key("cwd", HostHookKey::Folder),
+        key("env", HostHookKey::Variables),
+        key("timeoutSec", HostHookKey::Time),
+        key("timeout", HostHookKey::Time),
+        key("matcher", HostHookKey::Matcher),
+        key("comment", HostHookKey::About),
+        key("description", HostHookKey::About),
+        key("url", HostHookKey::OfKind),
+        key("headers", HostHookKey::OfKind),
+        key("prompt", HostHookKey::OfKind),
+    ],
+    of_plugin: &[],
+    kinds: &["command", "http", "prompt"],
+    shell: &["bash", "-c"],
+    shell_note: None,
+    time: TimeoutUnit {
+        per_second: 1,
+        usual: Duration::from_secs(30),
+        usual_of: &[],
+        least: 0.0,
+        most: 3600.0,
+    },
+    matching: Matching { is_anchored: true, ..SEARCHED },
+    subjects: &[
+        ("preToolUse", MatcherSubject::Tool),
+        ("postToolUse", MatcherSubject::Tool),
+        ("postToolUseFailure", MatcherSubject::Tool),
+        ("permissionRequest", MatcherSubject::Tool),
+        ("sessionStart", SOURCE),
+        ("sessionEnd", REASON),
+        ("notification", SORT),
+        ("preCompact", TRIGGER),
+        ("subagentStart", AGENT),
+        ("subagentStop", AGENT),
+    ],
+    together: Together::InOrder,
+    off: Some(Off { path: &["disableAllHooks"], value: true }),
+    disabled: &[],
+};
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //!
 //! Source: ownware, `packages/cortex/src/profile/schema.ts` and `hooks.ts`, docs/agents/hooks.md.
 
-use super::{Bucket, BucketShape, Does, EntryAction, EntryKey, EntryValue, OperatorSwitch};
+use super::row::{Bucket, BucketShape, Does, EntryAction, EntryKey, EntryValue, OperatorSwitch};
 use crate::engine::event::Context;
 
 const fn bucket(key: &'static str, event: &'static str) -> Bucket {

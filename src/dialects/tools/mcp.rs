@@ -1,36 +1,13 @@
 //! The names that hosts give the tools of MCP servers.
 
+use crate::dialects::DIALECTS;
+use crate::dialects::row::Mcp;
 use crate::engine::event::Event;
-
-/// What a host calls the tool of an MCP server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mcp {
-    /// `mcp__server__tool`.
-    Double,
-    /// `mcp_server_tool`.
-    Single,
-    /// `server-tool`.
-    Hyphen,
-    /// `MCP:tool`: the server is not named.
-    Bare,
-}
-
-impl Mcp {
-    /// The name of a tool.
-    pub fn write(self, server: &str, tool: &str) -> String {
-        match self {
-            Mcp::Double => format!("mcp__{server}__{tool}"),
-            Mcp::Single => format!("mcp_{server}_{tool}"),
-            Mcp::Hyphen => format!("{server}-{tool}"),
-            Mcp::Bare => format!("MCP:{tool}"),
-        }
-    }
-}
 
 /// The tool of `event`, if it is one of an MCP server that the host does not name.
 pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
     let name = event.context().string("toolName")?;
-    let host = super::DIALECTS.iter().find(|dialect| dialect.name == event.host())?;
+    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host())?;
     let is_bare = host.tools.mcp == Mcp::Bare && !name.starts_with("mcp_");
     let mut found = if is_bare { read(&name, event) } else { Vec::new() };
     found.pop().map(|(_, tool)| tool)
@@ -40,7 +17,7 @@ pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
 /// ways, none where it is no such name. A server that the host does not name is called as the host.
 pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
-    let host = super::DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
     let style = host.map(|host| host.tools.mcp);
     let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
     if let Some(rest) = name.strip_prefix("mcp__") {

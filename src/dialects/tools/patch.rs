@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ToolSort;
+use crate::dialects::row::ToolSort;
 
 /// What is being read of one file.
 struct FilePatch<'p> {

@@ -3,9 +3,8 @@
 
 use hookrun::dialects::settings::hosts::{HOST_FILES, Together};
 use hookrun::dialects::signs::SIGNS;
-use hookrun::dialects::tools::ToolSort;
 use hookrun::dialects::{
-    self, DialectEvent, On, Put, Refuses, ReplyForm, Results, Say, Wait, opencode,
+    self, DialectEvent, On, Put, Refuses, ReplyForm, Results, Say, ToolSort, Wait, opencode,
 };
 use hookrun::internals::event::OnFailure;
 use hookrun::internals::event::catalog::EVENTS;

@@ -1,7 +1,6 @@
 //! Hooks in a host's settings, anybody's, that can never fire there.
 
-use crate::dialects::tools::ToolSort;
-use crate::dialects::{self, DialectEvent};
+use crate::dialects::{self, DialectEvent, ToolSort};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
 use regex::Regex;

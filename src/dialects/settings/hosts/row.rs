@@ -1,0 +1,176 @@
+//! What is known of the settings file of one host: nouns only.
+
+use std::time::Duration;
+
+/// The settings file of an agent host: `hooks`, by event.
+#[derive(Debug)]
+pub struct HostFile {
+    /// The name of its dialect, and the prefix by which a file is said to be one: `claude:FILE`.
+    pub dialect: &'static str,
+    /// What people call such a file.
+    pub name: &'static str,
+    /// The folders that such files stand in.
+    pub folders: &'static [&'static str],
+    /// Hooks stand in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// themselves: `[{…}]`.
+    pub is_grouped: bool,
+    /// The host reads comments in it.
+    pub has_comments: bool,
+    /// Keys below `hooks` that are no events.
+    pub beside: &'static [&'static str],
+    /// Events whose names begin with a capital are told in other words.
+    pub has_other_words: bool,
+    /// The keys of a group; empty where there are none.
+    pub group: &'static [HookKey],
+    /// The keys of a hook.
+    pub hook: &'static [HookKey],
+    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
+    pub of_plugin: &'static [&'static str],
+    /// The kinds of hooks; the first is a command, and is meant where the kind is not said.
+    pub kinds: &'static [&'static str],
+    /// What the command of a hook is started with.
+    pub shell: &'static [&'static str],
+    /// What is different here, for people, where it is.
+    pub shell_note: Option<&'static str>,
+    /// How long a hook may run.
+    pub time: TimeoutUnit,
+    /// How a matcher is read.
+    pub matching: Matching,
+    /// What a matcher is compared with, by event; it is ignored in all others.
+    pub subjects: &'static [(&'static str, MatcherSubject)],
+    /// How the hooks of one event are run.
+    pub together: Together,
+    /// The switch that all hooks are off.
+    pub off: Option<Off>,
+    /// Lists of hooks that are off, by what names them or by their commands.
+    pub disabled: &'static [&'static [&'static str]],
+}
+
+/// A key by which a file says that none of its hooks runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Off {
+    /// Its path, from the top.
+    pub path: &'static [&'static str],
+    /// What it is set to.
+    pub value: bool,
+}
+
+/// A key of a hook or of a group.
+#[derive(Debug)]
+pub struct HookKey {
+    /// The key.
+    pub name: &'static str,
+    /// What it says.
+    pub says: HostHookKey,
+}
+
+/// What a key of a hook says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostHookKey {
+    /// Which events of that name.
+    Matcher,
+    /// The hooks of the group.
+    Hooks,
+    /// The kind of hook.
+    Kind,
+    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
+    Command,
+    /// A program, started without a shell.
+    Program,
+    /// The arguments of the program, which is then started without a shell.
+    Arguments,
+    /// How long it may run.
+    Time,
+    /// A further condition, in the words of permission rules.
+    Condition,
+    /// It is started and not waited for.
+    Async,
+    /// The hooks of the event run one after another.
+    InOrder,
+    /// A failure refuses if it is this word.
+    Closed(&'static str),
+    /// A failure refuses if it is true.
+    ClosedFlag,
+    /// The name of a shell.
+    Shell,
+    /// Variables for its environment.
+    Variables,
+    /// The folder that it runs in.
+    Folder,
+    /// What it is called.
+    Name,
+    /// Words for people about it.
+    About,
+    /// Nothing that matters here: words that are shown while it runs, what another system runs.
+    Idle,
+    /// What its host alone can keep: this has no effect, and that is said.
+    Void(&'static str),
+    /// What a kind of hook needs that runs only in its host.
+    OfKind,
+}
+
+/// How long hooks may run.
+#[derive(Debug)]
+pub struct TimeoutUnit {
+    /// 1 for seconds, 1000 for milliseconds.
+    pub per_second: u64,
+    /// The time of a hook that does not say it.
+    pub usual: Duration,
+    /// The same for some events.
+    pub usual_of: &'static [(&'static str, Duration)],
+    /// A number below was hardly meant in this unit.
+    pub least: f64,
+    /// A number above was hardly meant in this unit.
+    pub most: f64,
+}
+
+impl TimeoutUnit {
+    /// How long a hook of this event may run that does not say it.
+    pub fn usual(&self, event: &str) -> Duration {
+        let own = self.usual_of.iter().find(|(name, _)| *name == event);
+        own.map_or(self.usual, |(_, time)| *time)
+    }
+
+    /// Its unit, for people.
+    pub fn unit(&self) -> &'static str {
+        if self.per_second == 1 { "seconds" } else { "milliseconds" }
+    }
+}
+
+/// How a matcher is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matching {
+    /// What consists of letters, digits and these characters is a list of whole names; `None`
+    /// where everything is a regular expression.
+    pub list: Option<&'static str>,
+    /// What divides the names of the list.
+    pub divides: &'static [char],
+    /// An expression has to cover the whole.
+    pub is_anchored: bool,
+    /// What is no expression is compared as it is; else it is a mistake.
+    pub falls_back: bool,
+    /// Other facts than tools are compared as they are.
+    pub is_plain: bool,
+}
+
+/// What a matcher is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatcherSubject {
+    /// The name of the tool, as the hook's own host calls it.
+    Tool,
+    /// The command line.
+    Command,
+    /// This fact, by our key.
+    Fact(&'static str),
+}
+
+/// How the hooks of one event are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// All at once.
+    AtOnce,
+    /// All at once, unless one says that they run one after another.
+    AtOnceUnlessSaid,
+    /// One after another.
+    InOrder,
+}
