@@ -101,16 +101,25 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "config")]
 #[doc(hidden)]
 pub mod config;
+#[cfg(feature = "config")]
 pub mod dialects;
+#[cfg_attr(
+    not(feature = "lab"),
+    allow(dead_code, unused_imports, unreachable_pub, reason = "the rooms above use the rest")
+)]
 mod engine;
+#[cfg(feature = "lab")]
 mod lab;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main;
+#[cfg(feature = "config")]
 pub use config::{Config, ConfigError, Environment, Position, Problem, RunnerBuilder, Severity};
+pub use engine::chain::Surroundings;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{
     Action, ActionKind, BuildError, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
@@ -129,16 +138,19 @@ pub use engine::run::{Allowed, Captured, Ending, Exit, Fate, HookRun, Run, Start
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
 pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
+#[cfg(feature = "lab")]
 pub use lab::audit::{DecisionLog, Journal, Redactor};
 
 /// What this package's own program, tests, benches and examples of dialects look at. It promises
 /// nothing: any release may change it.
 #[doc(hidden)]
 pub mod internals {
+    #[cfg(feature = "config")]
     pub use crate::config;
     pub use crate::engine::{
         access, answer, chain, event, exec, harmless, hook, interceptor, outcome, plan, registry,
         reminder, run, runner, session, spelling, ui,
     };
+    #[cfg(feature = "lab")]
     pub use crate::lab::{audit, conformance, replay, report, scenario};
 }

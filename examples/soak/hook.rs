@@ -5,10 +5,9 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::SigSet;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use serde_json::{Value, json};
 
@@ -133,7 +132,7 @@ fn close_and_stay(_: &[String]) -> io::Result<u8> {
 
 /// Gets SIGTERM and stays.
 fn ignore_sigterm(_: &[String]) -> io::Result<u8> {
-    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::new(AtomicBool::new(false)))?;
+    SigSet::from(nix::sys::signal::SIGTERM).thread_block()?;
     let started = Instant::now();
     while started.elapsed() < LIFE {
         std::thread::sleep(LIFE);

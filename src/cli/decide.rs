@@ -9,5 +9,6 @@ pub(in crate::cli) mod progress;
 pub(in crate::cli) mod quick;
 pub(in crate::cli) mod request;
 pub(in crate::cli) mod run;
+pub(in crate::cli) mod startup;
 pub(in crate::cli) mod unbound;
 pub(in crate::cli) mod watchdog;

@@ -7,6 +7,7 @@
 mod keys;
 mod line;
 mod list;
+pub(in crate::cli) mod status;
 
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
@@ -18,11 +19,11 @@ use std::time::SystemTime;
 use crate::cli::errand;
 use crate::config::Environment;
 use crate::engine::harmless::plain;
-use crate::engine::ui::status::{cut, width};
 use crate::engine::ui::{Asker, MessageKind, Ui};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use keys::Keyboard;
+use status::{cut, width};
 
 /// How much of one text is shown.
 const LONGEST_TEXT: usize = 1000;

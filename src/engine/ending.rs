@@ -214,9 +214,9 @@ pub fn told_to_stop(signal: Option<i32>) -> String {
 
 /// The name of a signal: `SIGTERM`, or `signal 64` where it has none.
 pub fn signal_name(signal: i32) -> String {
-    match signal_hook::low_level::signal_name(signal) {
-        Some(name) => name.to_string(),
-        None => format!("signal {signal}"),
+    match nix::sys::signal::Signal::try_from(signal) {
+        Ok(known) => known.as_str().to_string(),
+        Err(_) => format!("signal {signal}"),
     }
 }
 

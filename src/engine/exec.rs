@@ -17,7 +17,6 @@ mod progress;
 pub mod pulse;
 pub mod signals;
 mod spawn;
-mod startup;
 mod step;
 #[cfg(feature = "tokio")]
 mod tasks;
@@ -50,7 +49,6 @@ pub use progress::{HookProgress, Watcher};
 pub use pulse::Pulse;
 pub use signals::{Abort, hold_out};
 use spawn::{Heritage, Variables};
-pub use startup::start_up;
 use step::RunningStep;
 pub use tree::Grounds;
 use walls::Walls;

@@ -38,7 +38,6 @@
 pub mod caller;
 pub mod clock;
 pub mod desk;
-pub mod status;
 mod turns;
 
 use std::os::fd::BorrowedFd;
@@ -71,7 +70,7 @@ pub trait Ui: Send + Sync {
     /// Tells the person something.
     fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind);
 
-    /// Shows `text` under `key` in the status line, or takes `key` out of it; see [`status`].
+    /// Shows `text` under `key` in the status line, or takes `key` out of it.
     fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>);
 }
 

@@ -4,11 +4,9 @@ pub mod cases;
 pub mod github;
 pub mod human;
 pub mod json;
-#[cfg(feature = "cli")]
 pub mod junit;
 pub mod problems;
 pub mod schema;
-#[cfg(feature = "cli")]
 pub mod suite;
 
 use std::path::{Path, PathBuf};

@@ -344,7 +344,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
 
 /// What every command that runs hooks does first.
 pub(crate) fn start_up() -> Result<Ground> {
-    let started = crate::engine::exec::start_up();
+    let started = super::startup::start_up();
     started.map_err(|error| CommandFailure::new(format!("cannot handle signals: {error}")))
 }
 

@@ -7,10 +7,10 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
+use crate::cli::terminal::status::StatusLine;
 use crate::config::{Environment, Inside};
 use crate::engine::exec::Abort;
 use crate::engine::session::entries::SessionEntries;
-use crate::engine::ui::status::StatusLine;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, caller, desk};
 
 use crate::cli::args::{Dialog, UiArgs};

@@ -6,9 +6,9 @@ mod table;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::cli::terminal::status::cut;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::{Context, catalog};
-use crate::engine::ui::status::cut;
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::{Backwards, ReadError};
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError};

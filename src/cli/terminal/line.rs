@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::engine::ui::status::width;
+use crate::cli::terminal::status::width;
 
 use super::keys::{KeyPress, Keyboard};
 

@@ -1,7 +1,7 @@
 //! A list of which one line is chosen.
 
+use crate::cli::terminal::status::cut;
 use crate::engine::harmless::plain;
-use crate::engine::ui::status::cut;
 
 use super::Terminal;
 use super::keys::{KeyPress, Keyboard};

@@ -17,10 +17,10 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
-use super::GIVE_UP;
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
 use super::spawn::{Heritage, Start, Variables};
+use super::{Abort, GIVE_UP};
 use crate::engine::event::context::{Payload, Pieces};
 use crate::engine::run::Exit;
 
@@ -282,8 +282,8 @@ pub(super) fn become_program(program: &Program) -> io::Error {
     else {
         return io::ErrorKind::InvalidInput.into();
     };
-    // Rust ignores SIGPIPE, which exec would pass on; what is handled it sets back.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
+    // Rust ignores SIGPIPE, which exec would pass on.
+    super::signals::take_as_usual(libc::SIGPIPE);
     match nix::unistd::execv(&path, &words) {
         Ok(never) => match never {},
         Err(error) => error.into(),
@@ -296,25 +296,18 @@ pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
     command.arg0(&program.name).args(&program.arguments).status()
 }
 
-/// Ends the calling process by a signal, whatever it has done about it so far.
-pub(super) fn end_self(signal: i32) {
-    super::signals::take_as_usual(signal);
-    let _ = signal_hook::low_level::raise(signal);
-}
-
 /// The life of the first process of a namespace: reaps what is left to it, so that the dead do
 /// not count, until `life` ends.
 pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
-    let (reader, writer) = io::pipe()?;
-    rustix::io::ioctl_fionbio(&reader, true)?;
-    signal_hook::low_level::pipe::register(signal_hook::consts::SIGCHLD, writer)?;
+    let deaths = Abort::on_signal(libc::SIGCHLD)?;
+    rustix::io::ioctl_fionbio(&deaths, true)?;
     loop {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         while let Ok(Some(_)) = rustix::process::waitid(WaitId::All, options) {}
-        let mut fds = [life, reader.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let mut fds = [life, deaths.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         match rustix::event::poll(&mut fds, None) {
             Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
-            Ok(_) => while rustix::io::read(&reader, &mut [0; 64]).is_ok_and(|count| count > 0) {},
+            Ok(_) => while rustix::io::read(&deaths, &mut [0; 64]).is_ok_and(|count| count > 0) {},
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

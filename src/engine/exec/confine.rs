@@ -239,8 +239,7 @@ fn leave_with(status: ExitStatus) -> u8 {
     // No second core file.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(Resource::Core, none);
-    let _ = signal_hook::low_level::emulate_default_handler(signal);
-    child::end_self(signal);
+    super::signals::end_by(signal);
     NEVER_BECAME
 }
 

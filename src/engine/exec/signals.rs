@@ -181,6 +181,13 @@ pub(super) fn take_as_usual(signal: c_int) {
     let _ = act(signal, libc::SIG_DFL);
 }
 
+/// Ends the calling process by a signal, whatever it has done about it so far.
+pub(super) fn end_by(signal: c_int) {
+    take_as_usual(signal);
+    // SAFETY: the system does what is usual, and no handler of ours runs.
+    unsafe { libc::raise(signal) };
+}
+
 /// Goes on where others stop: in the background of a terminal, at a file of the longest permitted
 /// size. For a program whose host waits for its answer. Hooks get these signals as usual.
 pub fn hold_out() {
@@ -227,6 +234,17 @@ impl Abort {
         if is_ignored(SIGCHLD) {
             act(SIGCHLD, libc::SIG_DFL)?;
         }
+        Ok(abort)
+    }
+
+    /// One that a signal raises which then does nothing else.
+    ///
+    /// # Errors
+    /// When there are no descriptors left, or the signal cannot be handled.
+    pub(super) fn on_signal(signal: c_int) -> io::Result<Abort> {
+        let abort = Abort::new()?;
+        listen(Arc::clone(&abort.shared));
+        act(signal, note as SignalHandler as usize)?;
         Ok(abort)
     }
 

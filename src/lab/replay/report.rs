@@ -2,7 +2,6 @@
 //! come; only what is shown is bounded, and all is counted.
 
 mod human;
-#[cfg(feature = "cli")]
 mod junit;
 
 use std::io::{self, Write};
@@ -95,7 +94,6 @@ pub type ReplayFormat = (&'static str, fn(u64) -> Box<dyn Report>);
 pub const FORMATS: &[ReplayFormat] = &[
     ("human", |most| Box::new(human::Human::showing(most))),
     ("json", |_| Box::new(Json)),
-    #[cfg(feature = "cli")]
     ("junit", |most| Box::new(junit::Junit::showing(most))),
     ("tap", |most| Box::new(Tap { shown: FindingLimit::at_most(most) })),
     ("github", |most| Box::new(Github { shown: FindingLimit::at_most(most), header: None })),

@@ -40,7 +40,6 @@ pub type ProblemFormat = (&'static str, fn(&[Check], &Paths, &mut dyn Write) -> 
 pub const FORMATS: &[ProblemFormat] = &[
     ("human", human),
     ("json", json_document),
-    #[cfg(feature = "cli")]
     ("junit", super::junit::problems),
     ("tap", tap),
     ("github", github),

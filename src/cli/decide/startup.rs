@@ -1,22 +1,22 @@
-//! What a program that exists to run hooks does first: it undoes what its host may have left it
-//! in, which hooks would inherit, and takes charge of signals and of its descendants.
+//! What every command that runs hooks does first: it undoes what its host may have left behind,
+//! which hooks would inherit, and takes charge of signals and of its descendants.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit};
 
-use super::{Abort, Grounds};
+use crate::engine::exec::{Abort, Grounds};
 
 /// The first descriptor that is no standard stream.
 const FIRST_OWN_DESCRIPTOR: i32 = 3;
 
 /// Clears the mask of blocked signals, keeps descriptors that the host left open from hooks, and
 /// switches core files off; then handles signals ([`Abort::on_signals`]) and becomes the
-/// subreaper ([`Grounds::take`]). To be called once, before other threads are started.
+/// subreaper ([`Grounds::take`]). Call it once, before other threads start.
 ///
 /// # Errors
 /// When signals cannot be handled.
-pub fn start_up() -> io::Result<(Abort, Option<Grounds>)> {
+pub(in crate::cli) fn start_up() -> io::Result<(Abort, Option<Grounds>)> {
     // A host that blocks SIGTERM would have us, and our hooks, never hear of it.
     nix::sys::signal::SigSet::empty().thread_set_mask()?;
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
