@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::row::{Binding, DecodeError, Dialect, KeySpelling};
 use super::tools::is_of_server;
-use crate::engine::event::context::scalar_text;
+use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
 use crate::engine::hook::convention::HostCall;
 

@@ -30,7 +30,7 @@ use crate::engine::hook::convention::{Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub(crate) use crash::crash;
 pub(crate) use object::{all_of, objects_in, read_object};
-use object::{findings_in, last, read_said};
+use object::{findings_in, last, own_entries_of};
 use refusal::Vocabulary;
 pub(crate) use search::{FoundAnswers, search};
 use structured::structured;
@@ -216,7 +216,7 @@ pub(crate) fn refused_by_status(
     let stderr = stderr.text();
     let mut notes = Vec::new();
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
-    let object = if is_cut { None } else { read_said(stdout).ok() };
+    let object = if is_cut { None } else { own_entries_of(stdout).ok() };
     let said = object.as_deref().and_then(|entries| match last(entries, "reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => Some(reason.as_str()),
         _ => None,

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::engine::event::context::Payload;
+use crate::engine::event::payload::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, FunctionCall, Job, Runs, command};
 use crate::engine::hook::convention::{EventPart, GivenPart, Permit};

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::engine::event::context::Payload;
+use crate::engine::event::payload::Payload;
 use crate::engine::hook::{Background, Containment, Hook};
 use crate::engine::run::{Ending, StartError, Trace};
 use crate::engine::ui::Desk;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 use crate::engine::event::{Event, EventSpec, OnFailure};
+use crate::engine::names::names;
 pub use convention::Convention;
 pub(crate) use function::Called;
 pub use function::{Function, IntoVerdict, Returned};
@@ -257,17 +258,7 @@ pub enum LayerKind {
     Explicit,
 }
 
-impl LayerKind {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            LayerKind::System => "system",
-            LayerKind::User => "user",
-            LayerKind::Project => "project",
-            LayerKind::Explicit => "explicit",
-        }
-    }
-}
+names! { LayerKind: System "system", User "user", Project "project", Explicit "explicit" }
 
 /// The file that a process of Linux runs, whatever has become of its name: replaced by an upgrade,
 /// by somebody else, or gone. A process that is just being started has that of its parent.
@@ -310,16 +301,4 @@ pub enum Background {
     Detach,
 }
 
-impl Background {
-    /// Both with their names in `hookrun.toml` and in directives.
-    pub const NAMES: &[(Background, &str)] =
-        &[(Background::Kill, "kill"), (Background::Detach, "detach")];
-
-    /// The name of this choice.
-    pub fn name(self) -> &'static str {
-        match self {
-            Background::Kill => "kill",
-            Background::Detach => "detach",
-        }
-    }
-}
+names! { Background: Kill "kill", Detach "detach" }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::engine::names::names;
 use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
 /// A text for the model.
@@ -30,16 +31,9 @@ pub enum ReminderKind {
     Context,
 }
 
-impl ReminderKind {
-    /// Its name in `--format json`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReminderKind::Output => "output",
-            ReminderKind::Blocked => "blocked",
-            ReminderKind::Context => "context",
-        }
-    }
+names! { ReminderKind: Output "output", Blocked "blocked", Context "context" }
 
+impl ReminderKind {
     /// By which it can be suppressed, in loom's words; `None` for a refusal, which cannot: a
     /// model that does not know of it tries again.
     pub fn id(self) -> Option<&'static str> {

@@ -23,6 +23,23 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// The words of `found` that were probably meant as one of `known` that is missing, each with that
+/// one. Of very many unknown words only the first are looked at.
+pub(crate) fn near_misses<'k>(
+    found: impl Iterator<Item = &'k str> + Clone,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Vec<(&'k str, &'k str)> {
+    const MOST: usize = 1000;
+    let strange = found.clone().filter(|key| !known.clone().any(|one| one == *key));
+    let strange: Vec<&str> = strange.take(MOST).collect();
+    if strange.is_empty() {
+        return Vec::new();
+    }
+    let lacking: Vec<&str> = known.filter(|one| !found.clone().any(|key| key == *one)).collect();
+    let meant = |key| Some((key, nearest(key, lacking.iter().copied())?));
+    strange.into_iter().filter_map(meant).collect()
+}
+
 /// `word` as it is compared: lower case, without separators.
 pub fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-' | '.')).flat_map(char::to_lowercase).collect()

@@ -123,7 +123,7 @@ impl EventParts {
                 name: name.into(),
                 kind,
                 about: "declared in hookrun.toml".into(),
-                sample: catalog::sample_of(kind),
+                sample: kind.sample().into(),
             });
             return Ok(());
         }

@@ -6,7 +6,7 @@
 //! quotes its event: what an agent can write into an event is no crash.
 
 use crate::engine::event::Event;
-use crate::engine::event::context::string_text;
+use crate::engine::event::json::string_text;
 use crate::engine::hook::convention::Permit;
 use crate::engine::hook::{Handler, Hook};
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::engine::outcome::Finding;
-use crate::engine::outcome::finding::{FindingLevel, KEYS, LEVELS};
+use crate::engine::outcome::finding::{FindingLevel, KEYS};
 use crate::engine::spelling;
 
 /// A finding as it is written: its entries in their order, also those that stand twice; `None` for
@@ -66,9 +66,9 @@ fn one(entries: &[(String, Value)]) -> Result<Finding, String> {
     let level = match get("level") {
         None | Some(Value::Null) => FindingLevel::Error,
         Some(word) => {
-            let row = LEVELS.iter().find(|(_, known)| word.as_str() == Some(known));
+            let row = FindingLevel::NAMES.iter().find(|(_, known)| word.as_str() == Some(known));
             let (level, _) = row.ok_or_else(|| {
-                let words: Vec<&str> = LEVELS.iter().map(|(_, word)| *word).collect();
+                let words: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
                 format!(".level` must be one of `{}`", words.join("`, `"))
             })?;
             *level

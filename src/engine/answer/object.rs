@@ -1,28 +1,43 @@
 //! JSON objects on a hook's stdout: alone, or among text that somebody else printed.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::findings::WrittenFinding;
 use super::search::SEARCHED_BYTES;
-use crate::engine::event::context::string_text;
+use crate::engine::event::json::{entries, string_text};
 use crate::engine::outcome::RESULT_KEYS;
 
+/// An answer as its entries, in their order.
+pub(crate) type Answer = Vec<(String, Value)>;
+
 /// Reads text that is one JSON object and nothing else.
-pub(crate) fn read_object(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
-    serde_json::from_str::<Object>(text).map(|object| object.0)
+pub(crate) fn read_object(text: &str) -> serde_json::Result<Answer> {
+    entries(text)
 }
 
-/// What an object says that is one and nothing else, whatever stands in it beside our keys: half
-/// of a character that was cut in two, a number without bounds, any depth.
-pub(crate) fn read_said(text: &str) -> serde_json::Result<Vec<(String, Value)>> {
-    serde_json::from_str::<OwnEntries>(text).map(|said| said.0)
+/// Those entries of text that is one JSON object that are ours. A block counts however the rest
+/// looks (half of a character that was cut in two, a number without bounds, any depth), so the rest
+/// is not read.
+pub(crate) fn own_entries_of(text: &str) -> serde_json::Result<Answer> {
+    let is_ours = |key: &str| RESULT_KEYS.iter().any(|known| known.name == key);
+    readable(text, is_ours)
+}
+
+/// All entries of text that is one JSON object, as far as each can be read; `None` for other text.
+pub(crate) fn all_of(text: &str) -> Option<Answer> {
+    readable(text, |_| true).ok()
+}
+
+fn readable(text: &str, is_wanted: impl Fn(&str) -> bool) -> serde_json::Result<Answer> {
+    let all: Vec<(&RawValue, &RawValue)> = entries(text)?;
+    let read = |(key, value): (&RawValue, &RawValue)| {
+        let key = string_text(key.get()).filter(|key| is_wanted(key))?;
+        Some((key, value_of(value.get())))
+    };
+    Ok(all.into_iter().filter_map(read).collect())
 }
 
 /// Whether the text is a JSON list that holds an object with a key of ours.
@@ -31,61 +46,12 @@ pub(crate) fn is_list_of_answers(text: &str) -> bool {
         return false;
     }
     let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-    list.iter().any(|item| read_said(item.get()).is_ok_and(|entries| !entries.is_empty()))
-}
-
-/// A JSON object as the list of its entries, so that a key that appears twice is seen.
-struct Object(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Object, D::Error> {
-        reader.deserialize_map(AnswerVisitor(PhantomData)).map(Object)
-    }
-}
-
-/// Those entries of a JSON object that are ours. A refusal counts however the rest looks, so
-/// the rest is not read.
-struct OwnEntries(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for OwnEntries {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<OwnEntries, D::Error> {
-        let entries = reader.deserialize_map(AnswerVisitor(PhantomData))?;
-        let ours = |(key, value): (&RawValue, &RawValue)| {
-            let key = string_text(key.get())?;
-            let is_ours = RESULT_KEYS.iter().any(|known| known.name == key);
-            is_ours.then(|| (key, value_of(value.get())))
-        };
-        Ok(OwnEntries(entries.into_iter().filter_map(ours).collect()))
-    }
-}
-
-/// All entries of a JSON object, as far as each can be read.
-struct All(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for All {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<All, D::Error> {
-        let entries: Vec<(&RawValue, &RawValue)> =
-            reader.deserialize_map(AnswerVisitor(PhantomData))?;
-        let read = |(key, value): (&RawValue, &RawValue)| {
-            Some((string_text(key.get())?, value_of(value.get())))
-        };
-        Ok(All(entries.into_iter().filter_map(read).collect()))
-    }
-}
-
-/// All entries of text that is one JSON object; `None` for other text.
-pub(crate) fn all_of(text: &str) -> Option<Vec<(String, Value)>> {
-    serde_json::from_str::<All>(text).ok().map(|all| all.0)
-}
-
-/// The entries of text that is one JSON object, unread; none of other text.
-pub(crate) fn parts(text: &str) -> Vec<(&RawValue, &RawValue)> {
-    serde_json::from_str::<RawEntries<'_>>(text).map(|parts| parts.0).unwrap_or_default()
+    list.iter().any(|item| own_entries_of(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
 /// The findings of a text that is one object, as they are written.
 pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
-    let entries = parts(text);
+    let entries: Vec<(&RawValue, &RawValue)> = entries(text).unwrap_or_default();
     let is_wanted = |key: &RawValue| string_text(key.get()).as_deref() == Some("findings");
     let list = entries.iter().rev().find(|(key, _)| is_wanted(key)).map(|(_, list)| list.get());
     let list: Vec<&RawValue> =
@@ -97,31 +63,6 @@ pub(crate) fn findings_in(text: &str) -> Vec<WrittenFinding> {
 pub(crate) fn value_of(raw: &str) -> Value {
     let value = serde_json::from_str(raw).ok();
     value.or_else(|| string_text(raw).map(Value::String)).unwrap_or(Value::Null)
-}
-
-/// The entries of a JSON object, unread.
-struct RawEntries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for RawEntries<'a> {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<RawEntries<'a>, D::Error> {
-        reader.deserialize_map(AnswerVisitor(PhantomData)).map(RawEntries)
-    }
-}
-
-struct AnswerVisitor<K, V>(PhantomData<(K, V)>);
-
-impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for AnswerVisitor<K, V> {
-    type Value = Vec<(K, V)>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(entries)
-    }
 }
 
 /// The value of a key; of one that appears twice, the last.

@@ -14,9 +14,6 @@ use crate::engine::spelling;
 /// The reason of a refusal that gives none.
 pub const NO_REASON: &str = "blocked without a reason";
 
-/// An answer as its entries, in their order.
-pub type Answer = Vec<(String, Value)>;
-
 /// The question of a hook that asks and says nothing more.
 pub const NO_QUESTION: &str = "may it go on?";
 

@@ -10,10 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::line::refusing_key;
-use super::object::{parts, read_until, value_of};
+use super::object::{read_until, value_of};
 use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
-use crate::engine::event::context::string_text;
+use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::outcome::Decision;
 
 /// How much is read in search of objects. What is nested is read once for each of its levels.
@@ -178,7 +178,7 @@ impl<'v> RefusalSearch<'v> {
     }
 
     fn object(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
-        let entries = parts(json);
+        let entries = raw_entries(json);
         let key = |(key, value): &(&RawValue, &RawValue)| {
             Some((string_text(key.get())?, outline(value.get(), OUTLINED)))
         };
@@ -352,7 +352,7 @@ fn outline(raw: &str, levels: usize) -> Value {
             let entry = |(key, value): (&RawValue, &RawValue)| {
                 Some((string_text(key.get())?, inner(value)))
             };
-            Value::Object(parts(raw).into_iter().filter_map(entry).collect())
+            Value::Object(raw_entries(raw).into_iter().filter_map(entry).collect())
         }
         Some(b'[') => {
             let list: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();

@@ -12,7 +12,8 @@ use serde::Serialize;
 
 pub(crate) use paths::Guesses;
 
-use super::context::{Context, ContextError, child, elements, string_text};
+use super::context::{Context, ContextError};
+use super::json::{child, elements, string_text};
 
 /// What a tool does, or a commit or push, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]

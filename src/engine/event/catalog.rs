@@ -15,16 +15,17 @@ mod gateway;
 mod git;
 mod keys;
 mod model;
+mod row;
 mod session;
 mod tool;
 mod workspace;
 
-use std::borrow::Cow::{self, Borrowed};
 use std::mem;
 use std::sync::Arc;
 
-use super::{Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule};
+use super::spec::EventSpec;
 use crate::engine::spelling;
+use row::{EventRow, OBSERVER};
 
 /// Every canonical event, in the order of `hookrun events`.
 pub static EVENTS: &[EventSpec] = &TABLE;
@@ -39,113 +40,6 @@ const PARTS: &[&[EventRow]] = &[
     gateway::ROWS,
     git::ROWS,
 ];
-
-/// An [`EventSpec`] as the parts write it. A row begins with one of the six sorts of event
-/// below, which set the last four fields, and states what is its own.
-#[derive(Clone, Copy)]
-struct EventRow {
-    name: &'static str,
-    summary: &'static str,
-    aliases: &'static [&'static str],
-    context: &'static [ContextKey],
-    required: &'static [Cow<'static, str>],
-    rewrites: &'static [Rewrite],
-    blocks: bool,
-    on_failure: OnFailure,
-    schedule: Schedule,
-    most_refusals: Option<u32>,
-    text_teaches: bool,
-}
-
-/// May refuse what is about to happen, and refuses if it fails.
-const GATE: EventRow = EventRow {
-    blocks: true,
-    on_failure: OnFailure::Block,
-    schedule: Schedule::Sequential,
-    ..OBSERVER
-};
-
-/// May refuse; if it fails, the event goes on. For a refusal that a failing hook would turn
-/// into a trap: "not done yet" keeps an agent working for ever, and a session that cannot be
-/// compacted, or a message that never arrives, is lost.
-const OPEN_GATE: EventRow = EventRow { on_failure: OnFailure::Allow, ..GATE };
-
-/// May keep somebody at work by refusing. After eight refusals in a row it cannot: that many
-/// have not helped, and hosts that set a limit have this one.
-const STOP_GATE: EventRow = EventRow { most_refusals: Some(8), ..OPEN_GATE };
-
-/// May rewrite, cannot refuse.
-const TRANSFORM: EventRow = EventRow { schedule: Schedule::Sequential, ..OBSERVER };
-
-/// Is only told, and waited for: its output and context still reach the model.
-const OBSERVER: EventRow = EventRow {
-    name: "",
-    summary: "",
-    aliases: &[],
-    context: &[],
-    required: &[],
-    rewrites: &[],
-    blocks: false,
-    on_failure: OnFailure::Allow,
-    schedule: Schedule::Parallel,
-    most_refusals: None,
-    text_teaches: false,
-};
-
-/// Is only told, and nobody waits: there is no model that could hear an answer.
-const NOTICE: EventRow = EventRow { schedule: Schedule::Detached, ..OBSERVER };
-
-/// A tool is about to run: without its name no guard knows whether it is meant.
-const OF_A_TOOL: &[Cow<'static, str>] = &[Borrowed("toolName")];
-
-const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite { field: Borrowed(field), merge }
-}
-
-const fn chain(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::Chain)
-}
-
-const fn first(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::First)
-}
-
-const fn claim(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::Claim)
-}
-
-const fn last(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::Last)
-}
-
-const fn append(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::Append)
-}
-
-const fn same_role(field: &'static str) -> Rewrite {
-    rewrite(field, Merge::SameRole)
-}
-
-impl EventRow {
-    const fn spec(self) -> EventSpec {
-        EventSpec {
-            name: Borrowed(self.name),
-            summary: Borrowed(self.summary),
-            aliases: self.aliases,
-            context: Borrowed(self.context),
-            required: Borrowed(self.required),
-            blocks: self.blocks,
-            rewrites: Borrowed(self.rewrites),
-            on_failure: self.on_failure,
-            schedule: self.schedule,
-            conduct: Conduct {
-                most_refusals: self.most_refusals,
-                text_teaches: self.text_teaches,
-                ..Conduct::USUAL
-            },
-        }
-    }
-}
 
 // The parts are joined when hookrun is built, so that the table costs nothing at start.
 static TABLE: [EventSpec; count()] = join();
@@ -245,18 +139,6 @@ impl Catalog {
         let nearest = turned.or_else(|| spelling::nearest(name, names)).map(str::to_string);
         Err(UnknownEvent { name: name.to_string(), nearest })
     }
-}
-
-/// An example value for a key of `kind`, as JSON text, for events that a team declares itself.
-pub fn sample_of(kind: JsonType) -> Cow<'static, str> {
-    Borrowed(match kind {
-        JsonType::String => "\"text\"",
-        JsonType::Integer | JsonType::Number => "1",
-        JsonType::Boolean => "true",
-        JsonType::Object => "{}",
-        JsonType::Array => "[]",
-        JsonType::Any => "null",
-    })
 }
 
 #[cfg(test)]

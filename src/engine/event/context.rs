@@ -3,22 +3,18 @@
 //! A context may be 50 MB of file content of which hookrun needs one short string, so values
 //! are indexed and not parsed; only what somebody asks for is read.
 
-mod pieces;
-
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::Deserializer as _;
-use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::framing::{Framed, Hopeless, MAX_DEPTH, Scanner};
-use pieces::Compact;
-pub use pieces::{Payload, Pieces};
+use super::json::{
+    Compact, descend, elements, entries, key_text, push_key, raw_entries, scalar_text, string_text,
+};
 
 /// Why a document cannot be an event's context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -150,9 +146,9 @@ impl Context {
         let base = text.as_ptr() as usize;
         let mut fields: Vec<Field> = Vec::new();
         let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
-        for (key, raw) in
-            entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?
-        {
+        let found: Vec<(&RawValue, &RawValue)> =
+            entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?;
+        for (key, raw) in found {
             let key = whole_key(key)?;
             if !seen.insert(key.clone()) {
                 return Err(ContextError::Duplicate(key.into_owned()));
@@ -190,8 +186,8 @@ impl Context {
         if let Some(list) = elements(raw) {
             return Some((0..list.len()).map(|index| index.to_string()).collect());
         }
-        let found = if raw.starts_with('{') { entries(raw).ok()? } else { return None };
-        Some(found.into_iter().map(|(key, _)| key_text(key).into_owned()).collect())
+        let keys = raw_entries(raw).into_iter().map(|(key, _)| key_text(key).into_owned());
+        raw.starts_with('{').then(|| keys.collect())
     }
 
     /// The value of a top-level string field.
@@ -296,11 +292,16 @@ impl Context {
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = Vec::with_capacity(self.length() + 32 * (self.fields.len() + 1));
         for (place, field) in self.fields.iter().enumerate() {
-            pieces::head(place, &field.key, &mut json);
+            push_key(place, &field.key, &mut json);
             Compact::default().push(self.slot(&field.value).as_bytes(), &mut json);
         }
         json.extend_from_slice(if self.fields.is_empty() { b"{}" } else { b"}" });
         json
+    }
+
+    /// The key and the JSON text of the field at this place.
+    pub(super) fn field(&self, place: usize) -> Option<(&str, &str)> {
+        self.fields.get(place).map(|field| (field.key.as_str(), self.slot(&field.value)))
     }
 
     fn slot<'a>(&'a self, slot: &'a ContextSlot) -> &'a str {
@@ -308,189 +309,6 @@ impl Context {
             ContextSlot::Kept(range) => &self.text[range.clone()],
             ContextSlot::Set(text) => text,
         }
-    }
-}
-
-/// A JSON text as plain text: a string without its quotes, `None` for `null`.
-pub(crate) fn scalar_text(raw: &str) -> Option<String> {
-    match raw.as_bytes().first() {
-        Some(b'"') => string_text(raw),
-        Some(b'n') | None => None,
-        Some(_) => {
-            let mut text = Vec::with_capacity(raw.len());
-            Compact::default().push(raw.as_bytes(), &mut text);
-            String::from_utf8(text).ok()
-        }
-    }
-}
-
-/// The text of a JSON string; `None` for anything else. A lone surrogate, which JavaScript hosts
-/// can send, becomes U+FFFD: a policy sees the rest of the text instead of nothing.
-pub(crate) fn string_text(raw: &str) -> Option<String> {
-    struct Text;
-    impl Visitor<'_> for Text {
-        type Value = String;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON string")
-        }
-        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
-            Ok(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
-    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    // The usual case, without the parser: its search for escapes asks the processor what it can,
-    // which costs 60 µs in a virtual machine.
-    if !inner.as_bytes().contains(&b'\\') {
-        return Some(inner.to_string());
-    }
-    serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
-}
-
-/// The value at `path` inside the JSON text `raw`.
-fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
-    let nested = path.split_once('.').and_then(|(first, rest)| descend(child(raw, first)?, rest));
-    nested.or_else(|| child(raw, path))
-}
-
-/// The value under `key` of an object, or at the index `key` of an array. Of a key that stands
-/// twice the last value counts, as in most parsers.
-pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
-    match raw.as_bytes().first()? {
-        b'{' => {
-            let found = entries(raw).ok()?;
-            let (_, value) = found.into_iter().rev().find(|(name, _)| key_text(name) == key)?;
-            Some(value.get())
-        }
-        b'[' => {
-            // `01` is no index, as it is none in JSON.
-            let index = key.parse::<usize>().ok().filter(|index| index.to_string() == key)?;
-            Some(elements(raw)?.get(index)?.get())
-        }
-        _ => None,
-    }
-}
-
-/// The entries of a JSON object, keys decoded and values as text; none for anything else.
-///
-/// # Errors
-/// A key that appears twice: two readers could see two different values.
-pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
-    let found = if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() };
-    let mut seen = HashSet::new();
-    let mut distinct = Vec::with_capacity(found.len());
-    for (key, value) in found {
-        let key = key_text(key);
-        if !seen.insert(key.clone()) {
-            return Err(key.into_owned());
-        }
-        distinct.push((key, value.get()));
-    }
-    Ok(distinct)
-}
-
-/// Whether a text is JSON.
-pub(super) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<&RawValue>(text).is_ok()
-}
-
-/// The elements of a JSON array, as text.
-pub(super) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
-    struct Elements;
-    impl<'de> Visitor<'de> for Elements {
-        type Value = Vec<&'de RawValue>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON array")
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-            let mut found = Vec::new();
-            while let Some(element) = list.next_element()? {
-                found.push(element);
-            }
-            Ok(found)
-        }
-    }
-    // Not even tried on anything else: making the parser's error costs more than the answer.
-    if !raw.starts_with('[') {
-        return None;
-    }
-    serde_json::Deserializer::from_str(raw).deserialize_seq(Elements).ok()
-}
-
-/// Calls `visit` for every string in valid JSON, at any depth, with the key that it stands under:
-/// that of its object, or of the list or object around it. Both are JSON text; without a key it
-/// is empty. One pass, so that a large input costs what it costs to read it.
-pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str)) {
-    struct Level<'k> {
-        is_object: bool,
-        is_key_next: bool,
-        key: &'k str,
-    }
-    let bytes = raw.as_bytes();
-    let mut levels: Vec<Level<'a>> = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                let start = at;
-                at += 1;
-                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                let text = raw.get(start..=at).unwrap_or_default();
-                match levels.last_mut() {
-                    Some(level) if level.is_key_next => {
-                        level.key = text;
-                        level.is_key_next = false;
-                    }
-                    level => visit(level.map_or("", |level| level.key), text),
-                }
-            }
-            b'{' | b'[' => {
-                let is_object = *byte == b'{';
-                let key = levels.last().map_or("", |level| level.key);
-                levels.push(Level { is_object, is_key_next: is_object, key });
-            }
-            b'}' | b']' => drop(levels.pop()),
-            b',' => {
-                if let Some(level) = levels.last_mut() {
-                    level.is_key_next = level.is_object;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
-/// The entries of a JSON object, keys and values as text.
-fn entries(raw: &str) -> serde_json::Result<Vec<(&RawValue, &RawValue)>> {
-    struct Entries;
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<(&'de RawValue, &'de RawValue)>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut found = Vec::new();
-            while let Some(entry) = map.next_entry()? {
-                found.push(entry);
-            }
-            Ok(found)
-        }
-    }
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    let found = reader.deserialize_map(Entries)?;
-    reader.end()?;
-    Ok(found)
-}
-
-/// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
-/// not hide the others.
-fn key_text(raw: &RawValue) -> Cow<'_, str> {
-    let inner = raw.get().strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
-    match inner {
-        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
-        _ => Cow::Owned(string_text(raw.get()).unwrap_or_default()),
     }
 }
 

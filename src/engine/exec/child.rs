@@ -21,7 +21,7 @@ use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_
 use super::command::Program;
 use super::spawn::{Heritage, Start, Variables};
 use super::{Abort, GIVE_UP};
-use crate::engine::event::context::{Payload, Pieces};
+use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 
 /// Everything that is needed to start one hook.

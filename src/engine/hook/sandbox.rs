@@ -1,5 +1,7 @@
 //! What a hook may touch, and how surely all that it starts is ended.
 
+use crate::engine::names::names;
+
 /// What a hook in a sandbox may touch. Where its spec says nothing it may read everything, write
 /// nothing but its own state folder, and has no network.
 ///
@@ -50,25 +52,7 @@ pub enum Containment {
     Pidns,
 }
 
-impl Containment {
-    /// All with their names in `hookrun.toml` and in directives.
-    pub const NAMES: &[(Containment, &str)] = &[
-        (Containment::Auto, "auto"),
-        (Containment::Group, "group"),
-        (Containment::Cgroup, "cgroup"),
-        (Containment::Pidns, "pidns"),
-    ];
-
-    /// The name of this choice.
-    pub fn name(self) -> &'static str {
-        match self {
-            Containment::Auto => "auto",
-            Containment::Group => "group",
-            Containment::Cgroup => "cgroup",
-            Containment::Pidns => "pidns",
-        }
-    }
-}
+names! { Containment: Auto "auto", Group "group", Cgroup "cgroup", Pidns "pidns" }
 
 #[cfg(test)]
 mod tests {

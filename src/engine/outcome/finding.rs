@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::names::names;
+
 /// Something that a hook found in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -29,20 +31,8 @@ pub enum FindingLevel {
     Notice,
 }
 
-/// Every level with its word, the usual one first. The words are those of GitHub's annotations.
-pub const LEVELS: &[(FindingLevel, &str)] = &[
-    (FindingLevel::Error, "error"),
-    (FindingLevel::Warning, "warning"),
-    (FindingLevel::Notice, "notice"),
-];
-
-impl FindingLevel {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let row = LEVELS.iter().find(|(level, _)| *level == self);
-        row.map(|(_, word)| *word).expect("every level has a row: tested below")
-    }
-}
+// The words of GitHub's annotations, the usual one first.
+names! { FindingLevel: Error "error", Warning "warning", Notice "notice" }
 
 /// The keys of a finding.
 pub const KEYS: &[&str] = &["path", "line", "level", "message"];
@@ -50,18 +40,4 @@ pub const KEYS: &[&str] = &["path", "line", "level", "message"];
 /// Whether a note for the author of a hook is about what its findings say.
 pub fn is_about(note: &str) -> bool {
     note.contains("`findings.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn every_level_has_one_row() {
-        for level in [FindingLevel::Error, FindingLevel::Warning, FindingLevel::Notice] {
-            assert_eq!(LEVELS.iter().filter(|(row, _)| *row == level).count(), 1, "{level:?}");
-            assert_eq!(json!(level), level.word());
-        }
-    }
 }

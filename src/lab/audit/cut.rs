@@ -4,7 +4,7 @@
 //! looked at and the rest is passed over.
 
 use super::redact::{Redactor, string_end};
-use crate::engine::event::context;
+use crate::engine::event::json;
 
 /// Strings up to here are kept whole.
 const LONGEST_STRING: usize = 4 * 1024;
@@ -146,7 +146,7 @@ impl<'r> Cutter<'r> {
         }
         self.note();
         let beginning = format!("{}\"", &token[..whole_escapes(token, HEAD + SLACK)]);
-        let text = context::string_text(&beginning).unwrap_or_default();
+        let text = json::string_text(&beginning).unwrap_or_default();
         let clean = self.redactor.text(&text);
         let mut end = HEAD.min(clean.len().saturating_sub(SLACK));
         while !clean.is_char_boundary(end) {
@@ -158,7 +158,7 @@ impl<'r> Cutter<'r> {
 }
 
 fn key_name(token: &str) -> String {
-    let mut name = context::string_text(token).unwrap_or_default();
+    let mut name = json::string_text(token).unwrap_or_default();
     if name.chars().count() > 40 {
         name = name.chars().take(40).chain(['…']).collect();
     }

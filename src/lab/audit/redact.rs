@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use regex::{Captures, Regex};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
-use crate::engine::event::context;
+use crate::engine::event::json;
 use hints::Maybe;
 pub use rules::{RULES, RuleScope, SecretRule};
 
@@ -73,7 +73,7 @@ impl Redactor {
             let end = string_end(from);
             let (token, after) = from.split_at(end);
             let is_key = after.trim_start().starts_with(':');
-            let read = context::string_text(token);
+            let read = json::string_text(token);
             // A string without its end is the last of a beginning.
             let read = read.unwrap_or_else(|| token.trim_start_matches('"').to_string());
             let clean = if is_secret_of(&key, &read) {

@@ -31,7 +31,7 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             properties.push(("line", line.to_string()));
         }
         properties.push(("title", found.hook.clone()));
-        annotation(finding.level.word(), &properties, &finding.message, out)?;
+        annotation(finding.level.name(), &properties, &finding.message, out)?;
     }
     for hook in &report.hooks {
         let notes = hook.trace.iter().flat_map(|trace| &trace.notes);

@@ -239,7 +239,7 @@ fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
     }
     for finding in &given.findings {
         let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let (path, level) = (&finding.path, finding.level.word());
+        let (path, level) = (&finding.path, finding.level.name());
         text(out, "found", &format!("{path}{line}: {level}: {}", finding.message))?;
     }
     match RULES.iter().find(|row| row.name == given.rule) {

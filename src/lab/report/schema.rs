@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
+use crate::engine::outcome::FindingLevel;
 use crate::engine::outcome::RESULT_KEYS;
-use crate::engine::outcome::finding::LEVELS;
 
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {
@@ -58,7 +58,7 @@ fn result(spec: &EventSpec) -> Value {
                 "additionalProperties": false,
             })
         } else if key.name == "findings" {
-            let levels: Vec<&str> = LEVELS.iter().map(|(_, word)| *word).collect();
+            let levels: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
             json!({
                 "type": "array",
                 "description": key.about,

@@ -254,7 +254,7 @@ fn findings(outcome: &Outcome) -> Option<String> {
     let line = |found: &HookFinding| {
         let Finding { path, line, level, message } = &found.finding;
         let number = line.map(|line| format!(":{line}")).unwrap_or_default();
-        format!("{} {path}{number} {message}", level.word())
+        format!("{} {path}{number} {message}", level.name())
     };
     let lines: Vec<String> = outcome.findings.iter().map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))

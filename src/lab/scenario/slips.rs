@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::dialects::{Binding, native};
-use crate::engine::event::{EventSpec, near_misses};
+use crate::engine::event::EventSpec;
+use crate::engine::spelling::near_misses;
 
 /// The keys that an event has in the words of whoever sends it.
 #[derive(Debug, Default)]

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use super::ActionKind;
 use super::input::{InputEntries, is_one_of};
-use crate::engine::event::context::{ContextError, distinct_entries, elements, string_text};
+use crate::engine::event::context::ContextError;
+use crate::engine::event::json::{distinct_entries, elements, string_text};
 
 /// Keys that hold the name of a tool and nothing else.
 const TOOL_KEYS: &[&str] = &["tool", "toolname", "recipientname", "recipient", "functionname"];

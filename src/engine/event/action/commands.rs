@@ -4,7 +4,7 @@ use super::ActionKind;
 use super::calls::INPUT_KEYS;
 use super::input::{InputEntries, is_one_of};
 use super::paths::FOLDER_KEYS;
-use crate::engine::event::context::{each_text, elements, is_json, scalar_text, string_text};
+use crate::engine::event::json::{each_text, elements, is_json, scalar_text, string_text};
 
 /// Keys that hold a command line, in order of trust; without regard to case, `_` and `-`.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];

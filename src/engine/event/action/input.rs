@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use super::commands::{find_commands, other_texts};
 use super::paths::{Guesses, NamedPaths};
 use super::{Action, ActionKind, calls, patch};
-use crate::engine::event::context::{
-    ContextError, distinct_entries, elements, is_json, string_text,
-};
+use crate::engine::event::context::ContextError;
+use crate::engine::event::json::{distinct_entries, elements, is_json, string_text};
 
 /// Keys of a tool input that can hold the text of a patch: Codex CLI's, OpenCode's `patchText`,
 /// and those of tools that take a unified diff.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::ActionKind;
 use super::commands::is_command_key;
 use super::input::{ends_in, is_one_of};
-use crate::engine::event::context::{each_text, string_text};
+use crate::engine::event::json::{each_text, string_text};
 
 /// Keys of a tool input that hold a path or a list of paths, at any depth; without regard to case,
 /// `_` and `-`.

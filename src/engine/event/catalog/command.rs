@@ -4,8 +4,8 @@
 //! (`registerCommand`), where the first that is loaded wins.
 
 use super::keys::{ARGS, CWD, SESSION_ID};
-use super::{EventSpec, GATE};
-use crate::engine::event::ContextKey;
+use super::row::GATE;
+use crate::engine::event::spec::{ContextKey, EventSpec};
 
 /// How the names of these events begin.
 pub const PREFIX: &str = "command.";

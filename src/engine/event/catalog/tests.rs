@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::*;
+use crate::engine::event::spec::{JsonType, Merge, OnFailure, Schedule};
 
 /// The event names in the documents of each host and seed system; parted by white space.
 const HOSTS: &[(&str, &str)] = &[
@@ -161,7 +162,7 @@ fn assert_sample(spec: &EventSpec) {
             "{label} is kept for hookrun"
         );
         assert!(!key.about.is_empty(), "{label}");
-        assert!(is_of(key.kind, &sample[key.name.as_ref()]), "{label}");
+        assert!(key.kind.fits(&sample[key.name.as_ref()]), "{label}");
     }
     for rewrite in spec.rewrites.iter() {
         let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
@@ -173,18 +174,6 @@ fn assert_sample(spec: &EventSpec) {
             Merge::Claim => assert_eq!(kind, JsonType::Boolean, "{name}: {}", rewrite.field),
             Merge::Last | Merge::Chain | Merge::First => {}
         }
-    }
-}
-
-fn is_of(kind: JsonType, value: &Value) -> bool {
-    match kind {
-        JsonType::String => value.is_string(),
-        JsonType::Integer => value.is_i64(),
-        JsonType::Number => value.is_number(),
-        JsonType::Boolean => value.is_boolean(),
-        JsonType::Object => value.is_object(),
-        JsonType::Array => value.is_array(),
-        JsonType::Any => true,
     }
 }
 
@@ -243,31 +232,7 @@ fn loom_s_contexts_come_in_loom_s_order() {
 }
 
 #[test]
-fn loom_s_informational_events_cannot_be_refused() {
-    for name in ["session.start", "tool.post", "model.pre", "model.post", "session.end", "error"] {
-        assert!(!find(name).unwrap().blocks, "{name}");
-    }
-}
-
-#[test]
-fn loom_s_name_of_a_prompt_is_accepted() {
-    assert_eq!(find("user.prompt.submit").unwrap().name, "prompt.submit");
-}
-
-#[test]
 fn a_misspelt_event_gets_the_one_that_was_meant() {
     let error = Catalog::default().find("tool.per").unwrap_err();
     assert_eq!(error.to_string(), "unknown event `tool.per`; did you mean `tool.pre`?");
-}
-
-#[test]
-fn the_sample_of_a_tool_is_a_command_that_harms_nothing() {
-    assert_eq!(
-        find("PreToolUse").unwrap().sample(),
-        concat!(
-            r#"{"event":"tool.pre","turnIndex":0,"toolName":"bash","#,
-            r#""toolInput":{"command":"echo hello"},"sessionId":"s-1","cwd":"/tmp","#,
-            r#""toolUseId":"t-1","transcriptPath":"/tmp/s-1.jsonl","permissionMode":"default"}"#
-        )
-    );
 }

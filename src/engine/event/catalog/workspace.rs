@@ -1,73 +1,36 @@
 //! The workspace: what is set up, loaded and changed around the agent.
 
 use super::keys::*;
-use super::{EventRow, GATE, OBSERVER, TRANSFORM, append, first};
+use super::row::*;
 
-pub(super) const ROWS: &[EventRow] = &[
-    EventRow {
-        name: "setup",
-        summary: "the workspace is being set up or cleaned",
-        aliases: &[],
-        context: &[TRIGGER, SESSION_ID, CWD],
-        ..OBSERVER
-    },
-    EventRow {
-        name: "resources.discover",
-        summary: "the host looks for skills, prompts and plugins",
-        aliases: &["resources_discover", "workspaceOpen"],
-        context: &[REASON, RESOURCES, SESSION_ID, CWD],
-        rewrites: &[append("resources")],
-        ..TRANSFORM
-    },
-    EventRow {
-        name: "instructions.load",
-        summary: "a file of instructions has been loaded",
-        aliases: &["InstructionsLoaded"],
-        context: &[FILE_PATH, MEMORY_TYPE, REASON, SESSION_ID, CWD],
-        ..OBSERVER
-    },
-    EventRow {
-        name: "config.change",
-        summary: "a changed setting is about to take effect",
-        aliases: &["ConfigChange"],
-        context: &[ORIGIN, FILE_PATH, SESSION_ID, CWD],
-        ..GATE
-    },
-    EventRow {
-        name: "cwd.change",
-        summary: "the working directory has changed",
-        aliases: &["CwdChanged"],
-        context: &[OLD_CWD, NEW_CWD, SESSION_ID, CWD],
-        ..OBSERVER
-    },
-    EventRow {
-        name: "dir.add",
-        summary: "a directory has been added to the workspace",
-        aliases: &["DirectoryAdded"],
-        context: &[DIRECTORY, ORIGIN, SESSION_ID, CWD],
-        ..OBSERVER
-    },
-    EventRow {
-        name: "file.change",
-        summary: "a watched file has changed",
-        aliases: &["FileChanged", "file_changed", "file.edited"],
-        context: &[FILE_PATH, CHANGE, SESSION_ID, CWD],
-        ..OBSERVER
-    },
+events! {
+    "setup" OBSERVER "the workspace is being set up or cleaned",
+        has [TRIGGER SESSION_ID CWD];
+    "resources.discover" TRANSFORM "the host looks for skills, prompts and plugins",
+        also ["resources_discover" "workspaceOpen"],
+        has [REASON RESOURCES SESSION_ID CWD],
+        rewrites [Append "resources"];
+    "instructions.load" OBSERVER "a file of instructions has been loaded",
+        also ["InstructionsLoaded"],
+        has [FILE_PATH MEMORY_TYPE REASON SESSION_ID CWD];
+    "config.change" GATE "a changed setting is about to take effect",
+        also ["ConfigChange"],
+        has [ORIGIN FILE_PATH SESSION_ID CWD];
+    "cwd.change" OBSERVER "the working directory has changed",
+        also ["CwdChanged"],
+        has [OLD_CWD NEW_CWD SESSION_ID CWD];
+    "dir.add" OBSERVER "a directory has been added to the workspace",
+        also ["DirectoryAdded"],
+        has [DIRECTORY ORIGIN SESSION_ID CWD];
+    "file.change" OBSERVER "a watched file has changed",
+        also ["FileChanged" "file_changed" "file.edited"],
+        has [FILE_PATH CHANGE SESSION_ID CWD];
     // A hook may make the worktree in its own way and say where it is.
-    EventRow {
-        name: "worktree.create",
-        summary: "a worktree is about to be made",
-        aliases: &["WorktreeCreate"],
-        context: &[NAME, OWN_WORKTREE, SESSION_ID, CWD],
-        rewrites: &[first("worktreePath")],
-        ..GATE
-    },
-    EventRow {
-        name: "worktree.remove",
-        summary: "a worktree is being removed",
-        aliases: &["WorktreeRemove"],
-        context: &[WORKTREE_PATH, SESSION_ID, CWD],
-        ..OBSERVER
-    },
-];
+    "worktree.create" GATE "a worktree is about to be made",
+        also ["WorktreeCreate"],
+        has [NAME OWN_WORKTREE SESSION_ID CWD],
+        rewrites [First "worktreePath"];
+    "worktree.remove" OBSERVER "a worktree is being removed",
+        also ["WorktreeRemove"],
+        has [WORKTREE_PATH SESSION_ID CWD];
+}

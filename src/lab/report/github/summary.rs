@@ -44,7 +44,7 @@ fn table(report: &RunReport) -> String {
         let finding = &found.finding;
         let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
         let (path, what) = (line(&finding.path), line(&finding.message));
-        let (level, hook) = (finding.level.word(), line(&found.hook));
+        let (level, hook) = (finding.level.name(), line(&found.hook));
         let _ = writeln!(
             made,
             "<tr><td><code>{path}{at}</code></td><td>{level}</td><td>{what}</td><td><code>{hook}</code></td></tr>"

@@ -1,9 +1,8 @@
 //! A context on its way to a hook: its compact JSON, made piece by piece where it is large, so
 //! that no second copy of it is ever held.
 
-use serde_json::Value;
-
-use super::Context;
+use super::context::Context;
+use super::json::{Compact, push_key};
 
 /// How much text is made at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -25,14 +24,7 @@ pub struct Pieces {
     field: usize,
     done: usize,
     compact: Compact,
-}
-
-/// Takes the white space out of valid JSON between its tokens, wherever the text is cut.
-/// Numbers and strings keep the very bytes they arrived in.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Compact {
-    in_string: bool,
-    is_escaped: bool,
+    is_closed: bool,
 }
 
 impl Default for Payload {
@@ -55,17 +47,18 @@ impl Payload {
 
 impl Pieces {
     pub(super) fn new(context: Context) -> Pieces {
-        Pieces { context, field: 0, done: 0, compact: Compact::default() }
+        Pieces { context, field: 0, done: 0, compact: Compact::default(), is_closed: false }
     }
 
     /// Adds the next piece to `out`; nothing after the last one.
     pub fn next(&mut self, out: &mut Vec<u8>) {
         let enough = out.len() + PIECE_BYTES;
-        let fields = &self.context.fields;
-        while let Some(field) = fields.get(self.field).filter(|_| out.len() < enough) {
-            let value = self.context.slot(&field.value);
+        while let Some((key, value)) = self.context.field(self.field) {
+            if out.len() >= enough {
+                return;
+            }
             if self.done == 0 {
-                head(self.field, &field.key, out);
+                push_key(self.field, key, out);
                 self.compact = Compact::default();
             }
             let end = value.len().min(self.done + PIECE_BYTES);
@@ -75,40 +68,10 @@ impl Pieces {
                 (self.field, self.done) = (self.field + 1, 0);
             }
         }
-        if self.field == fields.len() {
-            out.extend_from_slice(if fields.is_empty() { b"{}\n" } else { b"}\n" });
-            self.field += 1;
+        if !self.is_closed {
+            out.extend_from_slice(if self.field == 0 { b"{}\n" } else { b"}\n" });
+            self.is_closed = true;
         }
-    }
-}
-
-/// Adds what stands before the value of the field at `place`.
-pub(super) fn head(place: usize, key: &str, out: &mut Vec<u8>) {
-    out.push(if place == 0 { b'{' } else { b',' });
-    out.extend_from_slice(Value::from(key).to_string().as_bytes());
-    out.push(b':');
-}
-
-impl Compact {
-    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let mut copied = 0;
-        for (at, &byte) in bytes.iter().enumerate() {
-            if self.in_string {
-                if self.is_escaped {
-                    self.is_escaped = false;
-                } else if byte == b'\\' {
-                    self.is_escaped = true;
-                } else if byte == b'"' {
-                    self.in_string = false;
-                }
-            } else if byte == b'"' {
-                self.in_string = true;
-            } else if byte.is_ascii_whitespace() {
-                out.extend_from_slice(&bytes[copied..at]);
-                copied = at + 1;
-            }
-        }
-        out.extend_from_slice(&bytes[copied..]);
     }
 }
 

@@ -1,0 +1,231 @@
+//! JSON as the text that arrived: its strings, entries and elements, found without parsing values.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A JSON text as plain text: a string without its quotes, `None` for `null`.
+pub(crate) fn scalar_text(raw: &str) -> Option<String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => string_text(raw),
+        Some(b'n') | None => None,
+        Some(_) => {
+            let mut text = Vec::with_capacity(raw.len());
+            Compact::default().push(raw.as_bytes(), &mut text);
+            String::from_utf8(text).ok()
+        }
+    }
+}
+
+/// The text of a JSON string; `None` for anything else. A lone surrogate, which JavaScript hosts
+/// can send, becomes U+FFFD: a policy sees the rest of the text instead of nothing.
+pub(crate) fn string_text(raw: &str) -> Option<String> {
+    struct Text;
+    impl Visitor<'_> for Text {
+        type Value = String;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON string")
+        }
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    // The usual case, without the parser: its search for escapes asks the processor what it can,
+    // which costs 60 µs in a virtual machine.
+    if !inner.as_bytes().contains(&b'\\') {
+        return Some(inner.to_string());
+    }
+    serde_json::Deserializer::from_str(raw).deserialize_bytes(Text).ok()
+}
+
+/// The value at `path` inside the JSON text `raw`.
+pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
+    let nested = path.split_once('.').and_then(|(first, rest)| descend(child(raw, first)?, rest));
+    nested.or_else(|| child(raw, path))
+}
+
+/// The value under `key` of an object, or at the index `key` of an array. Of a key that stands
+/// twice the last value counts, as in most parsers.
+pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
+    match raw.as_bytes().first()? {
+        b'{' => {
+            let found = raw_entries(raw);
+            let (_, value) = found.into_iter().rev().find(|(name, _)| key_text(name) == key)?;
+            Some(value.get())
+        }
+        b'[' => {
+            // `01` is no index, as it is none in JSON.
+            let index = key.parse::<usize>().ok().filter(|index| index.to_string() == key)?;
+            Some(elements(raw)?.get(index)?.get())
+        }
+        _ => None,
+    }
+}
+
+/// The entries of a JSON object, keys decoded and values as text; none for anything else.
+///
+/// # Errors
+/// A key that appears twice: two readers could see two different values.
+pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
+    let found = raw_entries(raw);
+    let mut seen = HashSet::new();
+    let mut distinct = Vec::with_capacity(found.len());
+    for (key, value) in found {
+        let key = key_text(key);
+        if !seen.insert(key.clone()) {
+            return Err(key.into_owned());
+        }
+        distinct.push((key, value.get()));
+    }
+    Ok(distinct)
+}
+
+/// Whether a text is JSON.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
+}
+
+/// The elements of a JSON array, as text.
+pub(crate) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
+    // Not even tried on anything else: making the parser's error costs more than the answer.
+    if !raw.starts_with('[') {
+        return None;
+    }
+    serde_json::from_str(raw).ok()
+}
+
+/// Calls `visit` for every string in valid JSON, at any depth, with the key that it stands under:
+/// that of its object, or of the list or object around it. Both are JSON text; without a key it
+/// is empty. One pass, so that a large input costs what it costs to read it.
+pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str)) {
+    struct Level<'k> {
+        is_object: bool,
+        is_key_next: bool,
+        key: &'k str,
+    }
+    let bytes = raw.as_bytes();
+    let mut levels: Vec<Level<'a>> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let start = at;
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                let text = raw.get(start..=at).unwrap_or_default();
+                match levels.last_mut() {
+                    Some(level) if level.is_key_next => {
+                        level.key = text;
+                        level.is_key_next = false;
+                    }
+                    level => visit(level.map_or("", |level| level.key), text),
+                }
+            }
+            b'{' | b'[' => {
+                let is_object = *byte == b'{';
+                let key = levels.last().map_or("", |level| level.key);
+                levels.push(Level { is_object, is_key_next: is_object, key });
+            }
+            b'}' | b']' => drop(levels.pop()),
+            b',' => {
+                if let Some(level) = levels.last_mut() {
+                    level.is_key_next = level.is_object;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// The entries of a text that is one JSON object, in their order, so that a key that appears twice is
+/// seen twice.
+///
+/// # Errors
+/// When the text is something else, or has an entry that cannot be read so.
+pub(crate) fn entries<'de, K, V>(text: &'de str) -> serde_json::Result<Vec<(K, V)>>
+where
+    K: Deserialize<'de>,
+    V: Deserialize<'de>,
+{
+    struct Entries<K, V>(PhantomData<(K, V)>);
+    impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+        type Value = Vec<(K, V)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                found.push(entry);
+            }
+            Ok(found)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let found = reader.deserialize_map(Entries(PhantomData))?;
+    reader.end()?;
+    Ok(found)
+}
+
+/// The entries of a JSON object, keys and values as text; none for anything else.
+pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
+    if raw.starts_with('{') { entries(raw).unwrap_or_default() } else { Vec::new() }
+}
+
+/// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
+/// not hide the others.
+pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
+    let inner = raw.get().strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+    match inner {
+        Some(inner) if !inner.contains('\\') => Cow::Borrowed(inner),
+        _ => Cow::Owned(string_text(raw.get()).unwrap_or_default()),
+    }
+}
+
+/// Adds the key at this place of an object, with what separates it from the one before.
+pub(super) fn push_key(place: usize, key: &str, out: &mut Vec<u8>) {
+    out.push(if place == 0 { b'{' } else { b',' });
+    out.extend_from_slice(Value::from(key).to_string().as_bytes());
+    out.push(b':');
+}
+
+/// Takes the white space out of valid JSON between its tokens, wherever the text is cut.
+/// Numbers and strings keep the very bytes they arrived in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Compact {
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Compact {
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut copied = 0;
+        for (at, &byte) in bytes.iter().enumerate() {
+            if self.in_string {
+                if self.is_escaped {
+                    self.is_escaped = false;
+                } else if byte == b'\\' {
+                    self.is_escaped = true;
+                } else if byte == b'"' {
+                    self.in_string = false;
+                }
+            } else if byte == b'"' {
+                self.in_string = true;
+            } else if byte.is_ascii_whitespace() {
+                out.extend_from_slice(&bytes[copied..at]);
+                copied = at + 1;
+            }
+        }
+        out.extend_from_slice(&bytes[copied..]);
+    }
+}

@@ -1,0 +1,165 @@
+//! One occurrence of an event: its rules, its host, and the facts.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::action::Action;
+use super::context::{Context, ContextError};
+use super::json::scalar_text;
+use super::links::Links;
+use super::spec::{EventSpec, NATIVE};
+use crate::engine::spelling::near_misses;
+
+/// Keys that hookrun keeps for itself; no row of the catalog has them, and any event may carry them.
+pub(super) const OWN_KEYS: &[&str] = &["event", "action", "raw"];
+
+/// A key of the context that was meant as one of the event's that is missing: in another spelling,
+/// as `tool_name` for `toolName`; or misspelled, if no host adds keys.
+fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, String)> {
+    if host == NATIVE {
+        let known = spec.context.iter().map(|key| key.name.as_ref());
+        let found = context.keys().filter(|key| !OWN_KEYS.contains(key));
+        let (found, meant) = near_misses(found, known).into_iter().next()?;
+        return Some((found.to_string(), meant.to_string()));
+    }
+    let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
+    let missing = spec.context.iter().map(|key| key.name.as_ref());
+    let missing = missing.filter(|name| context.raw(name).is_none());
+    let missing: Vec<(&str, String)> = missing.map(|name| (name, plain(name))).collect();
+    context.keys().find_map(|found| {
+        let found_plain = plain(found);
+        let (meant, _) = missing.iter().find(|(_, wanted)| *wanted == found_plain)?;
+        Some((found.to_string(), meant.to_string()))
+    })
+}
+
+/// One occurrence: the rules of its name, its host, and the facts. Clones share them until one of
+/// them is rewritten.
+#[derive(Debug, Clone)]
+pub struct Event {
+    facts: Arc<EventFacts>,
+}
+
+#[derive(Debug, Clone)]
+struct EventFacts {
+    spec: Arc<EventSpec>,
+    host: Cow<'static, str>,
+    context: Context,
+    action: Option<Action>,
+    links: Option<Links>,
+}
+
+impl Event {
+    /// An event as `host` reports it. For a tool event the [`Action`] is taken from the
+    /// context's `action`, or derived from `toolName` and `toolInput` and added to it; for an
+    /// event with `changes` it is writing those paths.
+    ///
+    /// # Errors
+    /// When the context names another event, `action` is not what [`Action`] describes, a key
+    /// is a slip of one that the event has and the context has not, or one that the event requires
+    /// is missing: a policy would see nothing.
+    pub fn new(
+        spec: Arc<EventSpec>,
+        host: impl Into<Cow<'static, str>>,
+        mut context: Context,
+    ) -> Result<Event, ContextError> {
+        for key in ["event", "action", "toolName", "toolInput"] {
+            if context.raw(key) == Some("null") {
+                context.remove(key);
+            }
+        }
+        let host = host.into();
+        if let Some((found, meant)) = slip(&spec, &host, &context) {
+            return Err(ContextError::Slip { found, meant });
+        }
+        spec.check(&host, &context)?;
+        match context.raw("event").map(|raw| scalar_text(raw).unwrap_or_default()) {
+            Some(name) if spec.name == name.as_str() => {}
+            // The host's own name for it: hooks read ours.
+            Some(name) if spec.is_called(&name) => {
+                context.set("event", &serde_json::Value::from(spec.name.as_ref()));
+            }
+            Some(name) => {
+                return Err(ContextError::OtherEvent { asked: spec.name.to_string(), found: name });
+            }
+            None => context.set_first("event", &serde_json::Value::from(spec.name.as_ref())),
+        }
+        let mut facts = EventFacts { spec, host, context, action: None, links: None };
+        facts.normalise_action()?;
+        Ok(Event { facts: Arc::new(facts) })
+    }
+
+    /// The rules of this event.
+    pub fn spec(&self) -> &EventSpec {
+        &self.facts.spec
+    }
+
+    /// `native`, or the name of a dialect.
+    pub fn host(&self) -> &str {
+        &self.facts.host
+    }
+
+    /// The facts.
+    pub fn context(&self) -> &Context {
+        &self.facts.context
+    }
+
+    /// What a tool, a commit or a push is about to do, the same in every host. Only such events
+    /// have one.
+    pub fn action(&self) -> Option<&Action> {
+        self.facts.action.as_ref()
+    }
+
+    /// Where the links in its paths lead; `None` until they were followed.
+    pub fn links(&self) -> Option<&Links> {
+        self.facts.links.as_ref()
+    }
+
+    /// The event with what was found about its paths: `resolved` goes into its action, unless its
+    /// host has said so itself.
+    #[must_use]
+    pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
+        let facts = Arc::make_mut(&mut self.facts);
+        facts.links = Some(links);
+        if let Some(action) = facts.action.as_mut().filter(|action| action.resolved.is_empty()) {
+            action.resolved = resolved;
+            if let Some(raw) = facts.context.raw("action").filter(|_| !action.resolved.is_empty()) {
+                facts.context.set_raw("action", action.with_resolved(raw));
+            }
+        }
+        self
+    }
+
+    /// Replaces one field of the context; a rewritten tool input gives a new [`Action`].
+    ///
+    /// # Errors
+    /// When the tool input that results cannot be read.
+    pub fn rewrite(&mut self, field: &str, value: &serde_json::Value) -> Result<(), ContextError> {
+        let mut changed = EventFacts::clone(&self.facts);
+        changed.context.set(field, value);
+        if field == "toolInput" || field == "toolName" {
+            changed.context.remove("action");
+            changed.normalise_action()?;
+        }
+        self.facts = Arc::new(changed);
+        Ok(())
+    }
+}
+
+impl EventFacts {
+    fn normalise_action(&mut self) -> Result<(), ContextError> {
+        self.links = None;
+        if let Some(given) = self.context.raw("action") {
+            self.action = Some(Action::read(given)?);
+            return Ok(());
+        }
+        self.action = match Action::derive(&self.context)? {
+            None if self.spec.carries("changes") => Action::of_changes(&self.context)?,
+            derived => derived,
+        };
+        if let Some(action) = &self.action {
+            self.context.set_raw("action", action.to_json());
+        }
+        Ok(())
+    }
+}
