@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::dialects::{DIALECTS, git, native};
+use crate::lab::report::CheckFormat;
 use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
@@ -23,7 +24,7 @@ pub(crate) use inside::{Dialog, EntryFormat, SendArgs, StateAction, StateArgs, U
 pub(crate) use new::NewArgs;
 pub(crate) use replay::ReplayArgs;
 pub(crate) use suites::SuiteArgs;
-pub(crate) use vectors::{TestFormat, VectorArgs};
+pub(crate) use vectors::VectorArgs;
 pub(crate) use why::{FilterArgs, WhyArgs};
 
 use crate::cli::sink::OutputShape;
@@ -161,14 +162,14 @@ impl Command {
     /// What it writes on stdout.
     pub(crate) fn shape(&self) -> OutputShape {
         match self {
-            Command::Test(args) => OutputShape::of(args.format.name()),
+            Command::Test(args) => args.format.into(),
             Command::Why(args) => args.format.shape(),
-            Command::Replay(args) => OutputShape::of(&args.format),
+            Command::Replay(args) => args.format.into(),
             Command::List(args) => args.format.shape(),
             Command::Show(args) => args.format.shape(),
             Command::Events(args) => args.format.shape(),
-            Command::Validate(args) => OutputShape::of(&args.format),
-            Command::Doctor(args) => OutputShape::of(&args.format),
+            Command::Validate(args) => args.format.into(),
+            Command::Doctor(args) => args.format.into(),
             Command::New(args) if args.dry_run => OutputShape::Lines,
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
             Command::Uninstall(args) if args.place.dry_run => OutputShape::Lines,
@@ -268,7 +269,7 @@ impl RunArgs {
 impl TestArgs {
     /// Whether something is asked for that only several cases have.
     pub(crate) fn is_suite(&self) -> bool {
-        let of_cases = [TestFormat::Junit, TestFormat::Tap, TestFormat::Github];
+        let of_cases = [CheckFormat::Junit, CheckFormat::Tap, CheckFormat::Github];
         let is_alone = self.event.is_none() && !self.is_about_one_event();
         self.suite.are_given()
             || is_alone
@@ -355,8 +356,8 @@ pub(crate) struct TestArgs {
     pub(crate) stdin_timeout: Duration,
 
     /// How to report; junit and tap only of several cases
-    #[arg(long, value_enum, default_value_t = TestFormat::Human)]
-    pub(crate) format: TestFormat,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -444,8 +445,8 @@ pub(crate) struct ValidateArgs {
     pub(crate) source: SourceArgs,
 
     /// How to report
-    #[arg(long, default_value = "human", value_parser = problem_format())]
-    pub(crate) format: String,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
 }
 
 #[derive(Debug, Args)]
@@ -542,8 +543,4 @@ fn names_of_dialects() -> Vec<PossibleValue> {
         .iter()
         .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
     std::iter::once(PossibleValue::new("native")).chain(known).collect()
-}
-
-fn problem_format() -> clap::builder::PossibleValuesParser {
-    crate::lab::report::problems::FORMATS.iter().map(|(name, _)| *name).into()
 }

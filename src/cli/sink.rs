@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use crate::engine::harmless;
+use crate::lab::report::CheckFormat;
 
 use crate::cli::streams;
 
@@ -27,14 +28,13 @@ pub(crate) enum OutputShape {
     SeenValues,
 }
 
-impl OutputShape {
-    /// What a format of reports is.
-    pub(crate) fn of(format: &str) -> OutputShape {
+impl From<CheckFormat> for OutputShape {
+    fn from(format: CheckFormat) -> OutputShape {
         match format {
-            "human" => OutputShape::People,
-            "json" => OutputShape::Json,
-            "github" => OutputShape::Annotations,
-            _ => OutputShape::Lines,
+            CheckFormat::Human => OutputShape::People,
+            CheckFormat::Json => OutputShape::Json,
+            CheckFormat::Github => OutputShape::Annotations,
+            CheckFormat::Junit | CheckFormat::Tap => OutputShape::Lines,
         }
     }
 }

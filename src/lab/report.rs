@@ -1,35 +1,70 @@
-//! What happened, for people and for programs. A format is a function over a writer.
+//! What happened, for people and for programs.
+//!
+//! A report on checks says what it found once, as [`CheckReport`]; each format writes that.
 
-pub mod cases;
+pub mod check;
 pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
+mod paths;
 pub mod problems;
 pub mod schema;
+pub mod style;
 pub mod suite;
+pub mod tap;
+pub mod vectors;
 
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
 pub use crate::engine::harmless::plain;
+use check::CheckReport;
+pub use paths::Paths;
 
-/// Writes paths as short as a person standing in `cwd` can use them.
-#[derive(Debug, Clone)]
-pub struct Paths {
-    cwd: PathBuf,
+/// The formats of reports on checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum CheckFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Test Anything Protocol
+    Tap,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
-impl Paths {
-    /// Paths as seen from `cwd`.
-    pub fn from(cwd: &Path) -> Paths {
-        Paths { cwd: cwd.to_path_buf() }
+impl CheckFormat {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckFormat::Human => "human",
+            CheckFormat::Json => "json",
+            CheckFormat::Junit => "junit",
+            CheckFormat::Tap => "tap",
+            CheckFormat::Github => "github",
+        }
     }
 
-    /// `path`, relative where it lies below.
-    pub fn show(&self, path: &Path) -> String {
-        match path.strip_prefix(&self.cwd) {
-            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
-            _ => path.display().to_string(),
+    /// Writes `report`.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn write<R: CheckReport + ?Sized>(
+        self,
+        report: &R,
+        paths: &Paths,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self {
+            CheckFormat::Human => report.human(paths, out),
+            CheckFormat::Json => writeln!(out, "{:#}", report.json(paths)),
+            CheckFormat::Junit => junit::document(&report.checks(paths), out),
+            CheckFormat::Tap => tap::document(&report.checks(paths), out),
+            CheckFormat::Github => github::document(&report.checks(paths), out),
         }
     }
 }

@@ -6,8 +6,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
 use crate::dialects::git;
+use crate::lab::report::CheckFormat;
 
-use super::{SourceArgs, duration, problem_format};
+use super::{SourceArgs, duration};
 use crate::cli::host::install::hosts::HOSTS;
 
 #[derive(Debug, Args)]
@@ -129,8 +130,8 @@ pub(crate) struct DoctorArgs {
     pub(crate) host: Option<String>,
 
     /// How to report
-    #[arg(long, default_value = "human", value_parser = problem_format())]
-    pub(crate) format: String,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
 }
 
 fn host_name() -> PossibleValuesParser {

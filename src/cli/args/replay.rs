@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::lab::replay::Partition;
-use crate::lab::replay::report::FORMATS;
+use crate::lab::report::CheckFormat;
 use clap::Args;
 
 use super::{SourceArgs, jobs};
@@ -65,10 +65,6 @@ pub(crate) struct ReplayArgs {
     pub(crate) most: u64,
 
     /// How to report; json is lines, a finding each
-    #[arg(long, default_value = "human", value_parser = format())]
-    pub(crate) format: String,
-}
-
-fn format() -> clap::builder::PossibleValuesParser {
-    FORMATS.iter().map(|(name, _)| *name).into()
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
 }

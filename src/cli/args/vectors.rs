@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use regex::Regex;
 
 #[derive(Debug, Args)]
@@ -21,32 +21,4 @@ pub(crate) struct VectorArgs {
     /// many vectors [default: twice the processors, at most 16]
     #[arg(long, value_name = "N", conflicts_with = "event", value_parser = super::jobs)]
     pub(crate) jobs: Option<usize>,
-}
-
-/// The formats of `test`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestFormat {
-    /// For people
-    Human,
-    /// For programs
-    Json,
-    /// JUnit XML
-    Junit,
-    /// Test Anything Protocol
-    Tap,
-    /// Annotations of GitHub Actions, of a suite
-    Github,
-}
-
-impl TestFormat {
-    /// Its name in the tables of formats.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            TestFormat::Human => "human",
-            TestFormat::Json => "json",
-            TestFormat::Junit => "junit",
-            TestFormat::Tap => "tap",
-            TestFormat::Github => "github",
-        }
-    }
 }

@@ -15,12 +15,13 @@ use std::path::{Path, PathBuf};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
-use crate::lab::report::problems::{Check, FORMATS};
+use crate::lab::report::CheckFormat;
+use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::printed::paths;
 use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::install::hosts::{self, HOSTS, HostEventRow, InstallHost};
 use crate::cli::host::install::path_of;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
@@ -62,23 +63,21 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if is_git_named || args.host.is_none() {
         lines.extend(git::look(&config, env, is_git_named, &evidence, &mut findings)?);
     }
-    let paths = paths(&args.format, env);
-    if args.format == "human" {
+    let paths = paths(args.format.name(), env);
+    if args.format == CheckFormat::Human {
         for line in lines {
             writeln!(out, "{line}")?;
         }
     }
-    let checks: Vec<Check> = findings.checks.into_values().collect();
-    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
-    write(&checks, &paths, out)?;
-    Ok(if checks.iter().all(Check::passes) { ExitStatus::Yes } else { ExitStatus::No })
+    let checks: Vec<CheckedFile> = findings.checks.into_values().collect();
+    args.format.write(checks.as_slice(), &paths, out)?;
+    Ok(if checks.iter().all(CheckedFile::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// What was found, file by file.
 #[derive(Debug, Default)]
 struct Findings {
-    checks: BTreeMap<PathBuf, Check>,
+    checks: BTreeMap<PathBuf, CheckedFile>,
 }
 
 /// A problem without its file.
@@ -106,8 +105,8 @@ fn warning(cause: impl Into<String>, cure: impl Into<String>) -> DoctorFinding {
 }
 
 impl Findings {
-    fn check(&mut self, file: &Path) -> &mut Check {
-        let empty = || Check { file: file.to_path_buf(), hooks: 0, problems: Vec::new() };
+    fn check(&mut self, file: &Path) -> &mut CheckedFile {
+        let empty = || CheckedFile::new(file.to_path_buf());
         self.checks.entry(file.to_path_buf()).or_insert_with(empty)
     }
 

@@ -11,7 +11,7 @@ use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::audit::Redactor;
 use crate::lab::replay::merge::{MergeError, PartialReports};
-use crate::lab::replay::report::{FORMATS, Header, Report};
+use crate::lab::replay::report::{Header, ReplayReport};
 use crate::lab::replay::{
     Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
     crew,
@@ -31,9 +31,8 @@ const STDIN: &str = "-";
 
 /// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let mut report = report(args)?;
     if args.merge {
-        return merge(args, env, report.as_mut(), out);
+        return merge(args, env, out);
     }
     check_write(args, env)?;
     let (abort, grounds) = start_up()?;
@@ -46,7 +45,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let mut written = written.take().transpose()?;
     let progress = ReplayBar::of(&args.files, env);
     let mut out = BufWriter::new(out);
-    report.begin(&header, &mut out)?;
+    let mut report = ReplayReport::begin(args.format, args.most, &header, &mut out)?;
     let mut unused = args.allow_change.clone();
     let mut each = |done: Done| -> std::result::Result<(), ReplayError> {
         unused.retain(|hook| !done.findings.iter().any(|finding| is_of(finding, hook)));
@@ -72,7 +71,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     progress.clear();
     let totals = match ended {
         Ok(totals) => totals,
-        Err(error) => return early(&error, &abort, &header, report.as_mut(), &mut out),
+        Err(error) => return early(&error, &abort, &header, &mut report, &mut out),
     };
     if let Some(written) = written {
         written.finish()?;
@@ -81,7 +80,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     for hook in unused.iter().filter(|_| header.partition.is_none()) {
         streams::remark(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
     }
-    end(report.as_mut(), &totals, &header, &mut out)
+    end(&mut report, &totals, &header, &mut out)
 }
 
 /// Whether a finding is a change in what this hook decides.
@@ -90,12 +89,7 @@ fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
 }
 
 /// Makes one report of many.
-fn merge(
-    args: &ReplayArgs,
-    env: &Environment,
-    report: &mut dyn Report,
-    out: &mut dyn Write,
-) -> Result {
+fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
     let told = |error: MergeError| {
         let file = Paths::from(&env.cwd).show(&error.file);
@@ -105,14 +99,14 @@ fn merge(
     let parts = PartialReports::open(&files).map_err(told)?;
     let header = parts.header.clone();
     let mut out = BufWriter::new(out);
-    report.begin(&header, &mut out)?;
+    let mut report = ReplayReport::begin(args.format, args.most, &header, &mut out)?;
     let mut each =
         |finding: &ReplayFinding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
     let totals = parts.merge(&mut each).map_err(|error| match error {
         MergeOrWrite::Merge(error) => told(error),
         MergeOrWrite::Write(error) => CommandFailure::from(error),
     })?;
-    end(report, &totals, &header, &mut out)
+    end(&mut report, &totals, &header, &mut out)
 }
 
 enum MergeOrWrite {
@@ -127,7 +121,7 @@ impl From<MergeError> for MergeOrWrite {
 }
 
 /// The end of a report, and the exit status.
-fn end(report: &mut dyn Report, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
+fn end(report: &mut ReplayReport, totals: &Totals, header: &Header, out: &mut dyn Write) -> Result {
     let ended = totals.ended(header.allow_undecided);
     let is_part = header.partition.is_some();
     let is_empty = totals.events == 0 && ended == ReplayEnd::Same && !is_part;
@@ -151,7 +145,7 @@ fn early(
     error: &ReplayError,
     abort: &Abort,
     header: &Header,
-    report: &mut dyn Report,
+    report: &mut ReplayReport,
     out: &mut dyn Write,
 ) -> Result {
     report.cut_short(&error.to_string(), out)?;
@@ -165,13 +159,6 @@ fn early(
         (ReplayError::Broken(_), _) => Err(CommandFailure::new(error.to_string())),
         _ => Err(CommandFailure::with_help(error.to_string(), rest)),
     }
-}
-
-fn report(args: &ReplayArgs) -> Result<Box<dyn Report>> {
-    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, make) =
-        format.ok_or_else(|| CommandFailure::new(format!("no format `{}`", args.format)))?;
-    Ok(make(args.most))
 }
 
 /// A part must not take the place of the whole that it is of.

@@ -14,14 +14,14 @@ use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::spelling;
-use crate::lab::report::problems::{Check, FORMATS};
+use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::decide::printed::paths;
 use crate::cli::decide::run::choice;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::errand::Errand;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     let choice = choice(&args.source, env, &args.dialect);
     let config = Config::load(&choice, env, ConfigScope::All);
     let config = config.for_host(dialects::find(&args.dialect));
-    let mut checks: BTreeMap<PathBuf, Check> = BTreeMap::new();
+    let mut checks: BTreeMap<PathBuf, CheckedFile> = BTreeMap::new();
     for layer in &config.layers {
         for file in layer.manifests.iter().chain(&layer.settings) {
             check(&mut checks, file);
@@ -70,23 +70,17 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     for problem in config.problems.iter().chain(&unbound) {
         check(&mut checks, &problem.file).problems.push(problem.clone());
     }
-    let checks: Vec<Check> = checks.into_values().map(tidied).collect();
-    let format = FORMATS.iter().find(|(name, _)| *name == args.format);
-    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
-    write(&checks, &paths(&args.format, env), out)?;
-    Ok(if checks.iter().all(Check::passes) { ExitStatus::Yes } else { ExitStatus::No })
+    let checks: Vec<CheckedFile> = checks.into_values().map(tidied).collect();
+    args.format.write(checks.as_slice(), &paths(args.format.name(), env), out)?;
+    Ok(if checks.iter().all(CheckedFile::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-fn check<'c>(checks: &'c mut BTreeMap<PathBuf, Check>, file: &Path) -> &'c mut Check {
-    checks.entry(file.to_path_buf()).or_insert_with(|| Check {
-        file: file.to_path_buf(),
-        hooks: 0,
-        problems: Vec::new(),
-    })
+fn check<'c>(checks: &'c mut BTreeMap<PathBuf, CheckedFile>, file: &Path) -> &'c mut CheckedFile {
+    checks.entry(file.to_path_buf()).or_insert_with(|| CheckedFile::new(file.to_path_buf()))
 }
 
 /// Problems in the order of their lines, each once: a hook of two events has them twice.
-fn tidied(mut check: Check) -> Check {
+fn tidied(mut check: CheckedFile) -> CheckedFile {
     check.problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
     check.problems.dedup_by(|later, first| {
         let is_same = (later.severity, &later.cause, &later.cure, later.at)

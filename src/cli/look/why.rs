@@ -14,6 +14,7 @@ use crate::lab::audit::read::{Backwards, ReadError};
 use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 use crate::lab::audit::stats::Stats;
 use crate::lab::report::human::{self, About, EventOrigin};
+use crate::lab::report::style::decision_style;
 use crate::lab::report::{Paths, plain};
 
 use crate::cli::args::{TextFormat, WhyArgs};
@@ -284,7 +285,7 @@ fn one_line(
     out: &mut dyn Write,
 ) -> Result<()> {
     let FoundDecision { record, brief, .. } = found;
-    let (style, word) = human::decision_style(&brief.decision);
+    let (style, word) = decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let who = brief.decided_by.as_deref().unwrap_or(match brief.cause {
         Some(_) => "hookrun itself",

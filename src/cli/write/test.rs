@@ -14,10 +14,10 @@ use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::lab::report::human::{About, EventOrigin};
-use crate::lab::report::{Paths, human, json, plain, problems};
+use crate::lab::report::{CheckFormat, Paths, human, json, plain, problems};
 use regex::Regex;
 
-use crate::cli::args::{TestArgs, TestFormat};
+use crate::cli::args::TestArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::input::{self, Deadline, StdinInput};
 use crate::cli::decide::request::{EventRequest, named_in};
@@ -35,7 +35,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if args.is_suite() || args.event.is_none() && !is_one_event(args) {
         return suite::test(args, env, out);
     }
-    if matches!(args.format, TestFormat::Junit | TestFormat::Tap | TestFormat::Github) {
+    if matches!(args.format, CheckFormat::Junit | CheckFormat::Tap | CheckFormat::Github) {
         let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
         return Err(CommandFailure::with_help("one event is no list of cases", help));
     }
@@ -95,14 +95,14 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let reply = host.reply(&run.outcome);
     let report = json::run_report(&run, &reply, &paths);
     match args.format {
-        TestFormat::Human => {
+        CheckFormat::Human => {
             let (summary, context) = (&event.spec().summary, Some(event.context()));
             human::run(&report, About { summary, context, origin }, &paths, out)?;
             let sought = SearchedPlaces { choice: &choice, env };
             let nobody = sought.nobody_bound(runner.registry(), &run.event.spec().name);
             streams::remark(&nobody.filter(|_| args.command.is_none()).unwrap_or_default());
         }
-        TestFormat::Json | TestFormat::Junit | TestFormat::Tap | TestFormat::Github => {
+        CheckFormat::Json | CheckFormat::Junit | CheckFormat::Tap | CheckFormat::Github => {
             serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
             writeln!(out)?;
         }

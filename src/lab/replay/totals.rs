@@ -103,6 +103,17 @@ impl Totals {
     }
 }
 
+impl ReplayEnd {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReplayEnd::Same => "same",
+            ReplayEnd::Changed => "changed",
+            ReplayEnd::Incomplete => "incomplete",
+        }
+    }
+}
+
 /// Counts the hooks of `run`.
 pub(super) fn count_hooks(run: &Run, hooks: &mut BTreeMap<String, HookStats>) {
     for hook in &run.hooks {

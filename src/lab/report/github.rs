@@ -9,15 +9,20 @@ mod summary;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::check::CheckList;
 use super::json::RunReport;
-use super::plain;
-use crate::dialects::native;
-use crate::engine::harmless::{visible, without_commands};
+use crate::engine::harmless::{plain, visible};
 use crate::engine::outcome::finding;
-pub use summary::summary;
+use summary::decided;
+pub use summary::{goes_on, summary};
 
-/// The decision of a report that lets a job go on.
-const ALLOW: &str = "allow";
+/// What was checked, and the totals in lines.
+pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    for one in list.checks.iter().flat_map(|check| &check.annotations) {
+        annotation(one.level, &one.properties, &one.message, out)?;
+    }
+    list.totals.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
 
 /// A run: what its hooks found, why it was refused, and in the last line what was decided.
 ///
@@ -58,17 +63,6 @@ pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         annotation("warning", &[("title", title)], text, out)?;
     }
     writeln!(out, "{}", decided(report))
-}
-
-/// Whether the job that asked may go on. Nobody can be asked there.
-pub fn goes_on(report: &RunReport) -> bool {
-    report.decision == ALLOW && report.reply.status == native::ALLOWED
-}
-
-/// What was decided, in one line.
-pub(super) fn decided(report: &RunReport) -> String {
-    let what = if goes_on(report) { "allowed" } else { "blocked" };
-    without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()
 }
 
 /// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name

@@ -1,35 +1,24 @@
 //! A run for a person at a terminal, just decided or kept: every hook, what it got, said and
-//! took, which rule decided, and what the host gets. Colours are always written; the caller's stream drops them
-//! where they are not wanted.
+//! took, which rule decided, and what the host gets.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use serde_json::Value;
 
 use super::json::{HookReport, RewriteReport, RunReport, StreamReport, TraceReport, VerdictReport};
-use super::{Paths, plain};
+use super::paths::Paths;
+use super::style::{
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, cut, decision_style, label, prose, short, text,
+};
 use crate::engine::event::Context;
+use crate::engine::harmless::plain;
 use crate::engine::outcome::RULES;
 use crate::engine::run::{LEVELS, signal_name};
 
-pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const DIM: Style = Style::new().dimmed();
-pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
-pub(super) const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
-pub(super) const ADDED: Style = AnsiColor::Green.on_default();
-pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
-
 /// How many lines of a stream are shown.
 const STREAM_LINES: usize = 20;
-
-/// How many characters of a line are shown.
-const LINE_CHARACTERS: usize = 400;
-
-/// What 80 columns leave beside the labels.
-const PROSE_COLUMNS: usize = 63;
 
 /// What the first lines say of an event.
 #[derive(Debug, Clone, Copy)]
@@ -80,15 +69,6 @@ pub fn run(
     rewrites(&run.rewrites, out)?;
     conclusion(run, paths, out)?;
     reply_to_host(run, out)
-}
-
-/// A decision on a screen.
-pub fn decision_style(decision: &str) -> (Style, &'static str) {
-    match decision {
-        "allow" => (GOOD, "allow"),
-        "ask" => (DOUBT, "ASK"),
-        _ => (BAD, "BLOCK"),
-    }
 }
 
 fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
@@ -376,61 +356,6 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
         )?;
     }
     Ok(())
-}
-
-/// A text under a label, line by line.
-pub(super) fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    let mut name = name;
-    for line in text.trim_end().lines() {
-        label(out, name, &cut(&plain(line)))?;
-        name = "";
-    }
-    Ok(())
-}
-
-/// Sentences under a label, broken between words where the screen ends.
-fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
-    let mut lines: Vec<String> = Vec::new();
-    for sentence in sentences.trim_end().lines() {
-        let mut line = String::new();
-        for word in cut(&plain(sentence)).split(' ') {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > PROSE_COLUMNS {
-                lines.push(std::mem::take(&mut line));
-            } else if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    let mut name = name;
-    for line in lines {
-        label(out, name, &line)?;
-        name = "";
-    }
-    Ok(())
-}
-
-pub(super) fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
-}
-
-pub(super) fn cut(line: &str) -> String {
-    if line.chars().count() <= LINE_CHARACTERS {
-        return line.to_string();
-    }
-    let kept: String = line.chars().take(LINE_CHARACTERS).collect();
-    format!("{kept}… ({} characters)", line.chars().count())
-}
-
-pub(super) fn short(ms: f64) -> String {
-    if ms < 100.0 {
-        format!("{ms:.1} ms")
-    } else if ms < 10_000.0 {
-        format!("{ms:.0} ms")
-    } else {
-        format!("{:.1} s", ms / 1e3)
-    }
 }
 
 #[cfg(test)]

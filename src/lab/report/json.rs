@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Paths;
+use super::paths::Paths;
 use crate::dialects::Reply;
 use crate::engine::outcome::{Cause, Decision, Finding, NoticeKind, Outcome, Settled, Verdict};
 use crate::engine::reminder;

@@ -5,143 +5,80 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::cases::CaseReport;
-use super::problems::{Check, problem_text};
-use super::suite::{Whole, Written, complaint, written};
-use super::{Paths, plain};
-use crate::lab::scenario::{End, Played};
+use super::check::{Check, CheckList, CheckState};
 
-/// The state of a configuration; every file is a case.
+/// All checks, in their suites.
 ///
 /// # Errors
 /// When the writer fails.
-pub fn problems(checks: &[Check], paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let mut suite = TestSuite::new("hookrun validate");
-    for check in checks {
-        let texts: Vec<String> =
-            check.problems.iter().map(|problem| problem_text(problem, paths)).collect();
-        let mut status = if check.passes() {
-            TestCaseStatus::success()
-        } else {
-            TestCaseStatus::non_success(NonSuccessKind::Failure)
-        };
-        if let Some(first) = check.problems.first().filter(|_| !check.passes()) {
-            status.set_message(plain(&first.cause));
-            status.set_description(texts.join("\n"));
-        }
-        let mut case = TestCase::new(plain(&paths.show(&check.file)), status);
-        if check.passes() && !texts.is_empty() {
-            case.set_system_out(texts.join("\n"));
-        }
-        suite.add_test_case(case);
+pub fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
+    let mut report = Report::new(list.name.clone());
+    if let Some(took) = list.took {
+        report.set_time(took);
     }
-    write("hookrun validate", suite, out)
-}
-
-/// Cases that were tried.
-///
-/// # Errors
-/// When the writer fails.
-pub fn cases(name: &str, cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
-    let mut suite = TestSuite::new(name);
-    for case in cases {
-        let mut status = TestCaseStatus::success();
-        if let Some(first) = case.misses.first() {
-            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(plain(first));
-            let misses: Vec<String> = case.misses.iter().map(|miss| plain(miss)).collect();
-            status.set_description(misses.join("\n"));
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for check in &list.checks {
+        let at = suites.iter().rposition(|suite| suite.name.as_str() == check.suite);
+        let at = at.unwrap_or_else(|| {
+            suites.push(TestSuite::new(check.suite.clone()));
+            suites.len() - 1
+        });
+        let suite = &mut suites[at];
+        if let Some(took) = check.took {
+            suite.set_time(suite.time.unwrap_or_default() + took);
         }
-        let mut tried = TestCase::new(plain(&case.name), status);
-        tried.set_time(case.took);
-        suite.add_test_case(tried);
+        suite.add_test_case(case(check));
     }
-    suite.set_time(cases.iter().map(|case| case.took).sum());
-    write(name, suite, out)
-}
-
-fn write(name: &str, suite: TestSuite, out: &mut dyn Write) -> io::Result<()> {
-    let mut report = Report::new(name);
-    report.add_test_suite(suite);
+    if suites.is_empty() {
+        suites.push(TestSuite::new(list.name.clone()));
+    }
+    report.add_test_suites(suites);
     let text = report.to_string().map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
 }
 
-/// What came of cases; every file is a suite.
-///
-/// # Errors
-/// When the writer fails.
-pub fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let mut report = Report::new("hookrun test --suite");
-    report.set_time(whole.took);
-    for (file, cases) in whole.files() {
-        let name = plain(&paths.show(file));
-        let mut suite = TestSuite::new(name.clone());
-        for played in &cases {
-            let mut case = TestCase::new(plain(&played.name), status(played));
-            case.set_classname(name.clone());
-            case.set_time(played.took);
-            case.extra.insert("file".into(), name.as_str().into());
-            case.extra.insert("line".into(), played.at.line.to_string().into());
-            let (stdout, stderr): (Vec<_>, Vec<_>) =
-                written(played).into_iter().partition(|one| one.stream == "stdout");
-            let joined = |all: Vec<Written>| {
-                all.into_iter().map(|one| one.text).collect::<Vec<_>>().join("\n")
-            };
-            if !stdout.is_empty() {
-                case.set_system_out(joined(stdout));
-            }
-            if !stderr.is_empty() {
-                case.set_system_err(joined(stderr));
-            }
-            suite.add_test_case(case);
-        }
-        suite.set_time(cases.iter().map(|played| played.took).sum());
-        report.add_test_suite(suite);
+fn case(check: &Check) -> TestCase {
+    let is_bad = check.state.is_bad();
+    let mut case = TestCase::new(check.name.clone(), status(check));
+    if let Some(place) = &check.place {
+        case.set_classname(place.file.clone());
+        case.extra.insert("file".into(), place.file.as_str().into());
+        case.extra.insert("line".into(), place.line.to_string().into());
     }
-    let mut further: Vec<TestSuite> = Vec::new();
-    for check in whole.further.checks(paths) {
-        let mut status = TestCaseStatus::success();
-        if let Some(problem) = &check.problem {
-            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(problem.lines().next().unwrap_or_default().to_string());
-            status.set_description(problem.clone());
-        }
-        let mut case = TestCase::new(check.name, status);
-        case.set_classname(check.file.clone());
-        case.extra.insert("file".into(), check.file.into());
-        case.extra.insert("line".into(), check.line.to_string().into());
-        if further.last().is_none_or(|suite| suite.name.as_str() != check.suite) {
-            further.push(TestSuite::new(check.suite));
-        }
-        if let Some(suite) = further.last_mut() {
-            suite.add_test_case(case);
-        }
+    if let Some(took) = check.took {
+        case.set_time(took);
     }
-    report.add_test_suites(further);
-    let text = report.to_string().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    let written = |stream: &str| {
+        let of_stream = check.written.iter().filter(|one| one.stream == stream);
+        of_stream.map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n")
+    };
+    let (stdout, stderr) = (written("stdout"), written("stderr"));
+    if !is_bad && !check.details.is_empty() {
+        case.set_system_out(check.details.clone());
+    } else if !stdout.is_empty() {
+        case.set_system_out(stdout);
+    }
+    if !stderr.is_empty() {
+        case.set_system_err(stderr);
+    }
+    case
 }
 
-fn status(played: &Played) -> TestCaseStatus {
-    let kind = match &played.end {
-        End::Expected => return TestCaseStatus::success(),
-        End::Skipped(why) => {
+fn status(check: &Check) -> TestCaseStatus {
+    let kind = match &check.state {
+        CheckState::Passed => return TestCaseStatus::success(),
+        CheckState::Skipped(why) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(plain(why));
+            status.set_message(why.clone());
             return status;
         }
-        End::NotRun => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message("not run");
-            return status;
-        }
-        End::Unexpected(_) => NonSuccessKind::Failure,
-        End::CouldNot(_) => NonSuccessKind::Error,
+        CheckState::Failed => NonSuccessKind::Failure,
+        CheckState::Error => NonSuccessKind::Error,
     };
     let mut status = TestCaseStatus::non_success(kind);
-    let complaint = complaint(played).unwrap_or_default();
-    status.set_message(complaint.lines().next().unwrap_or_default().to_string());
-    status.set_description(complaint);
+    status.set_message(check.message.clone());
+    if !check.details.is_empty() {
+        status.set_description(check.details.clone());
+    }
     status
 }

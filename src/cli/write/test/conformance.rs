@@ -17,8 +17,8 @@ use crate::engine::exec::{Abort, tree};
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
 };
-use crate::lab::report::Paths;
-use crate::lab::report::cases::{CaseReport, FORMATS};
+use crate::lab::report::vectors::VectorReport;
+use crate::lab::report::{CheckFormat, Paths};
 use tempfile::TempDir;
 
 use crate::cli::args::TestArgs;
@@ -86,16 +86,12 @@ pub(super) fn conformance(
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));
     }
-    let name = args.format.name();
-    let format = FORMATS.iter().find(|(known, _)| *known == name);
-    let (_, write) = format.ok_or_else(|| {
-        CommandFailure::with_help(
-            format!("there is no `{name}` report of vectors"),
-            "take junit, tap or json",
-        )
-    })?;
-    write("hookrun test --conformance", &cases, out)?;
-    Ok(if cases.iter().all(CaseReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
+    if args.format == CheckFormat::Github {
+        let cause = "there is no `github` report of vectors";
+        return Err(CommandFailure::with_help(cause, "take junit, tap or json"));
+    }
+    args.format.write(cases.as_slice(), &Paths::from(&env.cwd), out)?;
+    Ok(if cases.iter().all(VectorReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 fn usual_jobs() -> usize {
@@ -201,7 +197,7 @@ struct VectorTrial<'a> {
 
 impl VectorTrial<'_> {
     /// Tries all vectors, some at once. The cases have the order of the vectors.
-    fn try_all(&self, ready: Vec<PreparedVector>, jobs: usize) -> Result<Vec<CaseReport>> {
+    fn try_all(&self, ready: Vec<PreparedVector>, jobs: usize) -> Result<Vec<VectorReport>> {
         let jobs = jobs.min(ready.len());
         let waiting = Mutex::new(ready.into_iter().enumerate());
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -226,7 +222,7 @@ impl VectorTrial<'_> {
         self.abort.times_raised() > 0
     }
 
-    fn try_one(&self, PreparedVector { folder, read }: PreparedVector) -> Result<CaseReport> {
+    fn try_one(&self, PreparedVector { folder, read }: PreparedVector) -> Result<VectorReport> {
         let started = Instant::now();
         let ReadVector { name, vector } = read;
         let home = folder.path().join("home");
@@ -238,7 +234,7 @@ impl VectorTrial<'_> {
         }
         tree::end_started_with("HOME", &mark);
         ended?;
-        Ok(CaseReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
+        Ok(VectorReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
     }
 
     /// Prepares the folder and takes the steps.

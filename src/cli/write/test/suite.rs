@@ -20,11 +20,11 @@ use crate::engine::exec::{Abort, Grounds, OwnProgram};
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::spelling;
-use crate::lab::report::{Paths, plain, problems, suite as report};
+use crate::lab::report::{CheckFormat, Paths, plain, problems, suite as report};
 use crate::lab::scenario::coverage::can_run;
 use crate::lab::scenario::{CaseStep, End, Played};
 
-use crate::cli::args::{TestArgs, TestFormat};
+use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
 use crate::cli::decide::run::start_up;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
@@ -41,7 +41,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let runner = runner(env, &abort, grounds);
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     if args.suite.watch {
-        if args.format != TestFormat::Human {
+        if args.format != CheckFormat::Human {
             let cause =
                 format!("--watch is for people, and cannot be --format {}", args.format.name());
             return Err(CommandFailure::with_help(cause, "drop one of them"));
@@ -115,7 +115,7 @@ fn round(
     }
     let whole =
         report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
-    report::find(args.format.name())(&whole, &paths, out)?;
+    args.format.write(&whole, &paths, out)?;
     if let Some(left) = theatre.close() {
         streams::remark(&format!("warning: {left}\n"));
     }
@@ -167,9 +167,7 @@ fn broken(
     paths: &Paths,
     out: &mut dyn Write,
 ) -> Result<CommandFailure> {
-    let format = problems::FORMATS.iter().find(|(name, _)| *name == args.format.name());
-    let (_, write) = format.ok_or_else(|| CommandFailure::new("no such format"))?;
-    write(&loaded.checks, paths, out)?;
+    args.format.write(loaded.checks.as_slice(), paths, out)?;
     Ok(CommandFailure::new("no case was run, because not all of them can be read"))
 }
 

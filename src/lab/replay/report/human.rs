@@ -3,18 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
-
-use super::{FindingLimit, Header, ReplayEnd, ReplayFinding, Report, Totals, line, summary, turn};
+use super::header::Header;
+use super::text::{line, summary, turn};
+use crate::engine::harmless::plain;
 use crate::lab::audit::stats::HookStats;
-use crate::lab::replay::finding::OutcomeChange;
-use crate::lab::report::plain;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+use crate::lab::replay::finding::{OutcomeChange, ReplayFinding};
+use crate::lab::replay::totals::{ReplayEnd, Totals};
+use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, column};
 
 /// How many lines of a reason are shown.
 const REASON_LINES: usize = 5;
@@ -22,72 +17,47 @@ const REASON_LINES: usize = 5;
 /// Columns of a hook's name.
 const NAME: usize = 30;
 
-pub(super) struct Human {
-    shown: FindingLimit,
-    against: Option<String>,
+pub(super) fn finding(finding: &ReplayFinding, place: &str, out: &mut dyn Write) -> io::Result<()> {
+    match finding {
+        ReplayFinding::Changed(one) => change(one, place, out),
+        ReplayFinding::Undecided(_) => {
+            writeln!(out, "{DOUBT}not decided{DOUBT:#}  {place}  {}\n", line(finding))
+        }
+        ReplayFinding::Unreadable(_) => {
+            writeln!(out, "{BAD}not readable{BAD:#}  {place}  {}\n", line(finding))
+        }
+    }
 }
 
-impl Human {
-    pub(super) fn showing(most: u64) -> Human {
-        Human { shown: FindingLimit::at_most(most), against: None }
+pub(super) fn end(
+    totals: &Totals,
+    ended: ReplayEnd,
+    header: &Header,
+    rest: Option<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if let Some(rest) = rest {
+        writeln!(out, "{rest}\n")?;
     }
-}
-
-impl Report for Human {
-    fn begin(&mut self, header: &Header, _: &mut dyn Write) -> io::Result<()> {
-        self.against = header.against.clone();
-        Ok(())
+    let against = header.against.as_deref();
+    let same = if against.is_some() { "the same" } else { "as recorded" };
+    let (style, word) = match ended {
+        ReplayEnd::Same if totals.expected > 0 => (GOOD, "ok"),
+        ReplayEnd::Same => (GOOD, same),
+        ReplayEnd::Changed => (BAD, "changed"),
+        ReplayEnd::Incomplete => (BAD, "incomplete"),
+    };
+    let summary = summary(totals).replace("as recorded", same);
+    writeln!(out, "{style}{word}{style:#}: {summary}")?;
+    for (turn, count) in &totals.turns {
+        writeln!(out, "  {turn}: {count}")?;
     }
-
-    fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
-        if !self.shown.one_more() {
-            return Ok(());
-        }
-        let place = plain(&finding.place().text());
-        match finding {
-            ReplayFinding::Changed(one) => change(one, &place, out),
-            ReplayFinding::Undecided(_) => {
-                writeln!(out, "{DOUBT}not decided{DOUBT:#}  {place}  {}\n", line(finding))
-            }
-            ReplayFinding::Unreadable(_) => {
-                writeln!(out, "{BAD}not readable{BAD:#}  {place}  {}\n", line(finding))
-            }
-        }
+    if totals.reworded > 0 {
+        let words = "decided the same in other words; --strict shows which";
+        writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
     }
-
-    fn end(&mut self, totals: &Totals, ended: ReplayEnd, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(rest) = self.shown.rest() {
-            writeln!(out, "{rest}\n")?;
-        }
-        let (style, word) = match ended {
-            ReplayEnd::Same if totals.expected > 0 => (GOOD, "ok"),
-            ReplayEnd::Same => (GOOD, "as recorded"),
-            ReplayEnd::Changed => (BAD, "changed"),
-            ReplayEnd::Incomplete => (BAD, "incomplete"),
-        };
-        let word = match (&self.against, ended) {
-            (Some(_), ReplayEnd::Same) if totals.expected == 0 => "the same",
-            _ => word,
-        };
-        let summary = summary(totals);
-        let summary = match self.against {
-            Some(_) => summary.replace(" as recorded", " the same"),
-            None => summary,
-        };
-        writeln!(out, "{style}{word}{style:#}: {summary}")?;
-        for (turn, count) in &totals.turns {
-            writeln!(out, "  {turn}: {count}")?;
-        }
-        if totals.reworded > 0 {
-            let words = "decided the same in other words; --strict shows which";
-            writeln!(out, "  {DIM}{} {words}{DIM:#}", totals.reworded)?;
-        }
-        table(&totals.hooks, "hook", out)?;
-        if let Some(against) = &self.against {
-            table(&totals.against, &format!("hook in {}", plain(against)), out)?;
-        }
-        Ok(())
-    }
+    table(&totals.hooks, "hook", out)?;
+    against.map_or(Ok(()), |against| table(&totals.against, &format!("hook in {against}"), out))
 }
 
 fn change(change: &OutcomeChange, place: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -154,7 +124,7 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
     writeln!(
         out,
         "\n{BOLD}{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}{BOLD:#}",
-        shortened(title),
+        column(title, NAME - 1),
         "calls",
         "blocked",
         "asked",
@@ -168,7 +138,7 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
         writeln!(
             out,
             "{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}",
-            shortened(name),
+            column(name, NAME - 1),
             stats.calls,
             stats.refusals,
             stats.questions,
@@ -179,15 +149,6 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
         )?;
     }
     Ok(())
-}
-
-/// A name in its columns.
-fn shortened(name: &str) -> String {
-    let name = plain(name);
-    if name.chars().count() < NAME {
-        return name;
-    }
-    name.chars().take(NAME - 2).chain(['…']).collect()
 }
 
 fn time(ms: f64) -> String {

@@ -2,18 +2,25 @@
 //! and what each hook said.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
+use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::written::streams;
-use super::{Further, SLOW, Whole, plain_lines, totals};
-use crate::lab::report::human::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, hook_word, label, short, text,
-};
+use super::model::{Covered, Further, Mutated, Whole};
+use super::text::{of, plain_lines, streams, totals};
+use crate::engine::harmless::plain;
+use crate::lab::report::Paths;
+use crate::lab::report::human::hook_word;
 use crate::lab::report::json::{HookReport, hook_report, milliseconds};
-use crate::lab::report::problems::counted;
-use crate::lab::report::{Paths, plain};
+use crate::lab::report::style::{
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, counted, label, short, text,
+};
+use crate::lab::scenario::coverage::PointState;
 use crate::lab::scenario::{End, Miss, Played, StepResult};
+
+/// From when on a case is reported as slow.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// How many slow cases are told.
 const MOST_SLOW: usize = 5;
@@ -24,16 +31,9 @@ const AROUND: usize = 2;
 /// The report for people.
 pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for (file, cases) in whole.files() {
-        let of_file: Vec<Played> = cases.into_iter().cloned().collect();
-        let own = Whole {
-            played: &of_file,
-            took: whole.took,
-            further: Further::default(),
-            is_stopped: whole.is_stopped,
-        };
-        let (style, word) = word(&own);
+        let (style, word) = word(cases.iter().copied());
         let file = plain(&paths.show(file));
-        writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(&own))?;
+        writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(cases.iter().copied()))?;
     }
     for played in whole.played.iter().filter(|played| played.end.is_bad()) {
         writeln!(out)?;
@@ -41,27 +41,44 @@ pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io
     }
     skipped(whole, out)?;
     slow(whole, out)?;
-    whole.further.human(paths, out)?;
-    let (style, words) = match word(whole) {
-        (style, "ok") => whole.further.complaint().map_or((style, "ok"), |why| (BAD, why)),
+    if let Some(covered) = whole.further.coverage {
+        writeln!(out)?;
+        coverage(covered, paths, out)?;
+    }
+    if let Some(mutated) = whole.further.mutation {
+        writeln!(out)?;
+        mutation(mutated, paths, out)?;
+    }
+    let (style, words) = match word(whole.played.iter()) {
+        (style, "ok") => complaint(&whole.further).map_or((style, "ok"), |why| (BAD, why)),
         (style, "ERROR") => (style, "ERROR"),
         (style, _) => (style, "FAILED"),
     };
-    writeln!(
-        out,
-        "\n{style}{words}{style:#}: {} in {}",
-        totals(whole),
-        short(milliseconds(whole.took))
-    )
+    let took = short(milliseconds(whole.took));
+    writeln!(out, "\n{style}{words}{style:#}: {} in {took}", totals(whole.played.iter()))
 }
 
-/// How a number of cases ended, by the worst of them.
-fn word(whole: &Whole<'_>) -> (anstyle::Style, &'static str) {
+/// How cases ended, by the worst of them.
+fn word<'p>(played: impl Iterator<Item = &'p Played> + Clone) -> (Style, &'static str) {
+    let has = |is: fn(&End) -> bool| played.clone().any(|one| is(&one.end));
     match () {
-        () if whole.count(|end| matches!(end, End::CouldNot(_))) > 0 => (BAD, "ERROR"),
-        () if whole.count(|end| matches!(end, End::Unexpected(_))) > 0 => (BAD, "FAILED"),
-        () if whole.count(|end| matches!(end, End::NotRun)) > 0 => (DOUBT, "part"),
+        () if has(|end| matches!(end, End::CouldNot(_))) => (BAD, "ERROR"),
+        () if has(|end| matches!(end, End::Unexpected(_))) => (BAD, "FAILED"),
+        () if has(|end| matches!(end, End::NotRun)) => (DOUBT, "part"),
         () => (GOOD, "ok"),
+    }
+}
+
+/// What is wrong besides the cases, in a few words.
+fn complaint(further: &Further<'_>) -> Option<&'static str> {
+    match further.mutation {
+        Some(mutated) if mutated.trouble.is_some() => Some("FAILED (mutants could not run)"),
+        Some(mutated) if !mutated.is_good() => Some("FAILED (mutants survived)"),
+        Some(_) | None => match further.coverage? {
+            covered if covered.is_short() => Some("FAILED (coverage is too low)"),
+            covered if !covered.is_enough() => Some("FAILED (a `[[never]]` is untrue)"),
+            _ => None,
+        },
     }
 }
 
@@ -110,7 +127,7 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Lines of what should be, or of what is.
-fn side(out: &mut dyn Write, sign: &str, style: anstyle::Style, what: &str) -> io::Result<()> {
+fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result<()> {
     for line in plain_lines(what).lines() {
         label(out, "", &format!("{style}{sign} {line}{style:#}"))?;
     }
@@ -188,4 +205,92 @@ fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
         0 => Ok(()),
         more => writeln!(out, "       and {} more", counted(more, "case")),
     }
+}
+
+/// The widest that a column of names may be.
+const EVENT_COLUMNS: usize = 18;
+const HOOK_COLUMNS: usize = 28;
+
+fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let style = match covered.is_enough() {
+        true if covered.gaps.is_empty() => GOOD,
+        true => DOUBT,
+        false => BAD,
+    };
+    let least = covered.least.filter(|_| covered.is_short());
+    let least = least.map(|least| format!("; it must be {least} %")).unwrap_or_default();
+    let line = covered.line();
+    let line = line.strip_prefix("covered").unwrap_or(&line);
+    writeln!(out, "{style}covered{style:#}{line}{least}")?;
+    let row = |event: &str, hook: &str, points: &str, missing: &str| {
+        let (event, hook) = (column(event, EVENT_COLUMNS), column(hook, HOOK_COLUMNS));
+        format!("{event:<EVENT_COLUMNS$} {hook:<HOOK_COLUMNS$} {points:>6}  {missing}")
+            .trim_end()
+            .to_string()
+    };
+    writeln!(out, "        {DIM}{}{DIM:#}", row("event", "hook", "points", "missing"))?;
+    for part in &covered.coverage.parts {
+        let count =
+            |is: fn(&PointState) -> bool| part.points.iter().filter(|one| is(&one.state)).count();
+        let shown = count(|state| *state == PointState::Covered);
+        let missing = part.points.iter().filter(|one| one.state == PointState::Missing);
+        let missing = missing.map(|one| one.name.as_str()).collect::<Vec<_>>().join(" ");
+        let points = format!("{shown}/{}", shown + count(|state| *state == PointState::Missing));
+        let (event, hook) = if part.is_event {
+            (part.who.event.as_str(), "")
+        } else {
+            ("", part.who.hook.as_str())
+        };
+        writeln!(out, "        {}", row(event, hook, &points, &plain(&missing)))?;
+    }
+    for gap in &covered.gaps {
+        let place = format!("{}:{}", plain(&paths.show(&gap.who.file)), gap.line);
+        let what = plain(&format!("{} ({})", gap.point.name, gap.who.event));
+        writeln!(out, "\n{DOUBT}missing{DOUBT:#} {BOLD}{what}{BOLD:#}: {place}")?;
+        label(out, "write", &plain(&gap.point.lacks))?;
+    }
+    excuses(covered, paths, out)
+}
+
+/// What no case can show, with the reasons, and what is said of that in vain.
+fn excuses(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_first = true;
+    for (part, point) in covered.coverage.points() {
+        let PointState::Never(why) = &point.state else { continue };
+        if std::mem::take(&mut is_first) {
+            writeln!(out)?;
+        }
+        let what = plain(&format!("{} of {}", point.name, of(&part.who, point)));
+        writeln!(out, "{DIM}never{DIM:#}   {what}")?;
+        label(out, "why", &plain(why))?;
+    }
+    for excuse in &covered.untrue {
+        let place = format!("{}:{}", plain(&paths.show(&excuse.file)), excuse.at.line);
+        writeln!(out, "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}")?;
+        label(out, "why", &plain(&excuse.problem))?;
+    }
+    Ok(())
+}
+
+fn mutation(mutated: &Mutated, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    let style = if mutated.is_good() { GOOD } else { BAD };
+    writeln!(
+        out,
+        "{style}killed{style:#} {} of {} in {}",
+        mutated.noticed(),
+        counted(mutated.tried.len(), "mutant"),
+        short(milliseconds(mutated.took))
+    )?;
+    if let Some(trouble) = &mutated.trouble {
+        label(out, "trouble", &plain(trouble))?;
+    }
+    for tried in &mutated.tried {
+        let Some((what, cure)) = tried.survived() else { continue };
+        let line = tried.who.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let place = format!("{}{line}", plain(&paths.show(&tried.who.file)));
+        writeln!(out, "\n{BAD}SURVIVED{BAD:#} {BOLD}{}{BOLD:#}", plain(&what))?;
+        label(out, "hook", &place)?;
+        label(out, "write", &plain(&cure))?;
+    }
+    Ok(())
 }

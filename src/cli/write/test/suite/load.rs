@@ -10,7 +10,7 @@ use crate::dialects::{self, folders};
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
-use crate::lab::report::problems::Check;
+use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::{self, Case, CaseStep, Never, Placed, Suite};
 
 use super::found::{self, CaseFile};
@@ -58,7 +58,7 @@ pub(super) struct Loaded {
     /// What files say that hooks never do.
     pub(super) never: Vec<(PathBuf, Never)>,
     /// Files with mistakes in them.
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<CheckedFile>,
     /// Files that are not played, each with the reason.
     pub(super) passed_over: Vec<(PathBuf, &'static str)>,
 }
@@ -128,7 +128,7 @@ impl SuiteLoader<'_> {
             Some(check) => check.problems.push(problem),
             None => {
                 let file = problem.file.clone();
-                checks.push(Check { file, hooks: 0, problems: vec![problem] });
+                checks.push(CheckedFile { problems: vec![problem], ..CheckedFile::new(file) });
             }
         }
     }

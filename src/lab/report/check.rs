@@ -1,0 +1,106 @@
+//! One thing that was checked: the model under TAP, JUnit XML and the annotations of GitHub.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::paths::Paths;
+
+/// What a command has checked, in its own words for people and programs, and as checks for the
+/// formats that CI systems read.
+pub trait CheckReport {
+    /// Writes it for people.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The document for programs.
+    fn json(&self, paths: &Paths) -> Value;
+
+    /// The same as checks.
+    fn checks(&self, paths: &Paths) -> CheckList;
+}
+
+/// All checks of one report. Every text in it is harmless.
+#[derive(Debug, Default)]
+pub struct CheckList {
+    /// The name of the report.
+    pub name: String,
+    pub checks: Vec<Check>,
+    /// How long all took together, if it was measured.
+    pub took: Option<Duration>,
+    /// Lines that follow the checks.
+    pub totals: Vec<String>,
+    /// hookrun was interrupted before all were made.
+    pub is_stopped: bool,
+}
+
+/// Something that was checked.
+#[derive(Debug, Clone, Default)]
+pub struct Check {
+    /// The suite that it is in.
+    pub suite: String,
+    pub name: String,
+    /// Where it is written.
+    pub place: Option<CheckPlace>,
+    pub state: CheckState,
+    /// The first words about a failure.
+    pub message: String,
+    /// All that is wrong or worth knowing, in lines.
+    pub details: String,
+    /// What hooks wrote.
+    pub written: Vec<Written>,
+    pub took: Option<Duration>,
+    pub annotations: Vec<Annotation>,
+}
+
+/// A place as annotations and JUnit show it.
+#[derive(Debug, Clone)]
+pub struct CheckPlace {
+    pub file: String,
+    pub line: usize,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CheckState {
+    #[default]
+    Passed,
+    Failed,
+    /// It could not be made.
+    Error,
+    /// It was not made, for this reason.
+    Skipped(String),
+}
+
+/// What a hook wrote to one of its streams.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// `stdout` or `stderr`.
+    pub stream: &'static str,
+    pub text: String,
+}
+
+/// A workflow command of GitHub Actions.
+#[derive(Debug, Clone)]
+pub struct Annotation {
+    /// `error`, `warning` or `notice`.
+    pub level: &'static str,
+    /// `file`, `line`, `col` and `title`, as far as they are known.
+    pub properties: Vec<(&'static str, String)>,
+    pub message: String,
+}
+
+impl CheckState {
+    /// Failed if `is_failed`.
+    pub fn failed_if(is_failed: bool) -> CheckState {
+        if is_failed { CheckState::Failed } else { CheckState::Passed }
+    }
+
+    /// Whether it counts against the whole.
+    pub fn is_bad(&self) -> bool {
+        matches!(self, CheckState::Failed | CheckState::Error)
+    }
+}

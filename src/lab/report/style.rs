@@ -1,0 +1,106 @@
+//! How reports for people look: colours, labels and widths. Colours are always written; the
+//! caller's stream drops them where they are not wanted.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::engine::harmless::plain;
+
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
+pub const ADDED: Style = AnsiColor::Green.on_default();
+pub const REMOVED: Style = AnsiColor::Red.on_default();
+
+/// How many characters of a line are shown.
+const LINE_CHARACTERS: usize = 400;
+
+/// What 80 columns leave next to the labels.
+const PROSE_COLUMNS: usize = 63;
+
+/// A label and a text that is harmless already.
+pub fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
+}
+
+/// A text under a label, line by line.
+pub fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    lines(out, name, text.trim_end().lines().map(|line| cut(&plain(line))))
+}
+
+/// Sentences under a label, broken between words where the screen ends.
+pub fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
+    let mut broken: Vec<String> = Vec::new();
+    for sentence in sentences.trim_end().lines() {
+        let mut line = String::new();
+        for word in cut(&plain(sentence)).split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > PROSE_COLUMNS {
+                broken.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        broken.push(line);
+    }
+    lines(out, name, broken.into_iter())
+}
+
+/// The first line gets the label.
+fn lines(
+    out: &mut dyn Write,
+    name: &str,
+    mut lines: impl Iterator<Item = String>,
+) -> io::Result<()> {
+    let Some(first) = lines.next() else { return Ok(()) };
+    label(out, name, &first)?;
+    lines.try_for_each(|line| label(out, "", &line))
+}
+
+/// A line of a length that people read.
+pub fn cut(line: &str) -> String {
+    let characters = line.chars().count();
+    if characters <= LINE_CHARACTERS {
+        return line.to_string();
+    }
+    let kept: String = line.chars().take(LINE_CHARACTERS).collect();
+    format!("{kept}… ({characters} characters)")
+}
+
+/// A name that fits a column of so many characters, harmless.
+pub fn column(name: &str, characters: usize) -> String {
+    let name = plain(name);
+    if name.chars().count() <= characters {
+        return name;
+    }
+    name.chars().take(characters - 1).chain(['…']).collect()
+}
+
+/// A number of milliseconds, for people.
+pub fn short(ms: f64) -> String {
+    if ms < 100.0 {
+        format!("{ms:.1} ms")
+    } else if ms < 10_000.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{:.1} s", ms / 1e3)
+    }
+}
+
+/// So many of these.
+pub fn counted(count: impl Display + PartialEq + From<u8>, noun: &str) -> String {
+    if count == 1.into() { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A decision on a screen.
+pub fn decision_style(decision: &str) -> (Style, &'static str) {
+    match decision {
+        "allow" => (GOOD, "allow"),
+        "ask" => (DOUBT, "ASK"),
+        _ => (BAD, "BLOCK"),
+    }
+}

@@ -1,0 +1,127 @@
+//! What came of cases: each of them, and what they say about the hooks as a whole.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::Position;
+use crate::lab::report::style::counted;
+use crate::lab::scenario::coverage::{Coverage, Point, Who};
+use crate::lab::scenario::mutation::Tried;
+use crate::lab::scenario::{End, Played};
+
+/// All cases that were asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole<'w> {
+    /// Each, in the order of the files and of the cases in them.
+    pub played: &'w [Played],
+    /// How long all took together.
+    pub took: Duration,
+    pub further: Further<'w>,
+    /// hookrun was interrupted before all were played.
+    pub is_stopped: bool,
+}
+
+/// What was measured besides the cases, if it was requested.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Further<'f> {
+    pub coverage: Option<&'f Covered>,
+    pub mutation: Option<&'f Mutated>,
+}
+
+/// What cases have shown of the hooks.
+#[derive(Debug, Clone, Default)]
+pub struct Covered {
+    pub coverage: Coverage,
+    /// What no case has shown.
+    pub gaps: Vec<Gap>,
+    /// Each `[[never]]` that is not true.
+    pub untrue: Vec<Excuse>,
+    /// The percentage that must be covered.
+    pub least: Option<u8>,
+}
+
+/// A point that no case has shown.
+#[derive(Debug, Clone)]
+pub struct Gap {
+    pub who: Who,
+    /// The line of its file that configures the point.
+    pub line: usize,
+    pub point: Point,
+}
+
+/// A `[[never]]` that is not true.
+#[derive(Debug, Clone)]
+pub struct Excuse {
+    /// The file of cases.
+    pub file: PathBuf,
+    pub at: Position,
+    pub problem: String,
+}
+
+/// What became of mutants.
+#[derive(Debug, Clone, Default)]
+pub struct Mutated {
+    /// Each, by events and hooks.
+    pub tried: Vec<Tried>,
+    /// How long all took together.
+    pub took: Duration,
+    /// Why some of them could not be tried.
+    pub trouble: Option<String>,
+}
+
+impl<'w> Whole<'w> {
+    /// The cases of each file, in their order.
+    pub(super) fn files(&self) -> Vec<(&'w PathBuf, Vec<&'w Played>)> {
+        let mut files: Vec<(&PathBuf, Vec<&Played>)> = Vec::new();
+        for played in self.played {
+            match files.iter_mut().find(|(file, _)| *file == &played.file) {
+                Some((_, cases)) => cases.push(played),
+                None => files.push((&played.file, vec![played])),
+            }
+        }
+        files
+    }
+
+    /// Whether all that should run came out as expected.
+    pub(super) fn is_good(&self) -> bool {
+        let is_good = |one: &Played| !one.end.is_bad() && one.end != End::NotRun;
+        self.played.iter().all(is_good) && self.further.is_good()
+    }
+}
+
+impl Further<'_> {
+    /// Whether enough is covered, and no mutant has survived.
+    pub fn is_good(&self) -> bool {
+        self.coverage.is_none_or(Covered::is_enough) && self.mutation.is_none_or(Mutated::is_good)
+    }
+}
+
+impl Covered {
+    pub(super) fn is_enough(&self) -> bool {
+        !self.is_short() && self.untrue.is_empty()
+    }
+
+    /// Whether less is covered than must be.
+    pub(super) fn is_short(&self) -> bool {
+        self.least.is_some_and(|least| !self.coverage.reaches(least))
+    }
+
+    /// How much it is, on one line.
+    pub(super) fn line(&self) -> String {
+        let (shown, all) = self.coverage.counts();
+        let permille = self.coverage.permille();
+        let percent = format!("{}.{} %", permille / 10, permille % 10);
+        format!("covered {percent}: {shown} of {}", counted(all, "point"))
+    }
+}
+
+impl Mutated {
+    /// How many were noticed.
+    pub(super) fn noticed(&self) -> usize {
+        self.tried.iter().filter(|one| one.noticed.is_some()).count()
+    }
+
+    pub(super) fn is_good(&self) -> bool {
+        self.noticed() == self.tried.len() && self.trouble.is_none()
+    }
+}

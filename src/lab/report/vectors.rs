@@ -1,0 +1,96 @@
+//! Vectors that were tried.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::check::{Check, CheckList, CheckReport, CheckState};
+use super::paths::Paths;
+use super::style::{BAD, GOOD, counted};
+use crate::engine::harmless::plain;
+
+const NAME: &str = "hookrun test --conformance";
+
+/// One vector that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VectorReport {
+    /// Its name, different from that of every other vector.
+    pub name: String,
+    /// What it proves.
+    pub about: String,
+    /// In what it was not as expected.
+    pub misses: Vec<String>,
+    pub took: Duration,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VectorJson<'v> {
+    name: &'v str,
+    about: &'v str,
+    ok: bool,
+    misses: &'v [String],
+    took_ms: u64,
+}
+
+impl VectorReport {
+    /// Whether all was as expected.
+    pub fn passes(&self) -> bool {
+        self.misses.is_empty()
+    }
+
+    fn json(&self) -> VectorJson<'_> {
+        VectorJson {
+            name: &self.name,
+            about: &self.about,
+            ok: self.passes(),
+            misses: &self.misses,
+            took_ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn check(&self) -> Check {
+        let misses: Vec<String> = self.misses.iter().map(|miss| plain(miss)).collect();
+        Check {
+            suite: NAME.to_string(),
+            name: plain(&self.name),
+            state: CheckState::failed_if(!self.passes()),
+            message: misses.first().cloned().unwrap_or_default(),
+            details: misses.join("\n"),
+            took: Some(self.took),
+            ..Check::default()
+        }
+    }
+}
+
+impl CheckReport for [VectorReport] {
+    fn human(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
+        for vector in self.iter().filter(|vector| !vector.passes()) {
+            writeln!(out, "{BAD}FAILED{BAD:#}: {}: {}", plain(&vector.name), plain(&vector.about))?;
+            for miss in &vector.misses {
+                writeln!(out, "  {}", plain(miss))?;
+            }
+        }
+        let all = counted(self.len(), "case");
+        match self.iter().filter(|vector| !vector.passes()).count() {
+            0 => writeln!(out, "{GOOD}ok{GOOD:#}: {all}"),
+            wrong => writeln!(out, "{BAD}FAILED{BAD:#}: {wrong} of {all}"),
+        }
+    }
+
+    fn json(&self, _: &Paths) -> Value {
+        json!({
+            "version": super::json::VERSION,
+            "suite": NAME,
+            "ok": self.iter().all(VectorReport::passes),
+            "cases": self.iter().map(VectorReport::json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn checks(&self, _: &Paths) -> CheckList {
+        let checks = self.iter().map(VectorReport::check).collect();
+        CheckList { name: NAME.to_string(), checks, ..CheckList::default() }
+    }
+}
