@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookrun::internals::chain::Surroundings;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event};
-use hookrun::internals::exec::{Grounds, OwnProgram, Pulse};
+use hookrun::internals::exec::{Heartbeat, OwnProgram, Subreaper};
 use hookrun::internals::hook::{Handler, Hook, Limits, Matcher, Sandbox};
 use hookrun::internals::registry::Registry;
 use hookrun::internals::runner::Runner;
@@ -99,7 +99,7 @@ impl Site {
     /// A runner with all that `hookrun run` gives it.
     pub(crate) fn full_runner_of(&self, number: usize) -> Runner {
         let runner = self.runner_of(number).program(Some(self.own_program()));
-        runner.pulse(Pulse::new(Duration::from_secs(30)))
+        runner.heartbeat(Heartbeat::new(Duration::from_secs(30)))
     }
 
     /// A runner that ends what leaves a group, as a program does that exists to run hooks.
@@ -108,7 +108,7 @@ impl Site {
             Registry::new(hooks).expect("the events of the soak are canonical"),
             self.surroundings.clone(),
         )
-        .grounds(Grounds::take())
+        .subreaper(Subreaper::take())
     }
 
     /// Where the helpers of hooks are started.

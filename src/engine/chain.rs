@@ -16,7 +16,7 @@ use crate::engine::hook::convention::{EventPart, GivenPart, Permit};
 use crate::engine::hook::{Background, Handler, Hook};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
-use crate::engine::plan::{Plan, PlanStep, Planned, Wish};
+use crate::engine::plan::{Plan, PlanStep, Planned, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
 use crate::engine::ui::desk::Seat;
 pub use links::follow;
@@ -28,7 +28,7 @@ use surroundings::{
 
 /// Runs `plan` for `event`.
 ///
-/// A hook's wish is asked again when an earlier one rewrote the context: a guard sees the
+/// Hooks are selected again when an earlier one rewrote the context: a guard sees the
 /// command that will run, not the one that was asked for.
 pub fn run(
     plan: Plan,
@@ -153,7 +153,7 @@ impl Chain<'_> {
             let is_ours = one.hook.convention.is_none();
             has_turn
                 && (is_ours || !is_strange)
-                && Wish::of(&one.hook, &self.event, &place) == Wish::Wanted
+                && Selection::of(&one.hook, &self.event, &place) == Selection::Wanted
         };
         let mut again = std::mem::take(&mut self.turned);
         again.retain(is_meant);
@@ -224,17 +224,17 @@ impl Chain<'_> {
 
     /// The fate of a hook before it runs; `Unreached` if its turn has now come.
     fn first_fate(&self, planned: Planned) -> Fate {
-        let wish = if self.rewrites > 0 {
+        let selection = if self.rewrites > 0 {
             let seen = self.seen();
-            Wish::of(&planned.hook, seen, &self.surroundings.place(seen))
+            Selection::of(&planned.hook, seen, &self.surroundings.place(seen))
         } else {
-            planned.wish
+            planned.selection
         };
-        match wish {
-            Wish::Disabled => Fate::Disabled,
-            Wish::Idle(why) => Fate::Idle(why.clone()),
-            Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch),
-            Wish::Wanted => Fate::Unreached,
+        match selection {
+            Selection::Disabled => Fate::Disabled,
+            Selection::Idle(why) => Fate::Idle(why.clone()),
+            Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch),
+            Selection::Wanted => Fate::Unreached,
         }
     }
 
@@ -314,7 +314,7 @@ impl Chain<'_> {
         let variables = std::mem::take(variables);
         let program = whole(hook, seen.spec().blocks, &variables)
             .and_then(|()| command::resolve(&hook.handler, search));
-        let (walls, notes) = sandbox(hook, &program, &variables, self.surroundings);
+        let (rules, notes) = sandbox(hook, &program, &variables, self.surroundings);
         Job {
             hook,
             runs: program.map(Runs::Program),
@@ -325,7 +325,7 @@ impl Chain<'_> {
             cwd: hook.folder.as_ref().or(cwd).cloned(),
             timeout: hook.timeout(seen.spec()),
             permit: turn.permit(seen),
-            walls,
+            rules,
             notes,
             clock: seat.as_ref().map(Seat::clock),
         }

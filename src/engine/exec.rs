@@ -11,10 +11,11 @@ mod child;
 pub mod command;
 pub mod confine;
 mod entry;
+pub mod heartbeat;
 pub mod keeper;
 mod live;
 mod progress;
-pub mod pulse;
+pub mod sandbox;
 pub mod signals;
 mod spawn;
 mod step;
@@ -22,7 +23,6 @@ mod step;
 mod tasks;
 pub mod tree;
 mod usage;
-pub mod walls;
 mod workers;
 
 use std::collections::HashSet;
@@ -44,14 +44,14 @@ use crate::engine::hook::convention::Permit;
 pub use call::FunctionCall;
 use command::Program;
 pub use entry::OwnProgram;
+pub use heartbeat::Heartbeat;
 use keeper::Keeper;
 pub use progress::{HookProgress, Watcher};
-pub use pulse::Pulse;
+use sandbox::SandboxRules;
 pub use signals::{Abort, hold_out};
-use spawn::{Heritage, Variables};
+use spawn::{Inherited, Variables};
 use step::RunningStep;
-pub use tree::Grounds;
-use walls::Walls;
+pub use tree::Subreaper;
 pub use workers::MOST_FUNCTIONS;
 use workers::Workers;
 
@@ -108,7 +108,7 @@ pub struct Job<'a> {
     /// What it may answer.
     pub permit: Permit<'a>,
     /// Its sandbox.
-    pub walls: Option<Walls>,
+    pub rules: Option<SandboxRules>,
     /// What the person who wrote it should know before it has run.
     pub notes: Vec<String>,
     /// How long it asks a person, which its timeout does not count; `None` if it cannot ask.
@@ -142,7 +142,7 @@ impl<'a> Job<'a> {
             cwd: None,
             timeout,
             permit,
-            walls: None,
+            rules: None,
             notes: Vec::new(),
             clock: None,
         }
@@ -187,7 +187,7 @@ pub struct Engine {
     pub cancel: Option<Abort>,
     /// The ground on which to sweep for processes that left their group. It is swept when no
     /// hook runs.
-    pub grounds: Option<Arc<Grounds>>,
+    pub subreaper: Option<Arc<Subreaper>>,
     /// The mark that only the hooks of this clone carry: what they have left behind is swept while
     /// those of other clones run.
     pub mark: Option<String>,
@@ -195,7 +195,7 @@ pub struct Engine {
     /// SIGKILL, and what sets bounds that cannot be set from outside.
     pub program: Option<OwnProgram>,
     /// What tells a watchdog that the engine is alive.
-    pub pulse: Option<Pulse>,
+    pub heartbeat: Option<Heartbeat>,
     /// Who watches the hooks run.
     pub watcher: Option<Watcher>,
     /// Where hooks come to ask a person, or to send messages.
@@ -218,7 +218,7 @@ struct EngineShared {
     /// The keeper could not be started; it is not tried again.
     has_no_keeper: AtomicBool,
     /// What hooks inherit, once one has needed it.
-    heritage: Mutex<Option<Heritage>>,
+    inherited: Mutex<Option<Inherited>>,
     /// How many control groups were made, for their names.
     cgroups_made: AtomicU64,
     /// The threads in which functions run.
@@ -234,16 +234,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Engine {
-    /// An engine that is ended by `abort` and sweeps `grounds`.
-    pub fn new(abort: Option<Abort>, grounds: Option<Grounds>) -> Engine {
+    /// An engine that is ended by `abort` and sweeps `subreaper`.
+    pub fn new(abort: Option<Abort>, subreaper: Option<Subreaper>) -> Engine {
         Engine {
             jobs: None,
             abort,
             cancel: None,
-            grounds: grounds.map(Arc::new),
+            subreaper: subreaper.map(Arc::new),
             mark: None,
             program: None,
-            pulse: None,
+            heartbeat: None,
             watcher: None,
             desk: None,
             #[cfg(feature = "tokio")]
@@ -256,7 +256,7 @@ impl Engine {
     /// the guards that depend on the end of a decision.
     #[must_use]
     pub fn detached(&self) -> Engine {
-        Engine { grounds: None, program: None, pulse: None, watcher: None, ..self.clone() }
+        Engine { subreaper: None, program: None, heartbeat: None, watcher: None, ..self.clone() }
     }
 
     /// Whether it was interrupted.
@@ -298,19 +298,19 @@ impl Engine {
     }
 
     /// What a hook inherits; with `given`, of variables only these.
-    fn heritage(&self, given: Option<&[(OsString, OsString)]>) -> io::Result<Heritage> {
-        let mut heritage =
-            locked(&self.shared.heritage).get_or_insert_with(Heritage::of_this_process).clone();
+    fn inherited(&self, given: Option<&[(OsString, OsString)]>) -> io::Result<Inherited> {
+        let mut inherited =
+            locked(&self.shared.inherited).get_or_insert_with(Inherited::of_this_process).clone();
         if let Some(given) = given {
-            heritage.variables = Variables::of(given)?;
+            inherited.variables = Variables::of(given)?;
         }
-        Ok(heritage)
+        Ok(inherited)
     }
 
     /// Tells the watchdog when we shall be heard of again.
-    fn promise(&self, within: Duration) {
-        if let Some(pulse) = &self.pulse {
-            pulse.promise(within);
+    fn expect_within(&self, within: Duration) {
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.expect_within(within);
         }
     }
 
@@ -327,7 +327,7 @@ impl Engine {
     }
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
-        let Some(grounds) = &self.grounds else { return };
+        let Some(subreaper) = &self.subreaper else { return };
         // Where hooks still run in other threads, only what is surely of no other one is ended;
         // the last of them is followed by a whole sweep.
         let alone = self.shared.steps.try_write();
@@ -336,7 +336,7 @@ impl Engine {
             return;
         }
         let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
-        let swept = grounds.sweep(&locked(&self.shared.spared), mark, keeper, groups);
+        let swept = subreaper.sweep(&locked(&self.shared.spared), mark, keeper, groups);
         for left in swept.left {
             let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
             let place = jobs.iter().position(named).unwrap_or(0);

@@ -25,12 +25,12 @@ pub struct Planned {
     /// The hook.
     pub hook: Arc<Hook>,
     /// Whether it runs, as far as is known before the first one ran.
-    pub wish: Wish,
+    pub selection: Selection,
 }
 
 /// Whether a hook is to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum Selection {
     /// It is.
     Wanted,
     /// Its matcher does not want the event.
@@ -49,7 +49,7 @@ impl Plan {
     pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
-            planned.wish = Wish::of(&planned.hook, event, place);
+            planned.selection = Selection::of(&planned.hook, event, place);
         }
         plan.drop_repeated();
         plan
@@ -60,7 +60,7 @@ impl Plan {
     fn drop_repeated(&mut self) {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
         for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
-            let is_wanted = planned.wish == Wish::Wanted;
+            let is_wanted = planned.selection == Selection::Wanted;
             let runs_once =
                 |hook: &Hook| hook.convention.as_ref().is_some_and(|one| one.runs_once());
             if !is_wanted || !runs_once(&planned.hook) {
@@ -68,7 +68,7 @@ impl Plan {
             }
             match wanted.iter().find(|first| first.runs_the_same(&planned.hook)) {
                 Some(first) => {
-                    planned.wish = Wish::Idle(format!("`{}` runs the same", first.name));
+                    planned.selection = Selection::Idle(format!("`{}` runs the same", first.name));
                 }
                 None => wanted.push(Arc::clone(&planned.hook)),
             }
@@ -79,8 +79,8 @@ impl Plan {
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
         let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
-            let wish = Wish::of_settings(hook).unwrap_or(Wish::Wanted);
-            let planned = Planned { hook: Arc::clone(hook), wish };
+            let selection = Selection::of_settings(hook).unwrap_or(Selection::Wanted);
+            let planned = Planned { hook: Arc::clone(hook), selection };
             match steps.last_mut() {
                 Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
                 _ => steps.push(PlanStep { hooks: vec![planned] }),
@@ -91,7 +91,7 @@ impl Plan {
 
     /// Whether any hook is to run.
     pub fn is_idle(&self) -> bool {
-        self.hooks().all(|planned| planned.wish != Wish::Wanted)
+        self.hooks().all(|planned| planned.selection != Selection::Wanted)
     }
 
     /// Every hook in plan order.
@@ -100,23 +100,23 @@ impl Plan {
     }
 }
 
-impl Wish {
+impl Selection {
     /// Why `hook` never runs, whatever the event; `None` where it may.
-    fn of_settings(hook: &Hook) -> Option<Wish> {
+    fn of_settings(hook: &Hook) -> Option<Selection> {
         if !hook.enabled {
-            return Some(Wish::Disabled);
+            return Some(Selection::Disabled);
         }
-        hook.idle.clone().map(Wish::Idle)
+        hook.idle.clone().map(Selection::Idle)
     }
 
     /// Whether `hook` is to run for `event` as it now stands.
-    pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Wish {
-        if let Some(wish) = Wish::of_settings(hook) {
-            return wish;
+    pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {
+        if let Some(selection) = Selection::of_settings(hook) {
+            return selection;
         }
         match hook.wants(event, place) {
-            Ok(()) => Wish::Wanted,
-            Err(mismatch) => Wish::Unwanted(mismatch),
+            Ok(()) => Selection::Wanted,
+            Err(mismatch) => Selection::Unwanted(mismatch),
         }
     }
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
-use crate::engine::exec::{Abort, Budget, Engine, Grounds, OwnProgram, Pulse, Watcher};
+use crate::engine::exec::{Abort, Budget, Engine, Heartbeat, OwnProgram, Subreaper, Watcher};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
-use crate::engine::plan::{Plan, Planned, Wish};
+use crate::engine::plan::{Plan, Planned, Selection};
 use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, HookRun, Run};
@@ -156,17 +156,17 @@ impl Runner {
     }
 
     /// Also ends what leaves a hook's process group. Only for a program that exists to run
-    /// hooks; see [`Grounds::take`]. It is looked for whenever no hook runs, so a program that
+    /// hooks; see [`Subreaper::take`]. It is looked for whenever no hook runs, so a program that
     /// decides several events at once finds it later.
     #[must_use]
-    pub fn grounds(mut self, grounds: Option<Grounds>) -> Runner {
-        self.engine.grounds = grounds.map(Arc::new);
+    pub fn subreaper(mut self, subreaper: Option<Subreaper>) -> Runner {
+        self.engine.subreaper = subreaper.map(Arc::new);
         self
     }
 
     /// Runs its hooks as one with `other`: what one of them ends, sweeps and stops, it does with
     /// an eye on the hooks of both. For programs with several sets of hooks; what was said to
-    /// `other` about that by [`Runner::abort`], [`Runner::grounds`] and the like holds here too.
+    /// `other` about that by [`Runner::abort`], [`Runner::subreaper`] and the like holds here too.
     #[must_use]
     pub fn beside(mut self, other: &Runner) -> Runner {
         self.engine = other.engine.clone();
@@ -192,8 +192,8 @@ impl Runner {
     /// Tells a watchdog that it is alive. Only for a program that decides one event at a time:
     /// the promises of several would replace each other.
     #[must_use]
-    pub fn pulse(mut self, pulse: Pulse) -> Runner {
-        self.engine.pulse = Some(pulse);
+    pub fn heartbeat(mut self, heartbeat: Heartbeat) -> Runner {
+        self.engine.heartbeat = Some(heartbeat);
         self
     }
 
@@ -420,11 +420,11 @@ impl Runner {
     /// The run of a detached event whose hooks somebody else supervises.
     pub fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
-        let fate = |planned: &Planned| match &planned.wish {
-            Wish::Wanted => Fate::Detached,
-            Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
-            Wish::Disabled => Fate::Disabled,
-            Wish::Idle(why) => Fate::Idle(why.clone()),
+        let fate = |planned: &Planned| match &planned.selection {
+            Selection::Wanted => Fate::Detached,
+            Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+            Selection::Disabled => Fate::Disabled,
+            Selection::Idle(why) => Fate::Idle(why.clone()),
         };
         let plan = self.plan(event);
         let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));

@@ -29,7 +29,7 @@ use hookrun::internals::config::keys::{
 };
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
-use hookrun::internals::exec::walls::{DEVICES, SYSTEM_PATHS};
+use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
 use hookrun::internals::hook::Containment;
 use hookrun::internals::outcome::RESULT_KEYS;
 use hookrun::internals::outcome::RULES;

@@ -12,7 +12,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
 use crate::dialects::{LATEST, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::exec::{Abort, Budget, Pulse};
+use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
@@ -57,7 +57,7 @@ struct GitRequest<'a> {
     env: &'a Environment,
     started: Instant,
     patience: Duration,
-    pulse: &'a Pulse,
+    pulse: &'a Heartbeat,
 }
 
 /// The reply, the report where the format is one, and what is to be kept.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
     let started = Instant::now();
     let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
-    let pulse = Pulse::new(patience);
+    let pulse = Heartbeat::new(patience);
     let hook = args.event.as_deref().and_then(git::find);
     let refusal = hook.map(|hook| hook.refuse(watchdog::REASON, can_refuse(hook)));
     let refusal = refusal.unwrap_or_else(|| native::refuse(watchdog::REASON));
@@ -134,7 +134,8 @@ impl GitRequest<'_> {
         let context = if is_idle { Map::new() } else { self.context(&abort)? };
         let event = self.event(&spec, context)?;
         let person = Person::find(self.env);
-        let mut runner = runner.abort(abort.clone()).grounds(grounds).pulse(self.pulse.clone());
+        let mut runner =
+            runner.abort(abort.clone()).subreaper(grounds).heartbeat(self.pulse.clone());
         let watcher = progress::watcher(self.args.format);
         let is_shown = watcher.is_some();
         runner = runner.watch(watcher);
@@ -148,7 +149,7 @@ impl GitRequest<'_> {
         sought.require(&self.args.require, runner.registry(), &spec.name)?;
         let event = runner.follow_links(event);
         let mut run = runner.handle_within(&event, budget);
-        self.pulse.promise(PATIENCE);
+        self.pulse.expect_within(PATIENCE);
         let until = budget.map(|budget| budget.until);
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
         self.write_message(&run.outcome)?;
@@ -192,7 +193,7 @@ impl GitRequest<'_> {
         let whole = self.args.budget.unwrap_or(LISTING);
         // A budget has begun with us, git's own time begins now.
         let started = self.args.budget.map_or_else(Instant::now, |_| self.started);
-        self.pulse.promise(whole.saturating_add(OWN_WORK));
+        self.pulse.expect_within(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
         for ListingArguments(arguments) in listings {
             let left = whole.saturating_sub(started.elapsed());
@@ -202,7 +203,7 @@ impl GitRequest<'_> {
     }
 
     fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
-        self.pulse.promise(OWN_WORK);
+        self.pulse.expect_within(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
         event.map_err(|error| CommandFailure::new(error.to_string()))

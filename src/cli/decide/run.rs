@@ -9,7 +9,7 @@ use crate::dialects::folders::{self, HostFolders};
 use crate::dialects::{self, LATEST, Reply, Wait, native};
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, Schedule};
-use crate::engine::exec::{Abort, Budget, Grounds, OwnProgram, Pulse};
+use crate::engine::exec::{Abort, Budget, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::plan::Plan;
 use crate::engine::run::Run;
@@ -74,7 +74,7 @@ pub(crate) fn hold_ground() -> Result<Ground> {
 /// Until when what is to be done.
 struct TimeLimit {
     started: Instant,
-    pulse: Pulse,
+    pulse: Heartbeat,
     watchdog: Watchdog,
     /// Until when everything is to be done, if there is a limit.
     budget: Cell<Option<Budget>>,
@@ -84,7 +84,7 @@ impl TimeLimit {
     /// The time of a host that has just asked.
     fn start(args: &RunArgs, asked: &EventRequest<'_>) -> TimeLimit {
         let started = Instant::now();
-        let pulse = Pulse::new(patience(args, asked));
+        let pulse = Heartbeat::new(patience(args, asked));
         let mut refusal = asked.refuse(watchdog::REASON);
         if args.event.is_none() && args.dialect.is_none() {
             // Who asks is not known, and words alone refuse in every host.
@@ -132,7 +132,7 @@ fn patience(args: &RunArgs, asked: &EventRequest<'_>) -> Duration {
 }
 
 /// What stops us, and where we sweep.
-pub(crate) type Ground = (Abort, Option<Grounds>);
+pub(crate) type Ground = (Abort, Option<Subreaper>);
 
 /// What has been done before it is known which event it is.
 struct Early {
@@ -270,7 +270,7 @@ fn try_to_decide(
         None => read_event(args, asked, time, &ground)?,
     };
     let (abort, grounds) = ground;
-    pulse.promise(OWN_WORK);
+    pulse.expect_within(OWN_WORK);
     let (event, host) = asked.event(&config, context)?;
     let complaint = config.complaint();
     let settings = KeepSettings::of(&config);
@@ -278,8 +278,8 @@ fn try_to_decide(
     let is_bare = config.layers.is_empty() && event.spec().blocks;
     let is_in_order = complaint.is_none();
     let person = Person::find(env);
-    let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
-    let runner = equipped(runner.pulse(pulse.clone()), args, person.as_ref());
+    let runner = runner(config, env).abort(abort.clone()).subreaper(grounds);
+    let runner = equipped(runner.heartbeat(pulse.clone()), args, person.as_ref());
     let sought = SearchedPlaces { choice: &choice, env };
     sought.require(&args.require, runner.registry(), &event.spec().name)?;
     let event = runner.follow_links(event);
@@ -292,7 +292,7 @@ fn try_to_decide(
         }
         CallClaim::Now(claimed) => (runner.handle_within(&event, budget), claimed),
     };
-    pulse.promise(PATIENCE);
+    pulse.expect_within(PATIENCE);
     if !host.can_ask() {
         let until = budget.map(|budget| budget.until);
         run = answered(run, &runner, |outcome| {
@@ -403,7 +403,7 @@ pub(crate) fn supervise(args: &SuperviseArgs, env: &Environment) -> Result {
     let config = asked.load(&choice, env);
     let (event, host) = asked.event(&config, context)?;
     let settings = KeepSettings::of(&config);
-    let mut runner = runner(config, env).abort(abort).grounds(grounds);
+    let mut runner = runner(config, env).abort(abort).subreaper(grounds);
     if let Some(jobs) = args.jobs {
         runner = runner.jobs(jobs);
     }

@@ -5,18 +5,18 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit};
 
-use crate::engine::exec::{Abort, Grounds};
+use crate::engine::exec::{Abort, Subreaper};
 
 /// The first descriptor that is no standard stream.
 const FIRST_OWN_DESCRIPTOR: i32 = 3;
 
 /// Clears the mask of blocked signals, keeps descriptors that the host left open from hooks, and
 /// switches core files off; then handles signals ([`Abort::on_signals`]) and becomes the
-/// subreaper ([`Grounds::take`]). Call it once, before other threads start.
+/// subreaper ([`Subreaper::take`]). Call it once, before other threads start.
 ///
 /// # Errors
 /// When signals cannot be handled.
-pub(in crate::cli) fn start_up() -> io::Result<(Abort, Option<Grounds>)> {
+pub(in crate::cli) fn start_up() -> io::Result<(Abort, Option<Subreaper>)> {
     // A host that blocks SIGTERM would have us, and our hooks, never hear of it.
     nix::sys::signal::SigSet::empty().thread_set_mask()?;
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
@@ -25,5 +25,5 @@ pub(in crate::cli) fn start_up() -> io::Result<(Abort, Option<Grounds>)> {
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: hard });
     // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
     let abort = Abort::on_signals()?;
-    Ok((abort, Grounds::take()))
+    Ok((abort, Subreaper::take()))
 }

@@ -6,7 +6,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::dialects::{Reply, native};
-use crate::engine::exec::{Pulse, tree};
+use crate::engine::exec::{Heartbeat, tree};
 
 use crate::cli::deliver;
 use crate::cli::streams;
@@ -36,7 +36,7 @@ pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time,
 /// A watchdog, and what it is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Watchdog {
-    pulse: Pulse,
+    pulse: Heartbeat,
     orders: Arc<Mutex<Orders>>,
     thread: Option<Thread>,
 }
@@ -59,7 +59,7 @@ enum Woken {
 impl Watchdog {
     /// Starts a thread that watches `pulse`. If a promise is broken, or at `last_word` at the
     /// latest, it writes `refusal`. If no thread can be started, there is no watchdog.
-    pub(crate) fn start(pulse: &Pulse, refusal: Reply, last_word: Option<Instant>) -> Watchdog {
+    pub(crate) fn start(pulse: &Heartbeat, refusal: Reply, last_word: Option<Instant>) -> Watchdog {
         let orders = Arc::new(Mutex::new(Orders { refusal, last_word }));
         let mut own = Watchdog { pulse: pulse.clone(), orders, thread: None };
         let watching = own.clone();
@@ -83,7 +83,7 @@ impl Watchdog {
     /// the watchdog ends it with this status. The first time wakes it; from then on it looks often.
     pub(crate) fn answers(&self, status: u8, within: Duration) {
         let is_new = self.pulse.answer().is_none();
-        self.pulse.promise(within);
+        self.pulse.expect_within(within);
         self.pulse.answered(status);
         if is_new {
             self.wake();
@@ -112,7 +112,7 @@ impl Watchdog {
         tree::end_children();
         match woken {
             Woken::BrokenPromise => {
-                self.pulse.promise(LAST_CHANCE);
+                self.pulse.expect_within(LAST_CHANCE);
                 self.wait();
             }
             Woken::LastWord => thread::sleep(VERY_LAST_CHANCE),

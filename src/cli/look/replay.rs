@@ -39,7 +39,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let inputs = inputs(args, env)?;
     let header = header(args, &inputs);
     let state = state_folder(env)?;
-    let first = runner(Config::default(), env).abort(abort.clone()).grounds(grounds);
+    let first = runner(Config::default(), env).abort(abort.clone()).subreaper(grounds);
     let decider = decider(args, env, first, state.path())?;
     let mut written = args.write.as_deref().map(|file| NewRecording::begin(&env.cwd.join(file)));
     let mut written = written.take().transpose()?;

@@ -83,7 +83,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let name = &event.spec().name;
     narrow(&mut config, args, env, name)?;
     let complaint = config.complaint();
-    let runner = runner(config, env).abort(abort.clone()).grounds(grounds);
+    let runner = runner(config, env).abort(abort.clone()).subreaper(grounds);
     let mut runner: Runner = runner.rehearsal();
     if let Some(person) = Person::find(env) {
         runner = runner.ui(person.ui());

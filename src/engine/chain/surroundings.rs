@@ -1,4 +1,4 @@
-//! What a hook finds around it: its environment, working directory, state folder and walls.
+//! What a hook finds around it: its environment, working directory, state folder and rules.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::event::Event;
 use crate::engine::exec::command::{self, Program};
-use crate::engine::exec::walls::Walls;
+use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Containment, Hook, PathBase};
 use crate::engine::run::StartError;
 use crate::engine::session;
@@ -312,32 +312,32 @@ fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
     folder.into_os_string().into_string().ok()
 }
 
-/// The walls of a hook that has a sandbox: beside what its spec names it may read its own program
+/// The rules of a hook that has a sandbox: beside what its spec names it may read its own program
 /// and interpreter, and write its state folder and what the hooks of its session share.
 pub(super) fn sandbox(
     hook: &Hook,
     program: &Result<Program, StartError>,
     variables: &[(String, String)],
     surroundings: &Surroundings,
-) -> (Option<Walls>, Vec<String>) {
+) -> (Option<SandboxRules>, Vec<String>) {
     let (Some(sandbox), Ok(program)) = (&hook.sandbox, program) else {
         return (None, Vec::new());
     };
     let home = surroundings.home.as_deref();
     let root = hook.root.as_deref().unwrap_or(&surroundings.project);
-    let (mut walls, notes) = Walls::find(sandbox, root, home);
+    let (mut rules, notes) = SandboxRules::find(sandbox, root, home);
     let interpreter = command::interpreter_of(&program.path);
     let interpreter = interpreter.as_deref().and_then(|line| line.split_whitespace().next());
     for file in [Some(program.path.as_path()), interpreter.map(Path::new)].into_iter().flatten() {
-        walls = walls.with_readable(file);
+        rules = rules.with_readable(file);
     }
-    walls.sockets |= variables.iter().any(|(name, _)| name == "HOOKRUN_SOCKET");
+    rules.sockets |= variables.iter().any(|(name, _)| name == "HOOKRUN_SOCKET");
     let state = variables.iter().find(|(name, _)| name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
         let made = |folder: &PathBuf| session::make_private(&surroundings.state, folder).is_ok();
-        walls.write.extend(shared.filter(made));
-        walls.write.push(own);
+        rules.write.extend(shared.filter(made));
+        rules.write.push(own);
     }
-    (Some(walls), notes)
+    (Some(rules), notes)
 }

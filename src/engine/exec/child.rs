@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
-use super::spawn::{Heritage, Start, Variables};
+use super::spawn::{Inherited, Start, Variables};
 use super::{Abort, GIVE_UP};
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
@@ -29,7 +29,7 @@ use crate::engine::run::Exit;
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
     /// The environment that it starts from, and what it is told of signals.
-    pub(super) heritage: Heritage,
+    pub(super) inherited: Inherited,
     /// Variables to set beside that environment.
     pub(super) variables: &'a [(String, String)],
     /// Variables of that environment to leave out.
@@ -88,7 +88,7 @@ impl Spawn<'_> {
             !self.without.contains(&name.as_str())
                 && self.variables.iter().all(|(own, _)| own != name)
         };
-        self.heritage.variables.sizes().filter(is_passed_on).chain(own).collect()
+        self.inherited.variables.sizes().filter(is_passed_on).chain(own).collect()
     }
 
     fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Start> {
@@ -97,7 +97,7 @@ impl Spawn<'_> {
         Ok(Start {
             program: text(self.program.path.as_os_str())?,
             words: words.map(|word| text(word)).collect::<Result<_, _>>()?,
-            heritage: self.heritage.clone(),
+            inherited: self.inherited.clone(),
             without: self.without.iter().map(|name| (*name).to_string()).collect(),
             own: Variables::of(self.variables)?,
             cwd: self.cwd.map(|cwd| text(cwd.as_os_str())).transpose()?,

@@ -1,5 +1,5 @@
 //! `hookrun confine`: a process that puts itself under a hook's limits, into its control group
-//! or process namespace and behind its walls, and then becomes the hook.
+//! or process namespace and behind its rules, and then becomes the hook.
 //!
 //! It runs in a process of its own, between hookrun and the hook, because these bounds cannot be
 //! set from outside without a moment in which they do not hold. Only hooks that ask for them pay
@@ -14,7 +14,7 @@ use std::process::ExitStatus;
 use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
 
-use super::walls::{self, Walls};
+use super::sandbox::{self, SandboxRules};
 use super::{cgroup, child, command::Program};
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::run::{Captured, Exit, StartError};
@@ -41,7 +41,7 @@ pub(super) struct ProcessBounds {
     /// Whether to be in a process namespace of its own.
     pub(super) has_namespace: bool,
     /// Where it may go.
-    pub(super) walls: Option<Walls>,
+    pub(super) rules: Option<SandboxRules>,
 }
 
 /// How it ended without becoming the hook.
@@ -134,7 +134,7 @@ fn read(arguments: &[OsString]) -> Result<(ProcessBounds, Program), String> {
 
 /// Sets all bounds but the number of files, which we need ourselves.
 fn set(bounds: &ProcessBounds) -> Result<(), String> {
-    if bounds.walls.is_some() {
+    if bounds.rules.is_some() {
         close_inherited();
     }
     if bounds.has_namespace {
@@ -153,8 +153,8 @@ fn set(bounds: &ProcessBounds) -> Result<(), String> {
         let told = |error| format!("it cannot get its own process namespace: {error}");
         make_namespace().map_err(told)?;
     }
-    let Some(walls) = &bounds.walls else { return Ok(()) };
-    walls::raise(walls).map_err(|error| format!("it gets no sandbox: {error}"))
+    let Some(rules) = &bounds.rules else { return Ok(()) };
+    sandbox::apply(rules).map_err(|error| format!("it gets no sandbox: {error}"))
 }
 
 /// Closes what hookrun was started with beside its streams: no wall stands before a file that is

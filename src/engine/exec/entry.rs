@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::cgroup::Cgroup;
 use super::command::Program;
 use super::confine::ProcessBounds;
-use super::walls;
+use super::sandbox;
 use super::{Engine, Job};
 use crate::engine::hook::Containment;
 use crate::engine::run::{Level, StartError};
@@ -44,7 +44,7 @@ impl Engine {
     ) -> Result<SandboxEntry, StartError> {
         let hook = job.hook;
         let level = match hook.containment {
-            Containment::Auto if self.grounds.is_some() => Level::Sweep,
+            Containment::Auto if self.subreaper.is_some() => Level::Sweep,
             Containment::Auto | Containment::Group => Level::Group,
             Containment::Cgroup => Level::Cgroup,
             Containment::Pidns => Level::Namespace,
@@ -61,17 +61,17 @@ impl Engine {
                 cure: "run it on Linux with /proc mounted, or drop them".to_string(),
             });
         }
-        let may_do_without = job.walls.as_ref().is_none_or(|walls| !walls.required);
-        if !is_bound && job.walls.is_some() && self.program.is_none() && may_do_without {
+        let may_do_without = job.rules.as_ref().is_none_or(|rules| !rules.required);
+        if !is_bound && job.rules.is_some() && self.program.is_none() && may_do_without {
             let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
             entry.notes.push(note.to_string());
             return Ok(entry);
         }
-        if !is_bound && job.walls.is_none() {
+        if !is_bound && job.rules.is_none() {
             return Ok(entry);
         }
-        if let Some(lacking) = job.walls.as_ref().and_then(walls::lacking) {
-            if job.walls.as_ref().is_some_and(|walls| walls.required) {
+        if let Some(lacking) = job.rules.as_ref().and_then(sandbox::lacking) {
+            if job.rules.as_ref().is_some_and(|rules| rules.required) {
                 return Err(StartError {
                     problem: format!("its sandbox cannot be had: {lacking}"),
                     cure: "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`".to_string(),
@@ -104,17 +104,17 @@ impl Engine {
                 cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
             })?);
         }
-        let walls = job.walls.clone().map(|walls| match entry.level {
+        let rules = job.rules.clone().map(|rules| match entry.level {
             // The first process of a namespace is hookrun as well.
-            Level::Namespace => walls.with_readable(&own.path),
-            Level::Group | Level::Sweep | Level::Cgroup => walls,
+            Level::Namespace => rules.with_readable(&own.path),
+            Level::Group | Level::Sweep | Level::Cgroup => rules,
         });
         let bounds = ProcessBounds {
             parent: rustix::process::getpid().as_raw_nonzero().get(),
             files: job.hook.limits.files,
             cgroup: entry.cgroup.as_ref().map(|group| group.path().to_path_buf()),
             has_namespace: entry.level == Level::Namespace,
-            walls,
+            rules,
         };
         entry.program = Some(bounds.around(&own.path, program)?);
         Ok(())

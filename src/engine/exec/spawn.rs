@@ -22,15 +22,15 @@ const FIRST_FREE: RawFd = 3;
 
 /// What hooks inherit of this process, as it was when that was read.
 #[derive(Debug, Clone)]
-pub(super) struct Heritage {
+pub(super) struct Inherited {
     pub(super) variables: Variables,
     pub(super) signals: Signals,
 }
 
-impl Heritage {
+impl Inherited {
     /// Reads it.
-    pub(super) fn of_this_process() -> Heritage {
-        Heritage { variables: Variables::own(), signals: Signals::of_this_process() }
+    pub(super) fn of_this_process() -> Inherited {
+        Inherited { variables: Variables::own(), signals: Signals::of_this_process() }
     }
 }
 
@@ -153,7 +153,7 @@ pub(super) struct Start {
     /// The name that it is told, and its arguments.
     pub(super) words: Vec<CString>,
     /// The environment that it starts from, and what it is told of signals.
-    pub(super) heritage: Heritage,
+    pub(super) inherited: Inherited,
     /// Names of variables of those that it does not get.
     pub(super) without: Vec<String>,
     /// Variables of its own, which stand in place of inherited ones.
@@ -179,14 +179,14 @@ impl Start {
         if let Some(cwd) = &self.cwd {
             actions.change_folder(cwd)?;
         }
-        let attributes = Attributes::new(&self.heritage.signals)?;
+        let attributes = Attributes::new(&self.inherited.signals)?;
         let words = pointers(self.words.iter());
         let is_inherited = |variable: &&EnvironmentEntry| {
             let name = variable.name();
             let is_left_out = self.without.iter().any(|without| without.as_bytes() == name);
             !is_left_out && self.own.0.iter().all(|own| own.name() != name)
         };
-        let inherited = self.heritage.variables.0.iter().filter(is_inherited);
+        let inherited = self.inherited.variables.0.iter().filter(is_inherited);
         let variables = inherited.chain(self.own.0.iter());
         let environment = pointers(variables.map(|variable| &variable.line));
         let mut pid = 0;
@@ -310,9 +310,9 @@ mod tests {
         CString::new(words).unwrap()
     }
 
-    fn heritage(variables: &[(&str, &str)]) -> Heritage {
+    fn inheriting(variables: &[(&str, &str)]) -> Inherited {
         let variables = Variables::of(variables).unwrap();
-        Heritage { variables, signals: Signals::of_this_process() }
+        Inherited { variables, signals: Signals::of_this_process() }
     }
 
     /// What `/bin/sh` prints for these lines.
@@ -323,7 +323,7 @@ mod tests {
         let mut to_start = Start {
             program: text("/bin/sh"),
             words: ["sh", "-c", lines].map(text).to_vec(),
-            heritage: heritage(&[]),
+            inherited: inheriting(&[]),
             without: Vec::new(),
             own: Variables::default(),
             cwd: None,
@@ -342,7 +342,7 @@ mod tests {
         let inherited = [("A", "1"), ("AB", "2"), ("C", "x=y\nz"), ("GONE", "4")];
         let found = said(
             |start| {
-                start.heritage = heritage(&inherited);
+                start.inherited = inheriting(&inherited);
                 start.without = vec!["GONE".to_string()];
                 let own = [("A", "first"), ("A", "own"), ("D", "")];
                 start.own = Variables::of(&own).unwrap();
@@ -366,7 +366,7 @@ mod tests {
             let none = Start {
                 program: text(program),
                 words: vec![text("x")],
-                heritage: heritage(&[]),
+                inherited: inheriting(&[]),
                 without: Vec::new(),
                 own: Variables::default(),
                 cwd: cwd.map(text),

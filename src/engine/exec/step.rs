@@ -126,7 +126,7 @@ impl<'e> RunningStep<'e> {
     /// Waits until something happens or is due, and moves bytes.
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
-        self.engine.promise(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+        self.engine.expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
         let timeout = timeout.map_or(LONGEST_WAIT, |left| left.min(LONGEST_WAIT));
         let timeout = Timespec::try_from(timeout).ok();
         let (watched, mut fds) = self.poll_set();
@@ -315,7 +315,7 @@ impl<'e> RunningStep<'e> {
         }
         let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
         let leaders: Vec<i32> = leaders.collect();
-        let is_reaper = self.engine.grounds.is_some();
+        let is_reaper = self.engine.subreaper.is_some();
         // Only a mark of its own tells its strays from hooks of that name in other decisions.
         let mark = self.engine.mark.clone();
         let slot = &mut self.slots[place];
@@ -382,7 +382,7 @@ impl<'e> RunningStep<'e> {
                 keeper.forget(live.child.pid());
             }
             drop(kept);
-            self.engine.promise(JUDGING);
+            self.engine.expect_within(JUDGING);
             let cgroup = live.cgroup.as_ref().filter(|_| live.is_told);
             let cgroup = cgroup.map(|group| group.path().to_path_buf());
             let trace = live.finish(job, status, now);

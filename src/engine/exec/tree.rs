@@ -26,7 +26,7 @@ const MOST_NAMED: usize = 16;
 
 /// The ground on which this process stands: it is the subreaper of all that its hooks start.
 #[derive(Debug)]
-pub struct Grounds {
+pub struct Subreaper {
     /// Children that were there before the first hook; they are left alone.
     strangers: HashSet<i32>,
     /// How often there was a sweep.
@@ -35,24 +35,24 @@ pub struct Grounds {
     children: Mutex<Option<File>>,
 }
 
-impl Grounds {
+impl Subreaper {
     /// Makes this process the subreaper of its descendants. Only for a program that exists to run
     /// hooks: every child that its main thread has besides, if it was started after this, is
     /// ended and reaped as well.
     ///
     /// `None` where the system has no subreapers.
     #[cfg(target_os = "linux")]
-    pub fn take() -> Option<Grounds> {
+    pub fn take() -> Option<Subreaper> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
         // A shell may have left children to us by `exec`.
         let strangers =
             if has_children() { children().into_iter().collect() } else { HashSet::new() };
-        Some(Grounds { strangers, sweeps: AtomicU64::new(0), children: Mutex::new(None) })
+        Some(Subreaper { strangers, sweeps: AtomicU64::new(0), children: Mutex::new(None) })
     }
 
     /// `None`: this system has no subreapers.
     #[cfg(not(target_os = "linux"))]
-    pub fn take() -> Option<Grounds> {
+    pub fn take() -> Option<Subreaper> {
         None
     }
 
@@ -117,7 +117,7 @@ impl Grounds {
     }
 }
 
-impl Grounds {
+impl Subreaper {
     /// The children of the main thread, to which all is added that is re-parented to us. `None` if
     /// the system does not tell: there is no `/proc`, or no descriptor left.
     ///

@@ -18,7 +18,7 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Outcome, Settled};
-use crate::engine::plan::{Plan, Planned, Wish};
+use crate::engine::plan::{Plan, Planned, Selection};
 use crate::engine::run::{Fate, HookRun, Run};
 use crate::engine::session::decided::Claim;
 use crate::engine::session::{self, StoreError};
@@ -173,8 +173,8 @@ impl Runner {
         let until = budget.map_or_else(|| Instant::now() + PATIENCE, |budget| budget.until);
         let waits = || {
             let left = until.saturating_duration_since(Instant::now());
-            if let Some(pulse) = &self.engine.pulse {
-                pulse.promise(left);
+            if let Some(heartbeat) = &self.engine.heartbeat {
+                heartbeat.expect_within(left);
             }
             !left.is_zero() && !self.engine.is_aborted()
         };
@@ -183,7 +183,7 @@ impl Runner {
 
     /// What this run would keep, before it has decided; `None` where it cannot be compared.
     fn own(&self, event: &Event, call: &FormOfCall, plan: &Plan) -> Option<SharedOutcome> {
-        let wanted = |planned: &&Planned| planned.wish == Wish::Wanted;
+        let wanted = |planned: &&Planned| planned.selection == Selection::Wanted;
         let context = event.context();
         let input = context.raw("toolInput");
         let is_long = input.is_some_and(|input| input.len() > LONGEST_INPUT_BYTES);
@@ -234,11 +234,11 @@ impl Claimed {
 /// The run of a call that another one has decided.
 fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant) -> Run {
     let why = format!("it already ran for this call, as `{}`", kept.form);
-    let fate = |planned: &Planned| match &planned.wish {
-        Wish::Wanted => Fate::Idle(why.clone()),
-        Wish::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
-        Wish::Disabled => Fate::Disabled,
-        Wish::Idle(why) => Fate::Idle(why.clone()),
+    let fate = |planned: &Planned| match &planned.selection {
+        Selection::Wanted => Fate::Idle(why.clone()),
+        Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+        Selection::Disabled => Fate::Disabled,
+        Selection::Idle(why) => Fate::Idle(why.clone()),
     };
     let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
     Run {
@@ -278,7 +278,7 @@ fn describe(text: &mut String, planned: &Planned, event: &Event) -> Option<()> {
         description: _,
     } = planned.hook.as_ref();
     let spec = event.spec();
-    let is_wanted = planned.wish == Wish::Wanted;
+    let is_wanted = planned.selection == Selection::Wanted;
     let closes = planned.hook.on_failure(spec) == OnFailure::Block;
     let dialect = planned.hook.convention_names();
     let timeout = planned.hook.timeout(spec);

@@ -16,7 +16,7 @@ use std::time::Instant;
 use crate::config::{Environment, Problem, Severity};
 use crate::dialects::DIALECTS;
 use crate::engine::event::catalog;
-use crate::engine::exec::{Abort, Grounds, OwnProgram};
+use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::spelling;
@@ -56,10 +56,10 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 /// What decides all cases, with every guard that a program of our own can have.
-fn runner(env: &Environment, abort: &Abort, grounds: Option<Grounds>) -> Runner {
+fn runner(env: &Environment, abort: &Abort, grounds: Option<Subreaper>) -> Runner {
     let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
     let runner = Runner::embedded(Registry::default(), env);
-    runner.program(own).rehearsal().abort(abort.clone()).grounds(grounds)
+    runner.program(own).rehearsal().abort(abort.clone()).subreaper(grounds)
 }
 
 /// Plays `trials` once and reports them; an error if nothing was played.

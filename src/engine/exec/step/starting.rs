@@ -54,8 +54,8 @@ impl RunningStep<'_> {
             Ok(entry) => entry,
             Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
         };
-        let heritage = match self.engine.heritage(job.environment) {
-            Ok(heritage) => heritage,
+        let inherited = match self.engine.inherited(job.environment) {
+            Ok(inherited) => inherited,
             Err(error) => {
                 let error = command::explain(program, None, &error);
                 return self.done(place, not_run(Ending::NotStarted(error)));
@@ -63,14 +63,14 @@ impl RunningStep<'_> {
         };
         let spawn = Spawn {
             program: entry.program.as_ref().unwrap_or(program),
-            heritage,
+            inherited,
             variables: &job.variables,
             without: job.without,
             cwd: job.cwd.as_deref(),
             payload: &job.payload,
         };
         let left = self.budget.map_or(Duration::MAX, |budget| budget.until - now);
-        self.engine.promise(job.timeout.min(left));
+        self.engine.expect_within(job.timeout.min(left));
         match Child::start(&spawn) {
             Ok(child) => {
                 let live = self.started(job, program, child, entry, now);

@@ -9,7 +9,7 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-use super::Walls;
+use super::SandboxRules;
 
 /// What every sandbox is without: calls that go around the others (`io_uring`, file handles), keys
 /// and queues that other processes share, and what belongs to the whole machine.
@@ -107,30 +107,30 @@ const TIMES: &[Unless] = &[(libc::SYS_utimensat, 1, 0), (libc::SYS_utimensat, 2,
 const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
 
 /// The program that the kernel asks about each call.
-pub(super) fn filter(walls: &Walls) -> Result<BpfProgram, String> {
-    build(walls).map_err(|error| format!("seccomp: {error}"))
+pub(super) fn filter(rules: &SandboxRules) -> Result<BpfProgram, String> {
+    build(rules).map_err(|error| format!("seccomp: {error}"))
 }
 
-fn build(walls: &Walls) -> Result<BpfProgram, seccompiler::BackendError> {
+fn build(rules: &SandboxRules) -> Result<BpfProgram, seccompiler::BackendError> {
     use SeccompCmpArgLen::{Dword, Qword};
     use SeccompCmpOp::{Eq, Ne};
-    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
+    let mut forbidden: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
     let mut forbid = |call: c_long, when: Vec<SeccompCondition>| {
-        let rules = rules.entry(call).or_default();
+        let ways = forbidden.entry(call).or_default();
         if !when.is_empty() {
-            rules.push(SeccompRule::new(when)?);
+            ways.push(SeccompRule::new(when)?);
         }
         Ok::<(), seccompiler::BackendError>(())
     };
-    let changes = [MODES, OLD_MODES].into_iter().flatten().filter(|_| !walls.modes);
+    let changes = [MODES, OLD_MODES].into_iter().flatten().filter(|_| !rules.modes);
     for call in NEVER.iter().chain(changes) {
         forbid(*call, Vec::new())?;
     }
-    for (call, place, number) in OTHERS.iter().chain(TIMES.iter().filter(|_| !walls.modes)) {
+    for (call, place, number) in OTHERS.iter().chain(TIMES.iter().filter(|_| !rules.modes)) {
         let length = if *call == libc::SYS_utimensat { Qword } else { Dword };
         forbid(*call, vec![SeccompCondition::new(*place, length, Ne, *number)?])?;
     }
-    for request in ATTRIBUTES.iter().filter(|_| !walls.modes) {
+    for request in ATTRIBUTES.iter().filter(|_| !rules.modes) {
         forbid(libc::SYS_ioctl, vec![SeccompCondition::new(1, Dword, Eq, *request)?])?;
     }
     // A limit on the processor time of hookrun would be a signal to it.
@@ -140,17 +140,17 @@ fn build(walls: &Walls) -> Result<BpfProgram, seccompiler::BackendError> {
     // Landlock knows TCP only.
     let unix = libc::AF_UNIX as u64;
     let not_unix = || SeccompCondition::new(0, Dword, Ne, unix).map(|one| vec![one]);
-    match (walls.network, walls.sockets) {
+    match (rules.network, rules.sockets) {
         (true, _) => {}
         (false, true) => forbid(libc::SYS_socket, not_unix()?)?,
         (false, false) => forbid(libc::SYS_socket, Vec::new())?,
     }
-    if !walls.network {
+    if !rules.network {
         forbid(libc::SYS_socketpair, not_unix()?)?;
     }
     let denied = SeccompAction::Errno(libc::EACCES as u32);
     let arch = std::env::consts::ARCH.try_into()?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch)?;
+    let filter = SeccompFilter::new(forbidden, SeccompAction::Allow, denied, arch)?;
     let program: BpfProgram = filter.try_into()?;
     Ok(without_x32(program))
 }

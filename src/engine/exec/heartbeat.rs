@@ -12,13 +12,13 @@ pub const SLACK: Duration = Duration::from_millis(1500);
 
 /// A promise to be heard of again, renewed at every step; and the right to answer, given once.
 #[derive(Debug, Clone)]
-pub struct Pulse {
+pub struct Heartbeat {
     origin: Instant,
-    shared: Arc<PulseState>,
+    shared: Arc<HeartbeatState>,
 }
 
 #[derive(Debug)]
-struct PulseState {
+struct HeartbeatState {
     /// Milliseconds after the origin.
     due: AtomicU64,
     is_claimed: AtomicBool,
@@ -28,18 +28,18 @@ struct PulseState {
 
 const NOT_ANSWERED: u16 = u16::MAX;
 
-impl Pulse {
-    /// A pulse whose first promise is to be heard of `within` this time.
-    pub fn new(within: Duration) -> Pulse {
+impl Heartbeat {
+    /// A heartbeat whose first promise is to be heard of `within` this time.
+    pub fn new(within: Duration) -> Heartbeat {
         let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let shared = PulseState { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
-        let pulse = Pulse { origin: Instant::now(), shared: Arc::new(shared) };
-        pulse.promise(within);
-        pulse
+        let shared = HeartbeatState { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
+        let heartbeat = Heartbeat { origin: Instant::now(), shared: Arc::new(shared) };
+        heartbeat.expect_within(within);
+        heartbeat
     }
 
     /// Promises to be heard of again within this time, and [`SLACK`].
-    pub fn promise(&self, within: Duration) {
+    pub fn expect_within(&self, within: Duration) {
         let due = self.origin.elapsed().saturating_add(within).saturating_add(SLACK);
         let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
         self.shared.due.store(due, Ordering::Relaxed);
@@ -74,13 +74,13 @@ mod tests {
 
     #[test]
     fn a_promise_is_renewed_and_the_answer_is_claimed_once() {
-        let pulse = Pulse::new(Duration::from_secs(60));
-        assert!(pulse.left().unwrap() > Duration::from_secs(60));
-        pulse.clone().promise(Duration::MAX);
-        assert!(pulse.left().unwrap() > Duration::from_secs(3600));
-        assert!(pulse.claim() && !pulse.clone().claim());
-        assert_eq!(pulse.answer(), None);
-        pulse.answered(2);
-        assert_eq!(pulse.clone().answer(), Some(2));
+        let heartbeat = Heartbeat::new(Duration::from_secs(60));
+        assert!(heartbeat.left().unwrap() > Duration::from_secs(60));
+        heartbeat.clone().expect_within(Duration::MAX);
+        assert!(heartbeat.left().unwrap() > Duration::from_secs(3600));
+        assert!(heartbeat.claim() && !heartbeat.clone().claim());
+        assert_eq!(heartbeat.answer(), None);
+        heartbeat.answered(2);
+        assert_eq!(heartbeat.clone().answer(), Some(2));
     }
 }

@@ -1,8 +1,8 @@
-//! The walls of a hook's sandbox, raised by the process that then becomes the hook: what Landlock
+//! The rules of a hook's sandbox, raised by the process that then becomes the hook: what Landlock
 //! and seccomp forbid it, they forbid all that it starts.
 
 #[cfg(target_os = "linux")]
-mod calls;
+mod filter;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub const DEVICES: &[&str] =
 
 /// A sandbox with its paths found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Walls {
+pub struct SandboxRules {
     /// What may be read and run; `None` for everything.
     pub read: Option<Vec<PathBuf>>,
     /// What may be read and changed.
@@ -50,11 +50,15 @@ pub struct Walls {
     pub required: bool,
 }
 
-impl Walls {
+impl SandboxRules {
     /// Finds the paths of `sandbox`: those without a slash at the beginning are relative to
     /// `project`, `~/` is below `home`. Those that do not exist cannot be granted and are
     /// left out, with a note for each.
-    pub fn find(sandbox: &Sandbox, project: &Path, home: Option<&Path>) -> (Walls, Vec<String>) {
+    pub fn find(
+        sandbox: &Sandbox,
+        project: &Path,
+        home: Option<&Path>,
+    ) -> (SandboxRules, Vec<String>) {
         let mut notes = Vec::new();
         let mut find = |path: &String| {
             let found = match (path.strip_prefix('~'), home) {
@@ -77,14 +81,14 @@ impl Walls {
         let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
         let Sandbox { network, required, .. } = *sandbox;
         let (sockets, modes) = (network, !write.is_empty());
-        (Walls { read, write, network, sockets, modes, required }, notes)
+        (SandboxRules { read, write, network, sockets, modes, required }, notes)
     }
 }
 
-impl Walls {
-    /// The same walls with one more file to read and run.
+impl SandboxRules {
+    /// The same rules with one more file to read and run.
     #[must_use]
-    pub fn with_readable(mut self, file: &Path) -> Walls {
+    pub fn with_readable(mut self, file: &Path) -> SandboxRules {
         if let Some(read) = &mut self.read {
             read.push(file.to_path_buf());
         }
@@ -92,15 +96,15 @@ impl Walls {
     }
 }
 
-/// Why the system cannot raise walls like these, wholly; `None` if it can.
-pub(super) fn lacking(walls: &Walls) -> Option<String> {
-    system::lacking(walls)
+/// Why the system cannot raise rules like these, wholly; `None` if it can.
+pub(super) fn lacking(rules: &SandboxRules) -> Option<String> {
+    system::lacking(rules)
 }
 
-/// Raises the walls around the calling thread and everything that it starts from now on. As far
+/// Raises the rules around the calling thread and everything that it starts from now on. As far
 /// as the system can, if they are not required.
-pub(super) fn raise(walls: &Walls) -> Result<(), String> {
-    system::raise(walls)
+pub(super) fn apply(rules: &SandboxRules) -> Result<(), String> {
+    system::apply(rules)
 }
 
 #[cfg(target_os = "linux")]
@@ -110,7 +114,7 @@ mod system {
         RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
     };
 
-    use super::{DEVICES, SYSTEM_PATHS, Walls};
+    use super::{DEVICES, SYSTEM_PATHS, SandboxRules};
 
     /// What every sandbox needs: up to the right to truncate, Linux 6.2.
     const FILES: ABI = ABI::V3;
@@ -119,37 +123,37 @@ mod system {
     /// abstract sockets to processes outside, up to Linux 6.12.
     const MORE: ABI = ABI::V6;
 
-    pub(super) fn lacking(walls: &Walls) -> Option<String> {
-        if let Err(error) = ruleset(walls, CompatLevel::HardRequirement) {
+    pub(super) fn lacking(rules: &SandboxRules) -> Option<String> {
+        if let Err(error) = ruleset(rules, CompatLevel::HardRequirement) {
             return Some(format!("this kernel's Landlock is too old, or switched off: {error}"));
         }
-        super::calls::filter(walls).err()
+        super::filter::filter(rules).err()
     }
 
-    pub(super) fn raise(walls: &Walls) -> Result<(), String> {
-        let level = match walls.required {
+    pub(super) fn apply(rules: &SandboxRules) -> Result<(), String> {
+        let level = match rules.required {
             true => CompatLevel::HardRequirement,
             false => CompatLevel::BestEffort,
         };
-        let raised = ruleset(walls, level)
+        let raised = ruleset(rules, level)
             .and_then(|ruleset| {
-                open_gates(ruleset.set_compatibility(CompatLevel::BestEffort), walls)
+                open_gates(ruleset.set_compatibility(CompatLevel::BestEffort), rules)
             })
             .and_then(RulesetCreated::restrict_self);
-        if let (Err(error), true) = (raised, walls.required) {
+        if let (Err(error), true) = (raised, rules.required) {
             return Err(format!("Landlock: {error}"));
         }
-        let filtered = super::calls::filter(walls).and_then(|program| {
+        let filtered = super::filter::filter(rules).and_then(|program| {
             seccompiler::apply_filter(&program).map_err(|error| format!("seccomp: {error}"))
         });
-        if walls.required { filtered } else { Ok(()) }
+        if rules.required { filtered } else { Ok(()) }
     }
 
-    fn ruleset(walls: &Walls, level: CompatLevel) -> Result<RulesetCreated, RulesetError> {
+    fn ruleset(rules: &SandboxRules, level: CompatLevel) -> Result<RulesetCreated, RulesetError> {
         let changes = AccessFs::from_write(FILES);
-        let files = if walls.read.is_some() { AccessFs::from_all(FILES) } else { changes };
+        let files = if rules.read.is_some() { AccessFs::from_all(FILES) } else { changes };
         let mut ruleset = Ruleset::default().set_compatibility(level).handle_access(files)?;
-        if !walls.network {
+        if !rules.network {
             ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
         }
         ruleset
@@ -159,15 +163,18 @@ mod system {
             .create()
     }
 
-    fn open_gates(ruleset: RulesetCreated, walls: &Walls) -> Result<RulesetCreated, RulesetError> {
+    fn open_gates(
+        ruleset: RulesetCreated,
+        rules: &SandboxRules,
+    ) -> Result<RulesetCreated, RulesetError> {
         let all = AccessFs::from_all(MORE);
         // Where reading is free, no gate is needed for it.
-        let given = if walls.read.is_some() { all } else { AccessFs::from_write(MORE) };
+        let given = if rules.read.is_some() { all } else { AccessFs::from_write(MORE) };
         // No ioctl on the terminal: it could be told what its user types next.
         let mut ruleset = ruleset
             .add_rules(path_beneath_rules(DEVICES, given & !AccessFs::IoctlDev))?
-            .add_rules(path_beneath_rules(&walls.write, given))?;
-        if let Some(read) = &walls.read {
+            .add_rules(path_beneath_rules(&rules.write, given))?;
+        if let Some(read) = &rules.read {
             let reading = AccessFs::from_read(MORE);
             ruleset = ruleset
                 .add_rules(path_beneath_rules(SYSTEM_PATHS, reading))?
@@ -179,14 +186,14 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::Walls;
+    use super::SandboxRules;
 
-    pub(super) fn lacking(_walls: &Walls) -> Option<String> {
+    pub(super) fn lacking(_: &SandboxRules) -> Option<String> {
         Some("it needs Landlock, which only Linux has".to_string())
     }
 
-    pub(super) fn raise(walls: &Walls) -> Result<(), String> {
-        if walls.required {
+    pub(super) fn apply(rules: &SandboxRules) -> Result<(), String> {
+        if rules.required {
             Err("it needs Landlock, which only Linux has".to_string())
         } else {
             Ok(())
@@ -207,11 +214,11 @@ mod tests {
             write: vec!["~/src".to_string(), "~".to_string()],
             ..Sandbox::default()
         };
-        let (walls, notes) = Walls::find(&sandbox, folder.path(), Some(folder.path()));
-        assert_eq!(walls.read.unwrap(), [folder.path().join("src"), PathBuf::from("/usr")]);
-        assert_eq!(walls.write, [folder.path().join("src"), folder.path().join("")]);
+        let (rules, notes) = SandboxRules::find(&sandbox, folder.path(), Some(folder.path()));
+        assert_eq!(rules.read.unwrap(), [folder.path().join("src"), PathBuf::from("/usr")]);
+        assert_eq!(rules.write, [folder.path().join("src"), folder.path().join("")]);
         assert_eq!(notes, ["sandbox: `none` is left out: it does not exist"]);
-        let (_, notes) = Walls::find(&sandbox, folder.path(), None);
+        let (_, notes) = SandboxRules::find(&sandbox, folder.path(), None);
         assert_eq!(notes.len(), 3);
     }
 }
