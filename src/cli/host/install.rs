@@ -1,19 +1,22 @@
-//! `hookrun install` and `hookrun uninstall`: a host's own file is told to ask hookrun, and
-//! forgets it again.
+//! `hookrun install` and `hookrun uninstall`: write hookrun into a host's own file, and take it out
+//! again.
 
-pub(crate) mod edit;
+pub(crate) mod document;
+mod edit;
+pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod hosts;
-pub(crate) mod narrowing;
 pub(crate) mod program;
+pub(crate) mod row;
 mod schema;
 pub(crate) mod shim;
+mod trust;
 pub(crate) mod value;
 pub(crate) mod wanted;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
@@ -23,13 +26,13 @@ use similar::TextDiff;
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
-use edit::{Document, EditError};
+use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target};
-use hosts::{FileKind, FilePlace, HostEventRow, InstallHost};
-use program::{NAME, is_own};
+use program::is_own;
+use row::{HostEventRow, InstallHost, NAME};
 use wanted::{HooksByEvent, quoted};
 
-/// Where hookrun is to be installed.
+/// Where hookrun is installed.
 struct Site<'a> {
     host: &'static InstallHost,
     scope: SettingsScope,
@@ -155,7 +158,7 @@ impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
         let host = hosts::find(&args.host).ok_or_else(|| CommandFailure::new("no such host"))?;
         let scope = scope_of(host, args)?;
-        let path = path_of(host, scope, config.nearest_folder(), env).ok_or_else(|| {
+        let path = host.path(scope, config.nearest_folder(), env).ok_or_else(|| {
             CommandFailure::with_help(
                 env.why_no_home(),
                 "set HOME to it, or install for the project: --scope project",
@@ -167,29 +170,24 @@ impl<'a> Site<'a> {
         Ok(Site { host, scope, target, record, env, paths })
     }
 
-    /// The text with hookrun in it, and what is doubtful about the one without it.
+    /// The text with hookrun in it, and doubts about the one without it.
     fn text_with(&self, rows: &[HostEventRow], program: &str) -> Result<(String, Vec<String>)> {
-        let old = self.target.text.as_deref();
-        match self.host.form {
-            FileKind::Settings(settings) => {
-                let document = Document::read(old.unwrap_or_default(), settings)
-                    .map_err(|error| self.refusal(&error))?;
-                if let Some(error) = document.dropped().first() {
-                    return Err(self.dropped(error));
-                }
-                let plain = document.doubt().map(|error| self.refusal(&error).message);
-                let strays = document.strays();
-                let doubts = plain.into_iter().chain(strays);
-                let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
-                let own = |text: &str| self.is_own(text);
-                let command = program::command_line(program, self.host);
-                Ok((document.with(rows, &command, &own), doubts.collect()))
-            }
-            FileKind::Plugin => {
-                self.check_plugin()?;
-                Ok((shim::write(rows, program), Vec::new()))
-            }
+        let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
+            self.check_plugin()?;
+            return Ok((shim::write(rows, program), Vec::new()));
+        };
+        if let Some(error) = document.dropped().first() {
+            // The host reads nothing of the file, so hookrun in it would have no effect.
+            let CommandFailure { message, help } = self.refusal(error);
+            let message = format!("{message}: {} reads nothing of the file", self.host.title);
+            return Err(CommandFailure { message, help });
         }
+        let plain = document.doubt().map(|error| self.refusal(&error).message);
+        let doubts = plain.into_iter().chain(document.strays());
+        let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
+        let command = program::command_line(program, self.host);
+        let text = document.with(rows, &command, &|text| self.is_own(text));
+        Ok((text, doubts.collect()))
     }
 
     /// The text without hookrun; `None` for no file.
@@ -197,20 +195,27 @@ impl<'a> Site<'a> {
         if let Some(kept) = kept.filter(|kept| kept.after == current) {
             return Ok(kept.before.clone());
         }
-        let FileKind::Settings(settings) = self.host.form else {
+        let Some(document) = self.document(current)? else {
             self.check_plugin()?;
             return Ok(kept.and_then(|kept| kept.before.clone()));
         };
-        let read = |text: &str| Document::read(text, settings).map_err(|e| self.refusal(&e));
         let original = kept.and_then(|kept| kept.before.as_deref());
-        let text = read(current)?.without(original, &|text| self.is_own(text));
+        let text = document.without(original, &|text| self.is_own(text));
         // A file that is named after hookrun is hookrun's, even where nothing is known about it.
         let was_made = match kept {
             Some(kept) => kept.before.is_none(),
             None => self.target.path.file_stem().is_some_and(|stem| stem == NAME),
         };
-        let is_left_over = was_made && text != current && read(&text)?.is_bare();
-        Ok(if is_left_over { None } else { Some(text) })
+        let is_bare = was_made
+            && text != current
+            && self.document(&text)?.is_some_and(|document| document.is_bare());
+        Ok(if is_bare { None } else { Some(text) })
+    }
+
+    /// The settings in a text; `None` where the host has a plugin.
+    fn document(&self, text: &str) -> Result<Option<Document>> {
+        let read = |settings| Document::read(text, settings);
+        self.host.settings().map(read).transpose().map_err(|error| self.refusal(&error))
     }
 
     /// Writes the new text. Where the text before is kept, if there was a file.
@@ -244,9 +249,8 @@ impl<'a> Site<'a> {
 
     /// Names the commands that run hookrun and that `install` never wrote: they stay.
     fn tell_of_others(&self, text: &str, out: &mut dyn Write) -> Result<()> {
-        let FileKind::Settings(settings) = self.host.form else { return Ok(()) };
-        let hooks = Document::read(text, settings).map(|document| document.hooks());
-        for hook in hooks.unwrap_or_default() {
+        let document = self.document(text).ok().flatten();
+        for hook in document.iter().flat_map(Document::hooks) {
             let command = hook.command.unwrap_or_default();
             if !self.is_own(&command) && program::runs_hookrun(&command, self.env) {
                 let event = &hook.event;
@@ -265,15 +269,8 @@ impl<'a> Site<'a> {
 
     fn refusal(&self, error: &EditError) -> CommandFailure {
         let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
-        let message = format!("{}{at}: {}", self.shown(), error.cause);
-        CommandFailure::with_help(message, error.cure.clone())
-    }
-
-    /// That the host reads nothing of the file, so that to install into it would be in vain.
-    fn dropped(&self, error: &EditError) -> CommandFailure {
-        let refusal = self.refusal(error);
-        let message = format!("{}: {} reads nothing of the file", refusal.message, self.host.title);
-        CommandFailure { message, ..refusal }
+        let message = format!("{}{at}: {}", self.shown(), error.complaint.cause);
+        CommandFailure { message, help: error.complaint.cure.clone() }
     }
 
     fn shown(&self) -> String {
@@ -307,25 +304,4 @@ fn scope_of(host: &InstallHost, args: &PlaceArgs) -> Result<SettingsScope> {
         ));
     }
     Ok(scope)
-}
-
-/// Where a host's file lies; `None` for a user without a home.
-pub(crate) fn path_of(
-    host: &InstallHost,
-    scope: SettingsScope,
-    project: &Path,
-    env: &Environment,
-) -> Option<PathBuf> {
-    if scope == SettingsScope::Project {
-        return Some(project.join(host.project));
-    }
-    match host.user {
-        FilePlace::Home(path) => Some(env.home.as_ref()?.join(path)),
-        FilePlace::Moved { variable, usual, file } => {
-            let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
-            let usual = || Some(env.home.as_ref()?.join(usual));
-            Some(moved.map(|(_, folder)| folder.clone()).or_else(usual)?.join(file))
-        }
-        FilePlace::Config(path) => Some(env.config_home.as_ref()?.join(path)),
-    }
 }

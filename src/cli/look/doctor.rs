@@ -1,6 +1,7 @@
 //! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
 
 mod evidence;
+mod findings;
 mod git;
 mod look;
 mod never;
@@ -8,11 +9,10 @@ mod own;
 mod programs;
 mod switches;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
@@ -22,11 +22,12 @@ use crate::cli::args::{DoctorArgs, SettingsScope};
 use crate::cli::decide::printed::paths;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::hosts::{self, HOSTS, HostEventRow, InstallHost};
-use crate::cli::host::install::path_of;
+use crate::cli::host::install::hosts::{self, HOSTS};
+use crate::cli::host::install::row::InstallHost;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::validate::problems_of;
 use evidence::Evidence;
+use findings::{Findings, error, warning};
 use look::Installed;
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
@@ -34,9 +35,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
     let mut findings = Findings::default();
     about_hooks(&config, env, &mut findings);
-    for problem in (SearchedPlaces { choice: &Choice::default(), env }).problems(&config) {
-        findings.put(problem);
-    }
+    findings.extend(SearchedPlaces { choice: &Choice::default(), env }.problems(&config));
     about_log(env, &mut findings);
     let wanted = HooksByEvent::by(&config);
     let evidence = Evidence::of(&config.project, env);
@@ -45,19 +44,20 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     {
         let installed = look_into(host, &config, env, &mut findings);
         lines.push(summary(host, &installed));
-        if installed.is_empty() {
+        let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
                 let file = config.nearest_folder().join(host.project);
                 let cause = format!("{} does not ask hookrun", host.title);
-                findings.add(&file, error(cause, format!("`hookrun install {}`", host.name)));
+                findings.add(error(&file, cause, format!("`hookrun install {}`", host.name)));
             }
             continue;
-        }
+        };
         about_events(host, &installed, &wanted, &mut findings);
         switches::look(host, &installed, &config, env, &mut findings);
-        let (file, recorded) = (&installed[0].path, dialects::find(host.name).map(|it| it.name));
-        findings.add(file, evidence.about(recorded, host.title, file));
-        about_doubles(host, &installed, &config, env, &mut findings);
+        let recorded = dialects::find(host.name).map(|dialect| dialect.name);
+        findings.add(evidence.about(recorded, host.title, first.path()));
+        about_doubles(host, &installed, &mut findings);
+        about_other_host(host, &installed, &config, env, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
@@ -69,78 +69,23 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             writeln!(out, "{line}")?;
         }
     }
-    let checks: Vec<CheckedFile> = findings.checks.into_values().collect();
+    let checks = findings.into_checks();
     args.format.write(checks.as_slice(), &paths, out)?;
     Ok(if checks.iter().all(CheckedFile::passes) { ExitStatus::Yes } else { ExitStatus::No })
-}
-
-/// What was found, file by file.
-#[derive(Debug, Default)]
-struct Findings {
-    checks: BTreeMap<PathBuf, CheckedFile>,
-}
-
-/// A problem without its file.
-#[derive(Debug)]
-struct DoctorFinding {
-    severity: Severity,
-    cause: String,
-    cure: Option<String>,
-}
-
-impl DoctorFinding {
-    fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
-        let DoctorFinding { severity, cause, cure } = self;
-        let file = file.to_path_buf();
-        Problem { severity, file, at, cause, cure, events: Vec::new() }
-    }
-}
-
-fn error(cause: impl Into<String>, cure: impl Into<String>) -> DoctorFinding {
-    DoctorFinding { severity: Severity::Error, cause: cause.into(), cure: Some(cure.into()) }
-}
-
-fn warning(cause: impl Into<String>, cure: impl Into<String>) -> DoctorFinding {
-    DoctorFinding { severity: Severity::Warning, cause: cause.into(), cure: Some(cure.into()) }
-}
-
-impl Findings {
-    fn check(&mut self, file: &Path) -> &mut CheckedFile {
-        let empty = || CheckedFile::new(file.to_path_buf());
-        self.checks.entry(file.to_path_buf()).or_insert_with(empty)
-    }
-
-    fn add(&mut self, file: &Path, finding: DoctorFinding) {
-        self.put(finding.in_file(file, None));
-    }
-
-    fn put(&mut self, problem: Problem) {
-        let problems = &mut self.check(&problem.file).problems;
-        if !problems.contains(&problem) {
-            problems.push(problem);
-        }
-    }
-
-    fn has_error(&self) -> bool {
-        self.checks.values().any(|check| !check.passes())
-    }
 }
 
 /// Hooks that cannot be read or started, that never run, and that match nothing.
 fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
     for hook in &config.hooks {
-        findings.check(&hook.source.file).hooks += 1;
+        let file = &hook.source.file;
+        findings.check(file).hooks += 1;
         if let Some(why) = hook.idle.as_ref().filter(|_| hook.enabled) {
             let cause = format!("`{}` never runs: {why}", hook.name);
-            findings.add(&hook.source.file, warning(cause, "rename or remove one of them"));
+            findings.add(warning(file, cause, "rename or remove one of them"));
         }
-        for problem in problems_of(hook, env) {
-            findings.put(problem);
-        }
+        findings.extend(problems_of(hook, env));
     }
-    for problem in &config.problems {
-        findings.put(problem.clone());
-    }
+    findings.extend(config.problems.iter().cloned());
 }
 
 /// A decision log that cannot be written: nobody else would say so, since no decision waits for it.
@@ -150,7 +95,7 @@ fn about_log(env: &Environment, findings: &mut Findings) {
         let cause = format!("decisions are not kept: {}", error.problem);
         let cure = "make room there, or make it a folder that is yours alone (`chmod 700`), or set \
                     HOOKRUN_DECISIONS to another, or to `off`";
-        findings.add(&error.file, warning(cause, cure));
+        findings.add(warning(&error.file, cause, cure));
     }
 }
 
@@ -163,19 +108,13 @@ fn look_into(
 ) -> Vec<Installed> {
     let mut all = Vec::new();
     for (installed, found) in files_of(host, config, env) {
-        for problem in found {
-            findings.put(problem);
-        }
+        findings.extend(found);
         let Some(installed) = installed else { continue };
-        findings.check(&installed.path);
-        for program in &installed.programs {
-            let search = installed.search.as_deref();
-            let project = config.project.as_path();
-            let problem = programs::problem_of(program, host, search, project, env);
-            if let Some(problem) = problem {
-                findings.add(&installed.path, problem);
-            }
-        }
+        let (file, search) = (installed.path(), installed.search.as_deref());
+        findings.check(file);
+        findings.extend(installed.programs.iter().filter_map(|program| {
+            programs::problem_of(program, host, file, search, &config.project, env)
+        }));
         all.push(installed);
     }
     all
@@ -183,44 +122,41 @@ fn look_into(
 
 /// What each file of a host says about hookrun, and what is wrong with it.
 fn files_of(
-    host: &'static InstallHost,
+    host: &InstallHost,
     config: &Config,
     env: &Environment,
 ) -> Vec<(Option<Installed>, Vec<Problem>)> {
-    let mut all = Vec::new();
-    for scope in SettingsScope::ALL {
-        let Some(path) = path_of(host, scope, config.nearest_folder(), env) else { continue };
-        all.push(look::into(host, scope, &path, env));
-        all.extend(look::beside(host, scope, &path, env));
-    }
-    all
+    let files = |scope| look::files(host, scope, config.nearest_folder(), env);
+    let all = SettingsScope::ALL.into_iter().flat_map(files);
+    all.map(|file| look::read(file, host, env)).collect()
 }
 
-/// Events that a hook wants and a host does not tell, though hookrun is installed into it: for
-/// those who have just written such a hook.
+/// Events that a hook wants and for which a host does not run hookrun, though it is installed: for
+/// people who have just written such a hook.
 pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
     let wanted = HooksByEvent::by(config);
     let mut lines = Vec::new();
     for host in HOSTS {
         let files = files_of(host, config, env).into_iter();
         let installed: Vec<Installed> = files.filter_map(|(installed, _)| installed).collect();
-        let Some(scope) = installed.first().map(|first| first.scope) else { continue };
-        let missing = wanted.rows(host, false).into_iter();
-        let missing = missing.filter(|row| !is_told(row, &installed)).map(|row| row.event);
-        let events: BTreeSet<&str> = missing.collect();
+        let Some(first) = installed.first() else { continue };
+        let rows = wanted.rows(host, false);
+        let is_told = |row| installed.iter().any(|one| one.event(row).is_some());
+        let missing = rows.iter().filter(|row| !is_told(row));
+        let events: BTreeSet<&str> = missing.map(|row| row.event).collect();
         if !events.is_empty() {
             let events = events.into_iter().collect::<Vec<_>>().join(", ");
-            let scope = scope.unwrap_or(SettingsScope::Project).name();
-            let again = format!("`hookrun install {} --scope {scope}`", host.name);
+            let again = again(host, first);
             lines.push(format!("{} does not send {events} yet: run {again}", host.title));
         }
     }
     lines
 }
 
-/// Whether the host tells hookrun this event.
-fn is_told(row: &HostEventRow, installed: &[Installed]) -> bool {
-    installed.iter().any(|one| one.events.iter().any(|event| event.is(row)))
+/// The command that installs hookrun anew where it is.
+fn again(host: &InstallHost, installed: &Installed) -> String {
+    let scope = installed.file.scope.unwrap_or(SettingsScope::Project).name();
+    format!("`hookrun install {} --scope {scope}`", host.name)
 }
 
 /// One line on a host, for people.
@@ -229,19 +165,19 @@ fn summary(host: &InstallHost, installed: &[Installed]) -> String {
         return format!("{}: does not ask hookrun", host.title);
     }
     let each = installed.iter().map(|one| {
-        let events = one.events.len();
-        if events == 0 {
-            return format!("nothing in {}, where a different command runs hookrun", one.place);
+        let (events, place) = (one.events.len(), &one.file.place);
+        match events {
+            0 => format!("nothing in {place}, where a different command runs hookrun"),
+            1 => format!("1 event in {place}"),
+            _ => format!("{events} events in {place}"),
         }
-        let noun = if events == 1 { "event" } else { "events" };
-        format!("{events} {noun} in {}", one.place)
     });
     format!("{}: installed for {}", host.title, each.collect::<Vec<_>>().join(", "))
 }
 
-/// Events that a hook wants and the host does not tell, and hooks that take longer than it waits.
+/// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
 fn about_events(
-    host: &'static InstallHost,
+    host: &InstallHost,
     installed: &[Installed],
     wanted: &HooksByEvent,
     findings: &mut Findings,
@@ -250,76 +186,69 @@ fn about_events(
     for row in &wanted.rows(host, false) {
         let Some(bound) = wanted.bound(row.event) else { continue };
         let names = quoted(&bound.hooks);
-        if !is_told(row, installed) {
+        if installed.iter().all(|one| one.event(row).is_none()) {
             let cause = format!("there is no hook for {}: {names} does not run", row.name);
-            let scope = first.scope.unwrap_or(SettingsScope::Project).name();
-            let again = format!("`hookrun install {} --scope {scope}`", host.name);
-            findings.add(&first.path, error(cause, again));
+            findings.add(error(first.path(), cause, again(host, first)));
         }
         for one in installed {
-            let event = one.events.iter().find(|event| event.is(row));
-            let Some(limit) = event.and_then(|event| event.limit) else { continue };
-            if bound.longest > limit {
-                let cause = format!(
-                    "{} waits {limit:?} for {}, and {names} may take {:?}",
-                    host.title, row.name, bound.longest
-                );
-                findings.add(&one.path, warning(cause, "give the hooks shorter timeouts"));
+            let limit = one.event(row).and_then(|event| event.limit);
+            if let Some(limit) = limit.filter(|limit| bound.longest > *limit) {
+                let (title, name, longest) = (host.title, row.name, bound.longest);
+                let cause =
+                    format!("{title} waits {limit:?} for {name}, and {names} may take {longest:?}");
+                findings.add(warning(one.path(), cause, "give the hooks shorter timeouts"));
             }
         }
     }
     for lack in wanted.lacks(host) {
-        findings.add(&first.path, warning(lack, "use another event of the host"));
+        findings.add(warning(first.path(), lack, "use another event of the host"));
     }
 }
 
-/// Hooks that are asked twice about one event.
-fn about_doubles(
-    host: &'static InstallHost,
-    installed: &[Installed],
-    config: &Config,
-    env: &Environment,
-    findings: &mut Findings,
-) {
+/// Files of one host that both run hookrun for an event.
+fn about_doubles(host: &InstallHost, installed: &[Installed], findings: &mut Findings) {
     for (at, one) in installed.iter().enumerate() {
-        let tells = |other: &Installed, name: &str| other.events.iter().any(|it| it.name == name);
-        let is_double = |other: &&Installed| one.events.iter().any(|it| tells(other, &it.name));
+        let has = |other: &Installed, name: &str| other.events.iter().any(|it| it.name == name);
+        let is_double = |other: &&Installed| one.events.iter().any(|it| has(other, &it.name));
         for other in installed[at + 1..].iter().filter(is_double) {
-            let cause = format!(
-                "{} runs hookrun twice for an event: here and by `{}`",
-                host.title,
-                other.path.display()
-            );
-            let cure = match (one.scope, other.scope) {
+            let (title, there) = (host.title, other.path().display());
+            let cause = format!("{title} runs hookrun twice for an event: here and by `{there}`");
+            let cure = match (one.file.scope, other.file.scope) {
                 (Some(one), Some(other)) => {
                     let (name, one) = (host.name, one.name());
                     format!("`hookrun uninstall {name} --scope {}`, or {one}", other.name())
                 }
                 (None, _) | (_, None) => "take one of them out".to_string(),
             };
-            findings.add(&one.path, warning(cause, cure));
+            findings.add(warning(one.path(), cause, cure));
         }
     }
+}
+
+/// Files of another host that this one reads too.
+fn about_other_host(
+    host: &InstallHost,
+    installed: &[Installed],
+    config: &Config,
+    env: &Environment,
+    findings: &mut Findings,
+) {
     let Some(other) = host.also_reads.and_then(hosts::find) else { return };
     for scope in SettingsScope::ALL {
-        let Some(path) = path_of(other, scope, config.nearest_folder(), env) else { continue };
-        if look::into(other, scope, &path, env).0.is_none() {
-            continue;
-        }
+        let mut files = look::files(other, scope, config.nearest_folder(), env).into_iter();
+        let there = files.next().and_then(|file| look::read(file, other, env).0);
+        let Some(there) = there else { continue };
         for one in installed {
-            let cause = format!(
-                "{} also runs the hooks of {} in `{}`: hookrun runs twice",
-                host.title,
-                other.title,
-                path.display()
-            );
-            let cure = match one.scope {
+            let (title, theirs, path) = (host.title, other.title, there.path().display());
+            let cause =
+                format!("{title} also runs the hooks of {theirs} in `{path}`: hookrun runs twice");
+            let cure = match one.file.scope {
                 Some(scope) => {
                     format!("`hookrun uninstall {} --scope {}`", host.name, scope.name())
                 }
                 None => "take one of them out".to_string(),
             };
-            findings.add(&one.path, warning(cause, cure));
+            findings.add(warning(one.path(), cause, cure));
         }
     }
 }

@@ -105,13 +105,14 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
             templates::chosen(name, &spec).map_err(|suiting| unsuited(name, &spec, &suiting))?
         }
     };
-    let mut languages = sort.languages();
+    let mut languages = templates::languages(sort);
     let language = match &args.lang {
         None => languages.next(),
         Some(name) => languages.find(|language| language.name == *name),
     };
     let language = language.ok_or_else(|| {
-        let names = sort.languages().map(|language| language.name).collect::<Vec<_>>().join(", ");
+        let names =
+            templates::languages(sort).map(|language| language.name).collect::<Vec<_>>().join(", ");
         CommandFailure::with_help(
             "this template is not written in that language",
             format!("`--lang` takes {names}"),

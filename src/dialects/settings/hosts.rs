@@ -36,7 +36,7 @@ const TRIGGER: MatcherSubject = MatcherSubject::Fact("trigger");
 const AGENT: MatcherSubject = MatcherSubject::Fact("agentType");
 const SORT: MatcherSubject = MatcherSubject::Fact("kind");
 
-const CLAUDE: HostFile = HostFile {
+pub(crate) const CLAUDE: HostFile = HostFile {
     dialect: "claude",
     name: "Claude Code's settings.json or hooks.json",
     folders: &[".claude"],
@@ -115,7 +115,7 @@ const CLAUDE: HostFile = HostFile {
     disabled: &[],
 };
 
-const CODEX: HostFile = HostFile {
+pub(crate) const CODEX: HostFile = HostFile {
     dialect: "codex",
     name: "Codex's hooks.json or config.toml",
     folders: &[".codex"],
@@ -168,7 +168,7 @@ const CODEX: HostFile = HostFile {
     disabled: &[],
 };
 
-const GEMINI: HostFile = HostFile {
+pub(crate) const GEMINI: HostFile = HostFile {
     dialect: "gemini",
     name: "Gemini CLI's settings.json",
     folders: &[".gemini"],
@@ -215,7 +215,7 @@ const GEMINI: HostFile = HostFile {
     disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
 };
 
-const CURSOR: HostFile = HostFile {
+pub(crate) const CURSOR: HostFile = HostFile {
     dialect: "cursor",
     name: "Cursor's hooks.json",
     folders: &[".cursor"],
@@ -268,7 +268,7 @@ const CURSOR: HostFile = HostFile {
     disabled: &[],
 };
 
-const COPILOT: HostFile = HostFile {
+pub(crate) const COPILOT: HostFile = HostFile {
     dialect: "copilot",
     name: "a file of hooks of Copilot CLI",
     folders: &[".github", ".copilot"],

@@ -8,7 +8,32 @@ use std::path::{Path, PathBuf};
 use crate::config::Environment;
 use crate::engine::session;
 
+use super::row::{InstallHost, UserFile};
+use crate::cli::args::SettingsScope;
 use crate::cli::exit::{CommandFailure, Result};
+
+impl InstallHost {
+    /// Where its file is; `None` for a user without a home.
+    pub(crate) fn path(
+        &self,
+        scope: SettingsScope,
+        project: &Path,
+        env: &Environment,
+    ) -> Option<PathBuf> {
+        if scope == SettingsScope::Project {
+            return Some(project.join(self.project));
+        }
+        match self.user {
+            UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
+            UserFile::Moved { variable, usual, file } => {
+                let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
+                let usual = || Some(env.home.as_ref()?.join(usual));
+                Some(moved.map(|(_, folder)| folder.clone()).or_else(usual)?.join(file))
+            }
+            UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
+        }
+    }
+}
 
 /// A host's file, whether it is there or not.
 #[derive(Debug)]

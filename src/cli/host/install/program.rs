@@ -7,11 +7,8 @@ use crate::cli::errand::Errand;
 use crate::config::Environment;
 use crate::engine::hook::parse_duration;
 
-use super::hosts::InstallHost;
+use super::row::{InstallHost, NAME};
 use crate::cli::exit::{CommandFailure, Result};
-
-/// What this program is called where PATH finds it.
-pub(crate) const NAME: &str = "hookrun";
 
 /// How long a shell or a program may take to answer. A profile may be slow.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::hosts::HostEventRow;
+use super::row::HostEventRow;
 
 /// How the file begins: what does not begin so is somebody else's.
 const MARK: &str = "// Written by `hookrun install`";

@@ -19,11 +19,6 @@ pub(crate) fn read(file: &Path) -> Option<Value> {
     root.ok()?.to_serde_value()
 }
 
-/// The value below keys with dots between them.
-pub(crate) fn at<'v>(value: &'v Value, keys: &str) -> Option<&'v Value> {
-    keys.split('.').try_fold(value, |value, key| value.get(key))
-}
-
 /// A table of TOML.
 pub(crate) fn of_toml(table: &DeTable<'_>) -> Value {
     let each = table.iter();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::Config;
-use crate::dialects;
 use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
 
-use super::hosts::{HOSTS, HostEventRow, InstallHost};
+use super::hosts::HOSTS;
+use super::row::{HostEventRow, InstallHost};
 
 /// The hooks that run, by event.
 #[derive(Debug, Default)]
@@ -58,16 +58,12 @@ impl HooksByEvent {
     /// The rows of `host` that a hook wants, or all of them.
     pub(crate) fn rows(&self, host: &InstallHost, all: bool) -> Vec<HostEventRow> {
         let rows = host.rows().into_iter();
-        rows.filter(|row| all || self.wants(host, row)).collect()
+        rows.filter(|row| all || self.wants(row)).collect()
     }
 
-    /// Whether a hook wants an event of the host's, which may be one of a single tool.
-    fn wants(&self, host: &InstallHost, row: &HostEventRow) -> bool {
+    fn wants(&self, row: &HostEventRow) -> bool {
         let Some(bound) = self.events.get(row.event) else { return false };
-        let events = dialects::find(host.name).map_or(&[][..], |dialect| dialect.events);
-        let told = events.iter().find(|told| told.name == row.name);
-        let tool = told.and_then(|told| told.gather).map(|gather| gather.tool);
-        tool.is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
+        row.tool.is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that

@@ -1,20 +1,20 @@
-//! When each host last asked here, from the decision log. What is written in a host's files says
-//! only that it should ask; whether it does, nothing but this shows.
+//! When each host last ran hookrun here, from the decision log. A host's files say only that it
+//! should; nothing but the log shows whether it does.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::config::{Environment, Severity};
+use crate::config::{Environment, Problem};
 use crate::dialects::folders;
 use crate::engine::event::Context;
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 
-use super::{DoctorFinding, warning};
+use super::findings::{note, warning};
 
-/// Who asked in a project, and when last.
+/// Which hosts ran hookrun in a project, and when last.
 #[derive(Debug)]
 pub(super) struct Evidence {
     /// By the name of the host; `None` where decisions are not kept.
@@ -43,36 +43,31 @@ impl Evidence {
 
     /// What it says of a host that hookrun is installed into by this file. `name` is what the log
     /// calls the host; `None` where it cannot tell it from others.
-    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> DoctorFinding {
-        let note = |cause: String| DoctorFinding { severity: Severity::Note, cause, cure: None };
+    pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Problem {
         let Some(name) = name else {
-            return note(format!(
-                "{title} sends hookrun's own events: `hookrun why` shows whether any came, not from which host"
-            ));
+            let why = "`hookrun why` shows whether any came, not from which host";
+            return note(file, format!("{title} sends hookrun's own events: {why}"));
         };
         let Some(last) = &self.last else {
-            return note(format!(
-                "cannot tell whether {title} runs hookrun: decisions are not kept"
-            ));
+            let why = "decisions are not kept";
+            return note(file, format!("cannot tell whether {title} runs hookrun: {why}"));
         };
         let try_it = "use it here for a moment, then look again";
         let Some(time) = last.get(name) else {
-            let cause =
-                format!("installed, not seen yet: {title} has never run hookrun in this project");
-            return warning(cause, try_it);
+            let never = format!("{title} has never run hookrun in this project");
+            return warning(file, format!("installed, not seen yet: {never}"), try_it);
         };
         let ago = ago(SystemTime::now().duration_since(*time).unwrap_or_default());
+        let cause = format!("{title} last ran hookrun here {ago}");
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
-            let cause =
-                format!("{title} last ran hookrun here {ago}, before this file was changed");
-            return warning(cause, try_it);
+            return warning(file, format!("{cause}, before this file was changed"), try_it);
         }
-        note(format!("{title} last ran hookrun here {ago}"))
+        note(file, cause)
     }
 }
 
-/// Whether a decision was asked for in the project.
+/// Whether a decision is one of the project.
 fn is_here(record: &DecisionLine<'_>, project: &Path) -> bool {
     if record.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project)) {
         return true;

@@ -8,10 +8,11 @@ use crate::engine::exec::command;
 use crate::engine::hook::{Handler, LayerKind};
 
 use super::evidence::Evidence;
-use super::{Findings, error, programs, warning};
+use super::findings::{Findings, error, warning};
+use super::programs;
 use crate::cli::exit::Result;
 use crate::cli::host::install::git::look::{Folder, FoundHookFile, Standing};
-use crate::cli::host::install::program::NAME;
+use crate::cli::host::install::row::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
@@ -27,7 +28,7 @@ pub(super) fn look(
     let Some(folder) = Folder::find(env)? else {
         if is_named {
             let cause = format!("`{}` is in no git repository", env.cwd.display());
-            findings.add(&env.cwd, error(cause, "change into one"));
+            findings.add(error(&env.cwd, cause, "change into one"));
         }
         return Ok(is_named.then(|| "git: there is no repository here".to_string()));
     };
@@ -46,7 +47,7 @@ pub(super) fn look(
         );
         // Where the other folder asks, this one is only left over.
         let finding = if shims.is_empty() { error } else { warning };
-        findings.add(&folder.usual, finding(cause, folder.cure_of_hidden()));
+        findings.add(finding(&folder.usual, cause, folder.cure_of_hidden()));
     }
     let names_hooks =
         |one: &&Standing| matches!(one.what, FoundHookFile::Shim { names_hooks: true, .. });
@@ -56,12 +57,12 @@ pub(super) fn look(
     }
     if shims.is_empty() {
         if is_named && !findings.has_error() {
-            findings.add(&folder.path, error("git does not ask hookrun", "`hookrun install git`"));
+            findings.add(error(&folder.path, "git does not ask hookrun", "`hookrun install git`"));
         }
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
     findings.check(&folder.path);
-    findings.add(&folder.path, evidence.about(Some(git::NAME), "git", &folder.path));
+    findings.add(evidence.about(Some(git::NAME), "git", &folder.path));
     let noun = if shims.len() == 1 { "hook" } else { "hooks" };
     let place = if folder.is_ours { "all repositories" } else { "this repository" };
     Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))
@@ -114,11 +115,11 @@ fn about_aside(one: &Standing, findings: &mut Findings) {
             (true, false) if one.what == FoundHookFile::Foreign => continue,
             (true | false, _) => "nothing runs this shim any more".to_string(),
         };
-        findings.add(file, warning(cause, AGAIN));
+        findings.add(warning(file, cause, AGAIN));
     }
     if one.asks_by_husky && is_shim {
         let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
-        findings.add(&one.file, warning(cause, AGAIN));
+        findings.add(warning(&one.file, cause, AGAIN));
     }
 }
 
@@ -129,36 +130,35 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     if let Some((kept, would_run)) = &one.kept {
         if !matches!(one.what, FoundHookFile::Shim { .. }) {
             let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
-            findings.add(kept, warning(cause, one.cure_of_both(kept)));
+            findings.add(warning(kept, cause, one.cure_of_both(kept)));
         } else if !would_run {
             let cause = "it may not be executed: neither git nor hookrun runs it";
-            findings.add(kept, warning(cause, format!("`chmod +x {}`", kept.display())));
+            findings.add(warning(kept, cause, format!("`chmod +x {}`", kept.display())));
         }
     }
     let FoundHookFile::Shim { is_executable, program, .. } = &one.what else { return };
     if !is_executable {
         let cure = format!("`chmod +x {}`", one.file.display());
-        findings.add(&one.file, error("it may not be executed: git passes over it", cure));
+        findings.add(error(&one.file, "it may not be executed: git passes over it", cure));
     }
     let Some(program) = program else { return };
     let called = Handler::Words {
         words: vec![program.to_string_lossy().into_owned()],
         base: config.project.clone(),
     };
-    let found = match command::resolve(&called, None) {
-        Ok(found) => found.path,
+    match command::resolve(&called, None) {
+        Ok(found) => {
+            let (file, project) = (&one.file, config.project.as_path());
+            findings.extend(programs::problem_at(found.path, AGAIN, file, project, env));
+        }
         Err(wrong) => {
             let by_name = Handler::Words { words: vec![NAME.into()], base: config.project.clone() };
-            let finding = match command::resolve(&by_name, env.search.as_deref()) {
-                Ok(_) => warning(format!("{}; it calls the one in PATH", wrong.problem), AGAIN),
-                Err(_) => error(format!("git does not reach hookrun: {}", wrong.problem), AGAIN),
-            };
-            findings.add(&one.file, finding);
-            return;
+            let why = wrong.problem;
+            findings.add(match command::resolve(&by_name, env.search.as_deref()) {
+                Ok(_) => warning(&one.file, format!("{why}; it calls the one in PATH"), AGAIN),
+                Err(_) => error(&one.file, format!("git does not reach hookrun: {why}"), AGAIN),
+            });
         }
-    };
-    if let Some(problem) = programs::problem_at(found, AGAIN, &config.project, env) {
-        findings.add(&one.file, problem);
     }
 }
 
@@ -176,6 +176,6 @@ fn about_missing(folder: &Folder, wanted: &HooksByEvent, findings: &mut Findings
             (Some((kept, _)), FoundHookFile::Foreign) => one.cure_of_both(kept),
             (Some(_) | None, _) => folder.again().to_string(),
         };
-        findings.add(&one.file, error(cause, cure));
+        findings.add(error(&one.file, cause, cure));
     }
 }

@@ -5,29 +5,38 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::{Environment, Problem, Severity};
+use crate::engine::complaint::Complaint;
 use toml::de::DeTable;
 
-use super::{DoctorFinding, error, never, own, warning};
+use super::findings::{error, warning};
+use super::own::OwnHook;
+use super::{never, own};
 use crate::cli::args::SettingsScope;
-use crate::cli::host::install::edit::{Document, EditError, HOOKS, SettingsEntry};
+use crate::cli::host::install::document::Document;
+use crate::cli::host::install::entry::SettingsEntry;
 use crate::cli::host::install::files::Target;
-use crate::cli::host::install::hosts::{
-    Beside, FileKind, HostEventRow, InstallHost, SettingsShape,
-};
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
+use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
 use crate::cli::host::install::{shim, value};
 
 /// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
 
+/// A file in which a host may find hooks.
+#[derive(Debug)]
+pub(super) struct SearchedFile {
+    pub(super) path: PathBuf,
+    /// What people call it.
+    pub(super) place: String,
+    /// `None` for a file that `install` never writes.
+    pub(super) scope: Option<SettingsScope>,
+    is_toml: bool,
+}
+
 /// hookrun in one settings file.
 #[derive(Debug)]
 pub(super) struct Installed {
-    /// What people call the place.
-    pub(super) place: String,
-    /// What it was installed for; `None` for a file that `install` never writes.
-    pub(super) scope: Option<SettingsScope>,
-    pub(super) path: PathBuf,
+    pub(super) file: SearchedFile,
     pub(super) events: Vec<InstalledEvent>,
     /// What the hooks call, each once.
     pub(super) programs: BTreeSet<String>,
@@ -35,7 +44,7 @@ pub(super) struct Installed {
     pub(super) search: Option<String>,
 }
 
-/// An event that the host tells hookrun.
+/// An event for which the host runs hookrun.
 #[derive(Debug)]
 pub(super) struct InstalledEvent {
     /// The host's name for it.
@@ -44,188 +53,189 @@ pub(super) struct InstalledEvent {
     pub(super) limit: Option<Duration>,
 }
 
-impl InstalledEvent {
-    pub(super) fn is(&self, row: &HostEventRow) -> bool {
-        self.name == row.name
+impl Installed {
+    pub(super) fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    pub(super) fn event(&self, row: &HostEventRow) -> Option<&InstalledEvent> {
+        self.events.iter().find(|event| event.name == row.name)
     }
 }
 
-/// Looks into a file. Nothing is installed where there is none, or none that can be read.
-pub(super) fn into(
+/// The files of a host: the one that `install` writes, then those next to it.
+pub(super) fn files(
     host: &InstallHost,
     scope: SettingsScope,
-    path: &Path,
+    folder: &Path,
+    env: &Environment,
+) -> Vec<SearchedFile> {
+    let Some(path) = host.path(scope, folder, env) else { return Vec::new() };
+    let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
+    let beside = host.beside.iter().filter(|one| is_read(one.is_of_user));
+    let beside = beside.map(|one| SearchedFile {
+        path: path.with_file_name(one.file),
+        place: format!("`{}` of {} scope", one.file, scope.name()),
+        scope: None,
+        is_toml: one.is_toml,
+    });
+    let place = format!("{} scope", scope.name());
+    let own = SearchedFile { path: path.clone(), place, scope: Some(scope), is_toml: false };
+    std::iter::once(own).chain(beside).collect()
+}
+
+/// Reads a file. Nothing is installed where it is missing or cannot be read.
+pub(super) fn read(
+    file: SearchedFile,
+    host: &InstallHost,
     env: &Environment,
 ) -> (Option<Installed>, Vec<Problem>) {
-    let text = match text_of(path) {
+    let text = match text_of(&file) {
         Ok(Some(text)) => text,
         Ok(None) => return (None, Vec::new()),
-        Err(finding) => return (None, vec![finding.in_file(path, None)]),
+        Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
     };
-    let place = format!("{} scope", scope.name());
-    match host.form {
-        FileKind::Settings(settings) => {
-            let (installed, problems) =
-                SettingsFile { host, settings, path, place }.read(&text, env);
-            (installed.map(|one| Installed { scope: Some(scope), ..one }), problems)
-        }
-        FileKind::Plugin => {
-            let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
-            let events = plugin.events.into_iter();
-            let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
-            let (path, programs) = (path.to_path_buf(), BTreeSet::from([plugin.program]));
-            let scope = Some(scope);
-            let installed = Installed { place, scope, path, events, programs, search: None };
-            (Some(installed), Vec::new())
-        }
+    if let Some(shape) = host.settings() {
+        return SettingsLook { host, shape, file, env }.read(&text);
     }
+    let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
+    let events = plugin.events.into_iter();
+    let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
+    let programs = BTreeSet::from([plugin.program]);
+    (Some(Installed { file, events, programs, search: None }), Vec::new())
 }
 
-/// Looks into the files that the host reads beside this one.
-pub(super) fn beside(
-    host: &InstallHost,
-    scope: SettingsScope,
-    path: &Path,
-    env: &Environment,
-) -> Vec<(Option<Installed>, Vec<Problem>)> {
-    let FileKind::Settings(settings) = host.form else { return Vec::new() };
-    let is_read = |beside: &&Beside| beside.is_of_user || scope == SettingsScope::Project;
-    let look = |beside: &Beside| {
-        let path = path.with_file_name(beside.file);
-        let text = match text_of(&path) {
-            Ok(Some(text)) => text,
-            Ok(None) => return (None, Vec::new()),
-            Err(finding) => return (None, vec![finding.in_file(&path, None)]),
-        };
-        let text = match beside.is_toml {
-            true => hooks_of_toml(&text),
-            false => Ok(text),
-        };
-        let place = format!("`{}` of {} scope", beside.file, scope.name());
-        match text {
-            Ok(text) => {
-                let settled = SettingsFile { host, settings, path: &path, place };
-                settled.read(&text, env)
-            }
-            Err(finding) => (None, vec![finding.in_file(&path, None)]),
-        }
-    };
-    host.beside.iter().filter(is_read).map(look).collect()
-}
-
-/// What is in a file; `None` where there is none.
-fn text_of(path: &Path) -> Result<Option<String>, DoctorFinding> {
-    Target::read(path).map(|target| target.text).map_err(|failure| {
+/// What is in a file, as JSON for settings; `None` where there is none.
+fn text_of(file: &SearchedFile) -> Result<Option<String>, Complaint> {
+    let target = Target::read(&file.path).map_err(|failure| {
         let cure = failure.help.unwrap_or_else(|| "make it a file that may be read".into());
-        error(failure.message, cure)
-    })
+        Complaint::with_cure(failure.message, cure)
+    })?;
+    match target.text {
+        Some(text) if file.is_toml => hooks_of_toml(&text).map(Some),
+        text => Ok(text),
+    }
 }
 
 /// The hooks of a TOML file, as JSON: the lists in its table `hooks`.
-fn hooks_of_toml(text: &str) -> Result<String, DoctorFinding> {
+fn hooks_of_toml(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
-        error(format!("does not parse: {}", wrong.message()), "correct it; it was not touched")
+        let cause = format!("does not parse: {}", wrong.message());
+        Complaint::with_cure(cause, "correct it; it was not touched")
     })?;
-    let mut whole = value::of_toml(document.get_ref());
-    let mut hooks = whole[HOOKS].take();
-    if let Some(hooks) = hooks.as_object_mut() {
-        hooks.retain(|_, value| value.is_array());
+    let mut hooks = value::of_toml(document.get_ref())[HOOKS].take();
+    match hooks.as_object_mut() {
+        Some(events) => events.retain(|_, value| value.is_array()),
+        None => hooks = serde_json::json!({}),
     }
-    let hooks = if hooks.is_object() { hooks } else { serde_json::json!({}) };
     Ok(serde_json::json!({ HOOKS: hooks }).to_string())
 }
 
-/// A settings file of a host.
-struct SettingsFile<'a> {
+/// A settings file while it is looked at.
+struct SettingsLook<'a> {
     host: &'a InstallHost,
-    settings: SettingsShape,
-    path: &'a Path,
-    place: String,
+    shape: SettingsShape,
+    file: SearchedFile,
+    env: &'a Environment,
 }
 
-impl SettingsFile<'_> {
-    /// What its text says about hookrun, and what is wrong with it.
-    fn read(self, text: &str, env: &Environment) -> (Option<Installed>, Vec<Problem>) {
-        let SettingsFile { host, settings, path, place } = self;
-        let problem = |finding: DoctorFinding, at| finding.in_file(path, at);
-        let unreadable = |wrong: EditError, severity| {
-            let finding = DoctorFinding { severity, cause: wrong.cause, cure: Some(wrong.cure) };
-            problem(finding, wrong.at)
-        };
-        let document = match Document::read(text, settings) {
+impl SettingsLook<'_> {
+    fn read(self, text: &str) -> (Option<Installed>, Vec<Problem>) {
+        let document = match Document::read(text, self.shape) {
             Ok(document) => document,
-            Err(wrong) => return (None, vec![unreadable(wrong, Severity::Error)]),
+            Err(wrong) => {
+                let problem = wrong.complaint.in_file(&self.file.path, wrong.at);
+                return (None, vec![problem]);
+            }
         };
+        let mut problems = self.unread(&document);
         let hooks = document.hooks();
-        let doubt = document.doubt().map(|wrong| unreadable(wrong, Severity::Warning));
-        let dropped = document.dropped().into_iter().map(|wrong| {
-            let cause = format!("{}: {} reads nothing of the file", wrong.cause, host.title);
-            unreadable(EditError { cause, ..wrong }, Severity::Error)
-        });
-        let mut problems: Vec<Problem> = dropped.chain(doubt).collect();
-        problems.extend(document.strays().into_iter().map(|stray| {
-            let cause = format!("{stray}; {} may not read the file", host.title);
-            problem(warning(cause, "correct it, or take it out"), None)
-        }));
-        let units = hooks.iter().filter_map(|hook| unit_mistake(hook, host, settings));
-        let idle = hooks.iter().filter_map(|hook| never::fires(hook, host));
-        problems.extend(units.chain(idle).map(|finding| problem(finding, None)));
-        let is_own = |text: &str| is_own(text, host, env);
-        let own: Vec<&SettingsEntry> =
-            hooks.iter().filter(|hook| hook.command.as_deref().is_some_and(is_own)).collect();
-        let is_other = |command: &&str| !is_own(command) && runs_hookrun(command, env);
-        let other =
-            |hook: &SettingsEntry| hook.command.as_deref().filter(is_other).map(str::to_string);
-        let others: Vec<(String, &SettingsEntry)> =
-            hooks.iter().filter_map(|hook| Some((other(hook)?, hook))).collect();
+        let path = self.file.path.clone();
+        problems.extend(hooks.iter().filter_map(|hook| self.unit_mistake(hook)));
+        let idle = hooks.iter().filter_map(|hook| never::fires(hook, self.host, &path));
+        problems.extend(idle);
+        let command = |hook: &&SettingsEntry| hook.command.clone().unwrap_or_default();
+        let (own, others): (Vec<_>, Vec<_>) =
+            hooks.iter().partition(|hook| is_own(&command(hook), self.host, self.env));
+        let others: Vec<&SettingsEntry> =
+            others.into_iter().filter(|hook| runs_hookrun(&command(hook), self.env)).collect();
         let is_asked = !(own.is_empty() && others.is_empty());
-        problems.extend(others.into_iter().map(|(command, hook)| {
-            let row = host.rows().into_iter().find(|row| row.name == hook.event);
-            let finding = if row.is_some_and(|row| row.is_closed) { error } else { warning };
-            let event = &hook.event;
-            let cause = format!(
-                "`{command}` of {event} runs hookrun, and not as `install` writes it: what it \
-                 blocks may be allowed, or what it allows blocked"
-            );
-            let cure = format!("take it out, then `hookrun install {}`", host.name);
-            problem(finding(cause, cure), None)
-        }));
+        problems.extend(others.into_iter().map(|hook| self.other(hook)));
         if !is_asked {
             return (None, problems);
         }
-        for hook in &own {
-            let found = own::problems(hook, host, settings);
-            problems.extend(found.into_iter().map(|finding| problem(finding, None)));
+        let calls: Vec<_> = own
+            .iter()
+            .filter_map(|hook| Some((*hook, call_of(&command(hook), self.host)?)))
+            .collect();
+        for (hook, call) in &calls {
+            let Some(row) = self.host.row(&hook.event) else { continue };
+            let own = OwnHook { hook, call, row, host: self.host, shape: self.shape, path: &path };
+            problems.extend(own.problems());
         }
-        let limit = |hook: &SettingsEntry| own::limit(hook, settings);
-        let event =
-            |hook: &&SettingsEntry| InstalledEvent { name: hook.event.clone(), limit: limit(hook) };
-        let program =
-            |hook: &&SettingsEntry| Some(call_of(hook.command.as_deref()?, host)?.program);
-        let programs = own.iter().filter_map(program).collect();
-        let events = own.iter().map(event).collect();
-        let (path, search) = (path.to_path_buf(), document.search());
-        (Some(Installed { place, scope: None, path, events, programs, search }), problems)
+        let event = |hook: &&SettingsEntry| InstalledEvent {
+            name: hook.event.clone(),
+            limit: own::limit(hook, self.shape),
+        };
+        let installed = Installed {
+            events: own.iter().map(event).collect(),
+            programs: calls.into_iter().map(|(_, call)| call.program).collect(),
+            search: document.search(),
+            file: self.file,
+        };
+        (Some(installed), problems)
     }
-}
 
-/// A time that was hardly meant in the unit of the host.
-fn unit_mistake(
-    hook: &SettingsEntry,
-    host: &InstallHost,
-    settings: SettingsShape,
-) -> Option<DoctorFinding> {
-    let key = settings.timeout.key;
-    let written = hook.keys.get(key)?.as_f64()?;
-    let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
-    let title = host.title;
-    if settings.timeout.per_second == 1000 && written > 0.0 && written < 1000.0 {
-        let cause = format!("{place}, and {title} counts milliseconds: it is ended at once");
-        return Some(error(cause, format!("did you mean {}?", written * 1000.0)));
+    /// What the host may not take.
+    fn unread(&self, document: &Document) -> Vec<Problem> {
+        let (path, title) = (self.file.path.as_path(), self.host.title);
+        let dropped = document.dropped().into_iter().map(|wrong| {
+            let mut problem = wrong.complaint.in_file(path, wrong.at);
+            problem.cause.push_str(&format!(": {title} reads nothing of the file"));
+            problem
+        });
+        let doubt = document.doubt().map(|wrong| Problem {
+            severity: Severity::Warning,
+            ..wrong.complaint.in_file(path, wrong.at)
+        });
+        let strays = document.strays().into_iter().map(|stray| {
+            let cause = format!("{stray}; {title} may not read the file");
+            warning(path, cause, "correct it, or take it out")
+        });
+        dropped.chain(doubt).chain(strays).collect()
     }
-    if settings.timeout.per_second == 1 && written >= TOO_MANY_SECONDS {
-        let cause = format!("{place}, and {title} counts seconds: a hook that hangs holds it up");
-        return Some(warning(cause, format!("did you mean {}?", written / 1000.0)));
+
+    /// A hook that runs hookrun, and that `install` never wrote.
+    fn other(&self, hook: &SettingsEntry) -> Problem {
+        let is_closed = self.host.row(&hook.event).is_some_and(|row| row.is_closed);
+        let problem = if is_closed { error } else { warning };
+        let cause = format!(
+            "`{}` of {} runs hookrun, and not as `install` writes it: what it blocks may be \
+             allowed, or what it allows blocked",
+            hook.command.as_deref().unwrap_or_default(),
+            hook.event
+        );
+        let cure = format!("take it out, then `hookrun install {}`", self.host.name);
+        problem(&self.file.path, cause, cure)
     }
-    None
+
+    /// A time that was hardly meant in the unit of the host.
+    fn unit_mistake(&self, hook: &SettingsEntry) -> Option<Problem> {
+        let (key, title, path) = (self.shape.timeout(), self.host.title, &self.file.path);
+        let written = hook.keys.get(key)?.as_f64()?;
+        let place = format!("a hook of {} has `\"{key}\": {written}`", hook.event);
+        match self.shape.file.time.per_second {
+            1000 if written > 0.0 && written < 1000.0 => {
+                let cause =
+                    format!("{place}, and {title} counts milliseconds: it is ended at once");
+                Some(error(path, cause, format!("did you mean {}?", written * 1000.0)))
+            }
+            1 if written >= TOO_MANY_SECONDS => {
+                let cause =
+                    format!("{place}, and {title} counts seconds: a hook that hangs holds it up");
+                Some(warning(path, cause, format!("did you mean {}?", written / 1000.0)))
+            }
+            _ => None,
+        }
+    }
 }

@@ -1,16 +1,19 @@
 //! Hooks in a host's settings, anybody's, that can never fire there.
 
+use std::path::Path;
+
 use crate::dialects::{self, DialectEvent, ToolSort};
 use crate::engine::event::action::{ActionKind, TOOLS};
 use crate::engine::event::catalog;
 use regex::Regex;
 
-use super::{DoctorFinding, warning};
-use crate::cli::host::install::edit::SettingsEntry;
-use crate::cli::host::install::hosts::{FileKind, InstallHost, Matchers};
+use super::findings::warning;
+use crate::cli::host::install::entry::SettingsEntry;
+use crate::cli::host::install::row::{InstallHost, Matchers};
+use crate::config::Problem;
 
 /// Why a hook never fires, if that is certain as far as hookrun knows the host.
-pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFinding> {
+pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Option<Problem> {
     let dialect = dialects::find(host.name)?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
         let cause = format!("{} has no event `{}`: its hooks never run", host.title, hook.event);
@@ -18,7 +21,7 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFi
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("`hookrun events --host {}` lists them", host.name),
         };
-        return Some(warning(cause, cure));
+        return Some(warning(file, cause, cure));
     };
     let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;
     if host.matchers == Matchers::Otherwise {
@@ -35,11 +38,11 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFi
         let is_ours = !matcher.contains("(?") && !matcher.contains('\\');
         let is_broken = is_ours && Regex::new(matcher).is_err();
         let cause = format!("{place} is no regular expression: its hooks never run");
-        return is_broken.then(|| warning(cause, "correct it"));
+        return is_broken.then(|| warning(file, cause, "correct it"));
     }
     let words = || matcher.split(['|', ',']).map(str::trim);
     let fits = |word: &str| match host.matchers {
-        Matchers::Names => word == shell.name || shell.also.contains(&word),
+        Matchers::WholeNames => word == shell.name || shell.also.contains(&word),
         Matchers::PartsOfNames => shell.name.contains(word),
         Matchers::Otherwise => true,
     };
@@ -47,18 +50,16 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost) -> Option<DoctorFi
         return None;
     }
     let cause = format!("{place} fits no tool of {}: its hooks never run", host.title);
-    Some(warning(cause, format!("did you mean `{}`?", shell.name)))
+    Some(warning(file, cause, format!("did you mean `{}`?", shell.name)))
 }
 
 /// Whether the host takes the name for this event: letter by letter, but that one that sends no names
 /// has each event under a PascalCase one as well.
 fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
-    let is_pascal = || match host.form {
-        FileKind::Settings(settings) => {
-            let rest = |name: &str| name.get(1..).map(str::to_string);
-            settings.names_event && row.is_called(name) && rest(name) == rest(row.name)
-        }
-        FileKind::Plugin => false,
+    let is_pascal = || {
+        let rest = |name: &str| name.get(1..).map(str::to_string);
+        let names_event = host.settings().is_some_and(|shape| shape.names_event);
+        names_event && row.is_called(name) && rest(name) == rest(row.name)
     };
     row.name == name || row.aliases.contains(&name) || is_pascal()
 }

@@ -3,24 +3,25 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::config::Environment;
+use crate::config::{Environment, Problem};
 use crate::engine::exec::command;
 use crate::engine::hook::Handler;
 
-use super::{DoctorFinding, error, warning};
+use super::findings::{error, warning};
 use crate::cli::errand::Errand;
-use crate::cli::host::install::hosts::InstallHost;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
+use crate::cli::host::install::row::InstallHost;
 
-/// What is wrong with `program`, as `host` would call it, with this PATH where its settings set
-/// one.
+/// What is wrong with `program`, as `host` would call it by `file`, with this PATH where its
+/// settings set one.
 pub(super) fn problem_of(
     program: &str,
     host: &InstallHost,
+    file: &Path,
     search: Option<&str>,
     project: &Path,
     env: &Environment,
-) -> Option<DoctorFinding> {
+) -> Option<Problem> {
     let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
     let is_path = program.contains('/');
     let found = if is_path {
@@ -31,34 +32,36 @@ pub(super) fn problem_of(
     } else {
         found_by(host.shell, program, search).map_err(|problem| (problem, again.clone()))
     };
+    let unreached = |why: String, cure: String| {
+        Some(error(file, format!("{} does not reach hookrun: {why}", host.title), cure))
+    };
     let path = match found {
         Ok(path) => path,
-        Err((problem, cure)) => {
-            return Some(error(format!("{} does not reach hookrun: {problem}", host.title), cure));
-        }
+        Err((problem, cure)) => return unreached(problem, cure),
     };
     let shown = path.display();
     if path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0) {
-        let cause = format!("{} does not reach hookrun: `{shown}` is not executable", host.title);
-        return Some(error(cause, format!("run `chmod +x {shown}`, or {again}")));
+        let cure = format!("run `chmod +x {shown}`, or {again}");
+        return unreached(format!("`{shown}` is not executable"), cure);
     }
     let by_name = || {
         let cause = format!(
             "it calls `{program}` by name: a {} with another PATH does not find it",
             host.title
         );
-        (!is_path).then(|| warning(cause, again.clone()))
+        (!is_path).then(|| warning(file, cause, again.clone()))
     };
-    problem_at(path, &again, project, env).or_else(by_name)
+    problem_at(path, &again, file, project, env).or_else(by_name)
 }
 
-/// What is wrong with the program that is called; `again` mends it.
+/// What is wrong with the program that `file` calls; `again` corrects it.
 pub(super) fn problem_at(
     path: PathBuf,
     again: &str,
+    file: &Path,
     project: &Path,
     env: &Environment,
-) -> Option<DoctorFinding> {
+) -> Option<Problem> {
     let real = path.canonicalize().unwrap_or(path);
     if env.program.as_ref().and_then(|own| own.canonicalize().ok()).as_ref() == Some(&real) {
         return None;
@@ -67,16 +70,17 @@ pub(super) fn problem_at(
     // Nothing that comes with a project is run to check it.
     if real.starts_with(project) {
         let cause = format!("`{shown}` is in the project; hookrun did not run it for its version");
-        return Some(warning(cause, again));
+        return Some(warning(file, cause, again));
     }
     let said = Errand::new(&real, ["--version"], PROBE_LIMIT).output().ok().flatten();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
     let own = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
-    match said {
-        Some(said) if said == own => None,
+    let cause = match said {
+        Some(said) if said == own => return None,
         Some(said) if said.starts_with("hookrun ") => {
-            Some(error(format!("`{shown}` is {said}, and this is {own}"), again))
+            format!("`{shown}` is {said}, and this is {own}")
         }
-        Some(_) | None => Some(error(format!("`{shown}` does not say that it is hookrun"), again)),
-    }
+        Some(_) | None => format!("`{shown}` does not say that it is hookrun"),
+    };
+    Some(error(file, cause, again))
 }

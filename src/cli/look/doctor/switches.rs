@@ -1,4 +1,4 @@
-//! What keeps a host from asking a hookrun that is installed: switches in any of its files, and
+//! What keeps a host from running a hookrun that is installed: switches in any of its files, and
 //! what a person has not accepted.
 
 use std::path::{Path, PathBuf};
@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::config::{Config, Environment};
 use serde_json::Value;
 
-use super::look::Installed;
-use super::{Findings, error};
+use super::findings::{Findings, error};
+use super::look::{Installed, files};
 use crate::cli::args::SettingsScope;
-use crate::cli::host::install::hosts::{Asking, InstallHost};
-use crate::cli::host::install::path_of;
 use crate::cli::host::install::program::is_own;
+use crate::cli::host::install::row::{InstallHost, NAME, TrustQuestion};
 use crate::cli::host::install::value;
 
-/// Looks for it where hookrun is installed into `host`.
 pub(super) fn look(
     host: &'static InstallHost,
     installed: &[Installed],
@@ -25,49 +23,64 @@ pub(super) fn look(
     if installed.is_empty() {
         return;
     }
-    let files = files(host, config, env);
-    let values: Vec<(&PathBuf, Value)> =
-        files.iter().filter_map(|file| Some((file, value::read(file)?))).collect();
-    for switch in host.switches {
-        for (file, value) in &values {
-            let Some(value) = value::at(value, switch.at) else { continue };
-            if (switch.is_off)(value) {
-                let cause = format!("`{}` is {value}: hookrun does not run", switch.at);
-                findings.add(file, error(cause, "remove it"));
-            }
-            if switch.first_decides {
-                break;
-            }
-        }
-    }
-    let user = path_of(host, SettingsScope::User, &config.project, env);
+    switches(host, config, env, findings);
+    let user = host.path(SettingsScope::User, &config.project, env);
     let Some((user, trust)) = user.as_deref().and_then(Path::parent).zip(host.trust) else {
         return;
     };
     for one in installed {
-        let own = |text: &str| is_own(text, host, env);
-        let asking = Asking {
-            file: &one.path,
-            settings: &value::read(&one.path).unwrap_or_default(),
-            project: (!one.path.starts_with(user)).then_some(config.project.as_path()),
+        let question = TrustQuestion {
+            file: one.path(),
+            settings: &value::read(one.path()).unwrap_or_default(),
+            project: (!one.path().starts_with(user)).then_some(config.project.as_path()),
             user,
-            is_own: &own,
+            is_own: &|text| is_own(text, host, env),
         };
-        for distrust in trust(&asking) {
-            findings.add(&distrust.file, error(distrust.cause, distrust.cure));
+        for distrust in trust(&question) {
+            findings.add(error(&distrust.file, distrust.cause, distrust.cure));
         }
     }
 }
 
-/// The files that may have a switch, those that decide first in front.
-fn files(host: &InstallHost, config: &Config, env: &Environment) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for scope in SettingsScope::ALL {
-        let Some(path) = path_of(host, scope, &config.project, env) else { continue };
-        let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
-        let beside = host.beside.iter().filter(|one| is_read(one.is_of_user));
-        files.extend(beside.map(|one| path.with_file_name(one.file)));
-        files.push(path);
+/// Keys with which the host does not run hookrun.
+fn switches(host: &InstallHost, config: &Config, env: &Environment, findings: &mut Findings) {
+    let Some(shape) = host.settings() else { return };
+    // Of a flag the first file that has it decides. The project's come before the user's, and those
+    // beside a file before the file itself.
+    let in_order = SettingsScope::ALL.iter().flat_map(|scope| {
+        let mut files = files(host, *scope, &config.project, env);
+        files.sort_by_key(|file| file.scope.is_some());
+        files
+    });
+    let values: Vec<(PathBuf, Value)> = in_order
+        .filter_map(|file| value::read(&file.path).map(|value| (file.path, value)))
+        .collect();
+    let own = shape.file.off.map(|off| (off.path.join("."), off.value));
+    let older = host.switches.iter().map(|(at, value)| ((*at).to_string(), *value));
+    for (at, off) in own.into_iter().chain(older) {
+        let pointer = format!("/{}", at.replace('.', "/"));
+        let mut all =
+            values.iter().filter_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
+        if let Some((file, value)) = all.next().filter(|(_, value)| *value == off) {
+            findings.add(error(file, off_text(&at, value), "remove it"));
+        }
     }
-    files
+    for path in shape.file.disabled {
+        let pointer = format!("/{}", path.join("/"));
+        for (file, whole) in &values {
+            if let Some(value) = whole.pointer(&pointer).filter(|value| names_hookrun(value)) {
+                findings.add(error(file, off_text(&path.join("."), value), "remove it"));
+            }
+        }
+    }
+}
+
+fn off_text(at: &str, value: &Value) -> String {
+    format!("`{at}` is {value}: hookrun does not run")
+}
+
+/// Whether a list has hookrun in it: by its label, or by the command.
+fn names_hookrun(value: &Value) -> bool {
+    let mut names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.any(|name| name == NAME || name.contains(" run --host "))
 }

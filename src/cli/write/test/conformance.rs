@@ -25,7 +25,8 @@ use crate::cli::args::TestArgs;
 use crate::cli::decide::run::start_up;
 use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
-use crate::cli::host::install::hosts::{self, FileKind};
+use crate::cli::host::install::hosts;
+use crate::cli::host::install::row::InstallHost;
 
 /// How long a runner may take for one answer, and a vector to prepare its folder.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -296,10 +297,11 @@ impl VectorTrial<'_> {
             let help = "name the runner with --command";
             CommandFailure::with_help("hookrun does not find its own program", help)
         })?;
-        let rest = match hosts::find(host).map(|host| &host.form) {
+        let shape = hosts::find(host).and_then(InstallHost::settings);
+        let rest = match shape {
             _ if host == git::NAME => OURS_OF_GIT,
-            Some(FileKind::Settings(settings)) if settings.names_event => OURS_NAMED,
-            Some(FileKind::Settings(_) | FileKind::Plugin) | None => OURS,
+            Some(shape) if shape.names_event => OURS_NAMED,
+            Some(_) | None => OURS,
         };
         let words = std::iter::once(own).chain(rest.iter().map(|word| (*word).to_string()));
         CommandTemplate::of(words.collect())

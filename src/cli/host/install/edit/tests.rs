@@ -4,13 +4,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::host::install::hosts::{self, FileKind, HOSTS};
+use crate::cli::host::install::entry::SettingsEntry;
+use crate::cli::host::install::hosts::{self, HOSTS};
 
 fn settings(name: &str) -> SettingsShape {
-    match hosts::find(name).unwrap().form {
-        FileKind::Settings(settings) => settings,
-        FileKind::Plugin => panic!("{name} has no settings"),
-    }
+    hosts::find(name).unwrap().settings().unwrap()
 }
 
 fn rows(name: &str, names: &[&str]) -> Vec<HostEventRow> {
@@ -103,7 +101,7 @@ proptest! {
     ) {
         let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
         for host in HOSTS {
-            let FileKind::Settings(shape) = host.form else { continue };
+            let Some(shape) = host.settings() else { continue };
             let command = format!("hookrun run --host {}", host.name);
             let rows = host.rows();
             let added = Document::read(&text, shape).unwrap().with(&rows, &command, &is_own);
@@ -112,7 +110,7 @@ proptest! {
             let own = |found: &&SettingsEntry| {
                 let row = rows.iter().find(|row| row.name == found.event);
                 let keys = row.map(|row| entry(shape, row, &command)).unwrap_or_default();
-                let wanted = keys.iter().find(|(key, _)| key == shape.command);
+                let wanted = keys.iter().find(|(key, _)| *key == shape.command());
                 wanted.is_some_and(|(_, value)| value.as_str() == found.command.as_deref())
             };
             prop_assert_eq!(read.hooks().iter().filter(own).count(), rows.len());

@@ -4,42 +4,20 @@
 //! measured.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::cli::host::install::edit::HOOKS;
-use crate::cli::host::install::value;
-
-/// Where hookrun is installed, as a host sees it.
-pub(crate) struct Asking<'a> {
-    /// The file with the hooks.
-    pub(crate) file: &'a Path,
-    /// What is in it.
-    pub(crate) settings: &'a Value,
-    /// The project, if the file is one of a project.
-    pub(crate) project: Option<&'a Path>,
-    /// The folder of the user's settings.
-    pub(crate) user: &'a Path,
-    /// Whether a command is hookrun's.
-    pub(crate) is_own: &'a dyn Fn(&str) -> bool,
-}
-
-/// Something that a person has not accepted: hookrun is not asked.
-#[derive(Debug)]
-pub(crate) struct Distrust {
-    pub(crate) file: PathBuf,
-    pub(crate) cause: String,
-    pub(crate) cure: &'static str,
-}
+use super::row::{Distrust, HOOKS, TrustQuestion};
+use super::value;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
 
 /// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
 /// `config.toml`.
-pub(super) fn codex(asking: &Asking<'_>) -> Vec<Distrust> {
-    let file = asking.user.join("config.toml");
+pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let file = question.user.join("config.toml");
     let config = value::read(&file).unwrap_or_default();
     let distrust = |cause: String, cure| Distrust { file: file.clone(), cause, cure };
     let is_trusted = |project: &Path| {
@@ -47,7 +25,7 @@ pub(super) fn codex(asking: &Asking<'_>) -> Vec<Distrust> {
         project.ancestors().find_map(level).is_some_and(|level| level == "trusted")
     };
     let mut found = Vec::new();
-    if let Some(project) = asking.project
+    if let Some(project) = question.project
         && !is_trusted(project)
         && !project.canonicalize().is_ok_and(|project| is_trusted(&project))
     {
@@ -55,13 +33,13 @@ pub(super) fn codex(asking: &Asking<'_>) -> Vec<Distrust> {
         found.push(distrust(cause.to_string(), "start `codex` here, and trust the folder"));
     }
     let mut skipped: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (event, place, group, hook) in own_hooks(asking) {
+    for (event, place, group, hook) in own_hooks(question) {
         let state = |file: &Path| {
             let key = format!("{}:{}:{place}", file.display(), snake(event));
             config[HOOKS]["state"].get(key)
         };
-        let real = || state(&asking.file.canonicalize().ok()?);
-        let state = state(asking.file).or_else(real).unwrap_or(&Value::Null);
+        let real = || state(&question.file.canonicalize().ok()?);
+        let state = state(question.file).or_else(real).unwrap_or(&Value::Null);
         let why = match state["trusted_hash"].as_str() {
             _ if state["enabled"] == false => "is switched off in `/hooks`",
             None => "is not accepted",
@@ -80,13 +58,13 @@ pub(super) fn codex(asking: &Asking<'_>) -> Vec<Distrust> {
 }
 
 /// Every hook of hookrun's: its event, its place as Codex counts, its group and itself.
-fn own_hooks<'a>(asking: &'a Asking<'_>) -> Vec<(&'a str, String, &'a Value, &'a Value)> {
+fn own_hooks<'a>(question: &'a TrustQuestion<'_>) -> Vec<(&'a str, String, &'a Value, &'a Value)> {
     let mut own = Vec::new();
-    let events = asking.settings[HOOKS].as_object().into_iter().flatten();
+    let events = question.settings[HOOKS].as_object().into_iter().flatten();
     for (event, groups) in events {
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
             for (below, hook) in group[HOOKS].as_array().into_iter().flatten().enumerate() {
-                if hook["command"].as_str().is_some_and(asking.is_own) {
+                if hook["command"].as_str().is_some_and(question.is_own) {
                     own.push((event.as_str(), format!("{at}:{below}"), group, hook));
                 }
             }
@@ -130,13 +108,13 @@ fn codex_sum(event: &str, group: &Value, hook: &Value) -> String {
 
 /// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
 /// nearest one counts.
-pub(super) fn gemini(asking: &Asking<'_>) -> Vec<Distrust> {
-    let Some(project) = asking.project else { return Vec::new() };
-    let settings = value::read(&asking.user.join("settings.json")).unwrap_or_default();
-    if value::at(&settings, "security.folderTrust.enabled") == Some(&Value::Bool(false)) {
+pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(project) = question.project else { return Vec::new() };
+    let settings = value::read(&question.user.join("settings.json")).unwrap_or_default();
+    if settings.pointer("/security/folderTrust/enabled") == Some(&Value::Bool(false)) {
         return Vec::new();
     }
-    let file = asking.user.join("trustedFolders.json");
+    let file = question.user.join("trustedFolders.json");
     let rules = value::read(&file).unwrap_or_default();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let project = real(project);

@@ -1,0 +1,265 @@
+//! A host's settings as a document: what is in it, and what keeps the host from reading it. Pure.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use serde_json::Value;
+
+use super::entry::SettingsEntry;
+use super::row::{Comments, HOOKS, SettingsShape};
+use crate::config::Position;
+use crate::engine::complaint::Complaint;
+
+/// A byte order mark.
+pub(super) const MARK: &str = "\u{feff}";
+
+/// JSON with comments and trailing commas, and nothing else that is not JSON.
+const RELAXED: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// JSON with comments.
+const COMMENTED: ParseOptions = ParseOptions { allow_trailing_commas: false, ..RELAXED };
+
+/// Why a text cannot be edited, or its host does not read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EditError {
+    pub(crate) at: Option<Position>,
+    pub(crate) complaint: Complaint,
+}
+
+impl EditError {
+    fn new(cause: impl Into<String>, cure: &str) -> EditError {
+        let cure = format!("{cure}; it was not touched");
+        EditError { at: None, complaint: Complaint::with_cure(cause, cure) }
+    }
+
+    fn at(self, line: usize, column: usize) -> EditError {
+        EditError { at: Some(Position { line, column }), ..self }
+    }
+}
+
+/// A settings file that parses.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(super) root: CstRootNode,
+    pub(super) source: String,
+    pub(super) shape: SettingsShape,
+}
+
+/// What is in a list of hooks.
+struct ListedEntry {
+    event: String,
+    /// Its path, for messages.
+    place: String,
+    /// `None` for a group without a list of hooks.
+    node: Option<CstNode>,
+}
+
+impl Document {
+    /// Reads a text; an empty one is a file without anything in it.
+    ///
+    /// # Errors
+    /// When the host could not read it, or its hooks have another shape.
+    pub(crate) fn read(text: &str, shape: SettingsShape) -> Result<Document, EditError> {
+        let bare = unmarked(text);
+        let body = if bare.trim().is_empty() { "{}\n" } else { bare };
+        let root = CstRootNode::parse(body, &RELAXED).map_err(unreadable)?;
+        let document = Document { root, source: text.to_string(), shape };
+        match document.misshaped() {
+            Some(cause) => Err(EditError::new(cause, "correct it by hand")),
+            None => Ok(document),
+        }
+    }
+
+    /// Everything for which the host drops the file as a whole, hookrun's hooks with it.
+    pub(crate) fn dropped(&self) -> Vec<EditError> {
+        if self.source.trim().is_empty() {
+            return Vec::new();
+        }
+        let body = unmarked(&self.source);
+        let plain = match self.shape.comments {
+            Comments::Refused => plain_json(body),
+            Comments::Read => CstRootNode::parse(body, &COMMENTED).err().map(unreadable),
+            Comments::Unknown => None,
+        };
+        let has_mark = body.len() < self.source.len() && !self.shape.takes_mark;
+        let mark = has_mark.then(|| "begins with a byte order mark".to_string());
+        let value = self.root.to_serde_value().unwrap_or_default();
+        let mistakes = self.shape.schema.map(|schema| schema.mistakes(&value));
+        let others = mark.into_iter().chain(mistakes.into_iter().flatten());
+        plain.into_iter().chain(others.map(|cause| EditError::new(cause, "correct it"))).collect()
+    }
+
+    /// What strict JSON does not allow in the text, if the host may not take that.
+    pub(crate) fn doubt(&self) -> Option<EditError> {
+        if self.shape.comments != Comments::Unknown || self.source.trim().is_empty() {
+            return None;
+        }
+        plain_json(unmarked(&self.source))
+    }
+
+    /// Entries among the hooks that are no hooks, each by its place and what it lacks, where it is
+    /// not known what the host makes of them.
+    pub(crate) fn strays(&self) -> Vec<String> {
+        if self.shape.schema.is_some() {
+            return Vec::new();
+        }
+        let stray = |ListedEntry { place, node, .. }: ListedEntry| match node {
+            Some(node) => Some(format!("{place} is no hook{}", lack(&node)?)),
+            None => Some(format!("{place} is no group of hooks: it has no list `{HOOKS}`")),
+        };
+        self.listed().into_iter().filter_map(stray).collect()
+    }
+
+    /// The PATH that it sets for what the host starts.
+    pub(crate) fn search(&self) -> Option<String> {
+        let env = self.root.object_value()?.object_value("env")?;
+        env.get("PATH")?.value()?.as_string_lit()?.decoded_value().ok()
+    }
+
+    /// Every hook in the order of the text.
+    pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
+        self.handlers().iter().map(|(event, handler)| self.settings_entry(event, handler)).collect()
+    }
+
+    pub(super) fn settings_entry(&self, event: &str, handler: &CstObject) -> SettingsEntry {
+        SettingsEntry {
+            event: event.to_string(),
+            command: self.command(handler),
+            matcher: self.matcher(handler),
+            keys: match handler.to_serde_value() {
+                Some(Value::Object(keys)) => keys,
+                Some(_) | None => serde_json::Map::new(),
+            },
+        }
+    }
+
+    pub(super) fn command(&self, handler: &CstObject) -> Option<String> {
+        handler.get(self.shape.command())?.value()?.as_string_lit()?.decoded_value().ok()
+    }
+
+    fn matcher(&self, handler: &CstObject) -> Option<String> {
+        let owner = match self.shape.file.is_grouped {
+            true => handler.ancestors().find_map(|outer| outer.as_object())?,
+            false => handler.clone(),
+        };
+        owner.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()
+    }
+
+    /// Every hook with its event.
+    pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
+        let listed = self.listed().into_iter();
+        listed.filter_map(|one| Some((one.event, one.node?.as_object()?))).collect()
+    }
+
+    /// What is in the lists of hooks, of groups what is in them.
+    fn listed(&self) -> Vec<ListedEntry> {
+        let mut all = Vec::new();
+        for property in self.hook_table().iter().flat_map(CstObject::properties) {
+            let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
+            else {
+                continue;
+            };
+            for (at, node) in list.elements().into_iter().enumerate() {
+                let path = format!("{HOOKS}.{event}[{at}]");
+                let mut add = |path: &str, node| {
+                    let place = format!("`{path}`");
+                    all.push(ListedEntry { event: event.clone(), place, node });
+                };
+                if !self.shape.file.is_grouped {
+                    add(&path, Some(node));
+                    continue;
+                }
+                match node.as_object().and_then(|group| group.array_value(HOOKS)) {
+                    None => add(&path, None),
+                    Some(inner) => {
+                        for (below, node) in inner.elements().into_iter().enumerate() {
+                            add(&format!("{path}.{HOOKS}[{below}]"), Some(node));
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn hook_table(&self) -> Option<CstObject> {
+        self.root.object_value()?.object_value(HOOKS)
+    }
+
+    /// Why the hooks do not have the shape that the host reads.
+    fn misshaped(&self) -> Option<String> {
+        let Some(object) = self.root.object_value() else {
+            return Some("is not a JSON object".to_string());
+        };
+        let is_twice = |object: &CstObject, name: &str| {
+            let all = object.properties();
+            all.iter().filter(|one| one.decoded_name().as_deref() == Some(name)).count() > 1
+        };
+        if is_twice(&object, HOOKS) {
+            return Some(format!("`{HOOKS}` appears twice in it"));
+        }
+        let property = object.get(HOOKS)?;
+        let Some(hooks) = property.object_value() else {
+            return Some(format!("`{HOOKS}` is not an object"));
+        };
+        hooks.properties().iter().find_map(|property| {
+            let event = property.decoded_name().unwrap_or_default();
+            if is_twice(&hooks, &event) {
+                return Some(format!("`{HOOKS}.{event}` appears twice in it"));
+            }
+            let is_list = property.array_value().is_some();
+            (!is_list).then(|| format!("`{HOOKS}.{event}` is not a list"))
+        })
+    }
+}
+
+/// The keys that say what a hook of the type `command` runs, in one host or another.
+const COMMANDS: &[&str] = &["command", "bash", "powershell", "exec"];
+
+/// Why an entry is no hook, if it is none.
+fn lack(entry: &CstNode) -> Option<String> {
+    let keys = match entry.to_serde_value() {
+        Some(Value::Object(keys)) => keys,
+        Some(other) => {
+            let shown: String = other.to_string().chars().take(40).collect();
+            return Some(format!(": it is `{shown}`"));
+        }
+        None => return Some(String::new()),
+    };
+    let is_command = keys.get("type").is_none_or(|kind| kind == "command");
+    let has_command = COMMANDS.iter().any(|key| keys.get(*key).is_some_and(Value::is_string));
+    (is_command && !has_command).then(|| ": it has no command".to_string())
+}
+
+pub(super) fn unmarked(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Why a text is not JSON without comments and trailing commas.
+fn plain_json(text: &str) -> Option<EditError> {
+    let error = serde_json::from_str::<Value>(text).err()?;
+    let said = error.to_string();
+    let cause = format!("is not plain JSON: {}", said.split(" at line ").next()?);
+    let cure = "correct it: no comments, no trailing commas";
+    Some(EditError::new(cause, cure).at(error.line(), error.column()))
+}
+
+fn unreadable(error: ParseError) -> EditError {
+    let kind = error.kind().to_string();
+    let mut letters = kind.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    let kind: String = first.into_iter().chain(letters).collect();
+    let wrong = EditError::new(format!("does not parse: {kind}"), "correct it");
+    wrong.at(error.line_display(), error.column_display())
+}

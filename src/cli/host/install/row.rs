@@ -1,0 +1,198 @@
+//! What is known of a host that hookrun is installed into. Types only.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::dialects::Wait;
+use crate::dialects::opencode::PluginEvent;
+use crate::dialects::settings::hosts::{HostFile, HostHookKey};
+use serde_json::Value;
+
+use super::schema::Schema;
+
+/// What this program is called where PATH finds it.
+pub(crate) const NAME: &str = "hookrun";
+
+/// The key below which hooks are, in every host.
+pub(crate) const HOOKS: &str = "hooks";
+
+/// How long a host may wait for hookrun, if it can be told so much. Hookrun's own deadlines come
+/// first: its budget is this less a margin.
+const WAIT: Duration = Duration::from_secs(600);
+
+/// An agent program.
+#[derive(Debug)]
+pub(crate) struct InstallHost {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// The file of a project, below its root.
+    pub(crate) project: &'static str,
+    pub(crate) user: UserFile,
+    pub(crate) form: HostForm,
+    /// The shell that starts a hook's command, by `-c` and in the host's environment.
+    pub(crate) shell: &'static str,
+    /// Events of its dialect that hookrun is not installed for. Where several events of a host tell
+    /// the same moment, only the one that covers the others stays: two would run every hook twice.
+    pub(crate) but: &'static [&'static str],
+    /// What it cannot do, for people.
+    pub(crate) cannot: &'static [&'static str],
+    /// What a person still has to do, for people.
+    pub(crate) must: &'static [&'static str],
+    /// Further keys that switch its hooks off, and the values that do.
+    pub(crate) switches: &'static [(&'static str, bool)],
+    /// What a person must have accepted before it runs hooks.
+    pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
+    /// Another host whose files it also reads.
+    pub(crate) also_reads: Option<&'static str>,
+    /// Other files with hooks, in the folder of the one that hookrun is installed into.
+    pub(crate) beside: &'static [Beside],
+    pub(crate) matchers: Matchers,
+}
+
+/// Another file with hooks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside {
+    pub(crate) file: &'static str,
+    /// Whether a user's settings have one too, and not only a project's.
+    pub(crate) is_of_user: bool,
+    /// TOML, and not JSON.
+    pub(crate) is_toml: bool,
+}
+
+/// What words in matchers of tools are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Matchers {
+    WholeNames,
+    PartsOfNames,
+    /// Something else, or there are none.
+    Otherwise,
+}
+
+/// Where a user's file is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum UserFile {
+    /// Below the home folder.
+    Home(&'static str),
+    /// In the folder that a variable names, else in the usual one below the home folder.
+    Moved { variable: &'static str, usual: &'static str, file: &'static str },
+    /// Below the folder for configuration.
+    Config(&'static str),
+}
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum HostForm {
+    /// JSON with `hooks` in it, by event.
+    Settings(SettingsShape),
+    /// A program that starts hookrun, and the events that it passes on.
+    Plugin(&'static [PluginEvent]),
+}
+
+/// The shape of a JSON file of hooks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SettingsShape {
+    /// Its keys and their meanings, as for everybody who reads such a file.
+    pub(crate) file: &'static HostFile,
+    /// `"version": 1` is at the top.
+    pub(crate) versioned: bool,
+    pub(crate) comments: Comments,
+    /// Whether it reads a file that begins with a byte order mark, as far as is known.
+    pub(crate) takes_mark: bool,
+    /// What makes the host drop the file as a whole, where that is known.
+    pub(crate) schema: Option<Schema>,
+    /// The command has to name the event: the context does not.
+    pub(crate) names_event: bool,
+}
+
+/// What a host reads beyond JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comments {
+    /// Comments, but no trailing commas.
+    Read,
+    Refused,
+    /// Its documents do not say.
+    Unknown,
+}
+
+/// One event of a host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostEventRow {
+    /// The host's name for it.
+    pub(crate) name: &'static str,
+    /// Ours.
+    pub(crate) event: &'static str,
+    /// The only tool that it is about.
+    pub(crate) tool: Option<&'static str>,
+    /// Whether a hook can block it.
+    pub(crate) refuses: bool,
+    /// Whether a failure blocks it.
+    pub(crate) is_closed: bool,
+    /// Whether a failure blocks it and exit status 2 blocks in the host, so that the shell which
+    /// starts hookrun can block in its place.
+    pub(crate) is_guarded: bool,
+    /// How long the host waits for it, as its dialect knows.
+    pub(crate) wait: Option<Wait>,
+}
+
+/// Where hookrun is installed, as a host sees it that runs only what a person has accepted.
+pub(crate) struct TrustQuestion<'a> {
+    /// The file with the hooks.
+    pub(crate) file: &'a Path,
+    /// What is in it.
+    pub(crate) settings: &'a Value,
+    /// The project, if the file is one of a project.
+    pub(crate) project: Option<&'a Path>,
+    /// The folder of the user's settings.
+    pub(crate) user: &'a Path,
+    /// Whether a command is hookrun's.
+    pub(crate) is_own: &'a dyn Fn(&str) -> bool,
+}
+
+/// Something that a person has not accepted: the host does not run hookrun.
+#[derive(Debug)]
+pub(crate) struct Distrust {
+    pub(crate) file: PathBuf,
+    pub(crate) cause: String,
+    pub(crate) cure: &'static str,
+}
+
+impl SettingsShape {
+    /// The first key of a hook with this meaning, which is the one that is written.
+    pub(crate) fn key(self, says: HostHookKey) -> Option<&'static str> {
+        self.file.hook.iter().find(|key| key.says == says).map(|key| key.name)
+    }
+
+    pub(crate) fn command(self) -> &'static str {
+        self.key(HostHookKey::Command).unwrap_or("command")
+    }
+
+    pub(crate) fn timeout(self) -> &'static str {
+        self.key(HostHookKey::Time).unwrap_or("timeout")
+    }
+
+    /// The key by which a failure blocks, and its value.
+    pub(crate) fn closed(self) -> Option<(&'static str, Value)> {
+        self.file.hook.iter().find_map(|key| match key.says {
+            HostHookKey::Closed(word) => Some((key.name, Value::from(word))),
+            HostHookKey::ClosedFlag => Some((key.name, Value::from(true))),
+            _ => None,
+        })
+    }
+}
+
+impl HostEventRow {
+    /// The timeout that the host is given.
+    pub(crate) fn timeout(&self) -> Duration {
+        let longest = self.wait.and_then(|wait| wait.longest);
+        longest.map_or(WAIT, |longest| longest.min(WAIT))
+    }
+
+    /// The budget of hookrun that goes with it, where it is not the usual one.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        let timeout = self.timeout();
+        let differs = self.wait.is_some_and(|wait| wait.usual != timeout);
+        differs.then(|| Wait::budget(timeout))
+    }
+}

@@ -1,0 +1,6 @@
+# A value that is too long for a variable is named here; what was not seen is not allowed.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+case " ${HOOKRUN_ACTION_COMMAND-} " in
+*[!a-zA-Z0-9._-]sudo[!a-zA-Z0-9._-]*) echo '{"ask": "Let it use sudo?"}' ;;
+esac

@@ -1,0 +1,10 @@
+import json
+import os
+import sys
+
+event = json.load(sys.stdin)  # What to judge by.
+notes = os.path.join(os.environ["HOOKRUN_PROJECT_DIR"], "NOTES.md")
+if os.path.exists(notes):
+    with open(notes, encoding="utf-8") as file:
+        # For the model; `output` would be shown to the person.
+        print(json.dumps({"additionalContext": f"Notes: {file.readline().strip()}"}))

@@ -1,0 +1,10 @@
+# There is one path a line: split only there, and take a star as a star.
+IFS='
+'
+set -f
+for path in ${HOOKRUN_ACTION_PATHS-}; do
+    [ -f "$path" ] || continue
+    grep -n '^<<<<<<< ' "$path" | while IFS=: read -r line _; do
+        printf '%s:%s: a conflict marker is left\n' "$path" "$line"
+    done
+done

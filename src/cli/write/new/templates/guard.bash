@@ -1,0 +1,7 @@
+# A value that is too long for a variable is named here; what was not seen is not allowed.
+[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+
+if [[ ${HOOKRUN_ACTION_COMMAND-} == *'git push'*' --force'* ]]; then
+    echo 'force pushes are blocked; push to your own branch' >&2
+    exit 1
+fi

@@ -1,0 +1,6 @@
+import json
+import sys
+
+event = json.load(sys.stdin)
+if "BEGIN PRIVATE KEY" in (event.get("prompt") or ""):
+    sys.exit("a private key is not for the model; take it out")

@@ -1,0 +1,45 @@
+//! What a template is made of.
+
+use crate::engine::event::EventSpec;
+
+/// A language that hooks are written in.
+pub(crate) struct Language {
+    /// What `--lang` calls it.
+    pub(crate) name: &'static str,
+    /// The end of a file's name.
+    pub(crate) ending: &'static str,
+    pub(crate) shebang: &'static str,
+    /// How values are read in it, apart from the environment.
+    pub(super) reading: &'static str,
+    /// The languages whose bodies it can run, the best first.
+    pub(super) runs: &'static [&'static str],
+}
+
+/// A sort of event, and what a new hook for one does.
+pub(crate) struct TemplateSort {
+    /// The events that get it without `--template`, if no earlier row fits.
+    pub(super) fits: fn(&EventSpec) -> bool,
+    /// What `--template` calls it; empty where only the event chooses it.
+    pub(super) name: &'static str,
+    /// The events for which `--template` may choose it.
+    pub(super) suits: fn(&EventSpec) -> bool,
+    pub(super) directive: &'static str,
+    /// What the comment above the directive says about it.
+    pub(super) about: &'static str,
+    /// The hook below its comment, by language. None in a language that would need too much for it.
+    pub(super) bodies: &'static [(&'static str, &'static str)],
+    /// The first cases, as TOML.
+    pub(super) cases: &'static str,
+    /// It never blocks, which its cases say if it could.
+    pub(super) only_adds: bool,
+}
+
+impl TemplateSort {
+    pub(super) fn body(&self, language: &Language) -> Option<&'static str> {
+        let mut bodies = language
+            .runs
+            .iter()
+            .filter_map(|name| self.bodies.iter().find(|(known, _)| known == name));
+        bodies.next().map(|(_, body)| *body)
+    }
+}

@@ -1,0 +1,9 @@
+import json
+import os
+import sys
+
+event = json.load(sys.stdin)
+# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+seen = os.environ.get("HOOKRUN_SEEN_LOG")
+with open(seen or os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a") as log:
+    print(json.dumps(event), file=log)
