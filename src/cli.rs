@@ -12,7 +12,6 @@ mod inside;
 mod log;
 mod look;
 mod man;
-mod sink;
 mod streams;
 mod suggest;
 mod terminal;
@@ -29,13 +28,12 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
-use decide::{git, quick, run};
+use decide::{git, quick, run, supervise};
 use exit::{CommandFailure, ExitStatus};
 use host::install;
 use inside::{act, field, send, state, ui};
 use look::{doctor, events, list, replay, schema, show, validate, why};
-use sink::{OutputShape, Sink};
-use streams::Leavable;
+use streams::{Leavable, OutputShape, Sink};
 use write::{new, test};
 
 /// Reads the command line of this process and does what it says.
@@ -147,8 +145,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Completions(args) => completions::completions(args, out),
         Command::New(args) => new::new(args, env, out),
         Command::Man(args) => man::man(args, env, out),
-        Command::Supervise(args) => run::supervise(args, env),
-        Command::Keep(args) => Ok(run::keep(args)),
+        Command::Supervise(args) => supervise::supervise(args, env),
+        Command::Keep(args) => Ok(supervise::keep(args)),
         Command::Act(args) => act::act(args, env, out),
     }
 }

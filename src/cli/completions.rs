@@ -8,12 +8,13 @@ use crate::config::env::{COMPLETE, completing};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{DIALECTS, git};
 use crate::engine::event::EventSpec;
-use clap::{Arg, Command as CommandLine, CommandFactory, ValueHint};
+use clap::{Arg, Command as CommandLine, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Shells};
 
-use crate::cli::args::{Cli, CompletionsArgs};
+use crate::cli::args::CompletionsArgs;
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::help;
 use crate::cli::look::events::COMMON;
 use crate::cli::man;
 use crate::cli::streams;
@@ -52,7 +53,7 @@ pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitStatus> {
 
 /// The command line with the words for its values.
 fn line(shell: &dyn EnvCompleter) -> CommandLine {
-    let all = Cli::command();
+    let all = help::command_line();
     let is_bash = shell.name() == Bash.name();
     // Hidden commands would be completed as well.
     let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();

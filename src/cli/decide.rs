@@ -10,5 +10,6 @@ pub(in crate::cli) mod quick;
 pub(in crate::cli) mod request;
 pub(in crate::cli) mod run;
 pub(in crate::cli) mod startup;
+pub(in crate::cli) mod supervise;
 pub(in crate::cli) mod unbound;
 pub(in crate::cli) mod watchdog;

@@ -2,9 +2,13 @@
 
 use std::fmt::Write;
 
+use crate::dialects::git;
+use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
+use crate::cli::host::install::hosts::HOSTS;
+use crate::cli::write::new::templates;
 
 /// What a person wants to do, and the commands for it. What stands nowhere is in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -85,9 +89,36 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Values that a table of a command lists: the command, the argument, and the words.
+const VALUES: &[(&str, &str, fn() -> Vec<&'static str>)] = &[
+    ("install", "host", hosts),
+    ("uninstall", "host", hosts),
+    ("doctor", "host", hosts),
+    ("new", "template", templates::names),
+    ("new", "lang", || templates::LANGUAGES.iter().map(|language| language.name).collect()),
+];
+
+fn hosts() -> Vec<&'static str> {
+    HOSTS.iter().map(|host| host.name).chain([git::NAME]).collect()
+}
+
+/// The command line.
+pub(crate) fn command_line() -> Command {
+    Cli::command().mut_subcommands(|command| {
+        let name = command.get_name().to_string();
+        command.mut_args(|arg| {
+            let is_it = |(of, id, _): &&(&str, &str, _)| *of == name && arg.get_id() == id;
+            match VALUES.iter().find(is_it) {
+                Some((_, _, words)) => arg.value_parser(PossibleValuesParser::new(words())),
+                None => arg,
+            }
+        })
+    })
+}
+
 /// The command line with its help.
 pub(crate) fn command() -> Command {
-    let mut root = Cli::command();
+    let mut root = command_line();
     for (name, lines) in EXAMPLES {
         let of_root = *name == "hookrun";
         let examples = examples(lines);

@@ -6,10 +6,9 @@ use std::io::{IsTerminal, Write};
 
 use crate::config::Environment;
 use crate::engine::spelling;
-use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::cli::args::{Cli, ManArgs};
+use crate::cli::args::ManArgs;
 use crate::cli::errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::help;
@@ -83,7 +82,7 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 fn pages() -> Result<Vec<ManualPage>> {
-    let mut root = Cli::command();
+    let mut root = help::command_line();
     root.build();
     let mut pages = vec![page(&root, "hookrun".to_string())?];
     add_pages(&root, "hookrun", &mut pages)?;

@@ -1,4 +1,8 @@
 //! The process's own streams. Only here is stdout known, and stdout is the reply.
+//!
+//! No control character, invisible character or CI command comes out of a command, whatever a hook,
+//! an event or a file name put into its words. Reports make each text plain as they write it, so
+//! that it keeps its place on the line; [`Sink`] holds the rest for all of them.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -7,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::engine::harmless;
+use crate::lab::report::CheckFormat;
 use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
 
-use crate::cli::args::Color;
 use crate::cli::deliver::write_until;
-use crate::cli::sink::{self, OutputShape};
 
 /// How long stderr has been waited for, in milliseconds, where that is bounded: see
 /// [`bound_stderr`].
@@ -22,8 +26,22 @@ const UNBOUNDED: u64 = u64::MAX;
 /// The log of Buildkite shows what we write.
 static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
 
+/// A person sees stderr. [`know_place`] looks once for all.
+static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
+
 /// How long stderr is waited for in all, where that is bounded.
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
 
 /// stdout for people, with colour where it is wanted.
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
@@ -76,9 +94,14 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
     }
 }
 
-/// From now on no line begins a group in the log of Buildkite, if that is where we are.
+/// Finds out where text goes: no line may begin a group in the log of Buildkite.
 pub(crate) fn know_place(env: &Environment) {
     IN_BUILDKITE.store(env.is_buildkite, Ordering::Relaxed);
+    STDERR_IS_TERMINAL.store(io::stderr().is_terminal(), Ordering::Relaxed);
+}
+
+pub(crate) fn is_stderr_a_terminal() -> bool {
+    STDERR_IS_TERMINAL.load(Ordering::Relaxed)
 }
 
 /// Text whose lines stay lines, harmless where we are.
@@ -102,14 +125,14 @@ pub(crate) fn glimpse(text: &str) {
 }
 
 /// The parser's complaint about the command line, in colour where that is wanted.
-pub(crate) fn complaint(styled: &str) {
-    let _ = anstream::stderr().lock().write_all(sink::styled(styled).as_bytes());
+pub(crate) fn complaint(text: &str) {
+    let _ = anstream::stderr().lock().write_all(styled(text).as_bytes());
 }
 
 /// The words of a reply on stderr. A program that started hookrun gets them byte by byte; on a
 /// terminal and in the log of a CI job people look at them.
 pub(crate) fn words(text: &str, env: &Environment) {
-    if !text.is_empty() && (env.is_ci || io::stderr().is_terminal()) {
+    if !text.is_empty() && (env.is_ci || is_stderr_a_terminal()) {
         return remark(text);
     }
     stderr(text);
@@ -157,4 +180,143 @@ pub(crate) fn stderr(text: &str) {
     let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), started + left, &|| false);
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(UNBOUNDED);
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
+}
+
+/// What a command writes on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputShape {
+    /// For people, in our own colours.
+    People,
+    /// Lines of text: TAP, XML, a diff.
+    Lines,
+    /// JSON documents.
+    Json,
+    /// Workflow commands of our own, with escaped data.
+    Annotations,
+    /// Values, for a program: nothing is changed.
+    Values,
+    /// Values on a terminal.
+    SeenValues,
+}
+
+impl From<CheckFormat> for OutputShape {
+    fn from(format: CheckFormat) -> OutputShape {
+        match format {
+            CheckFormat::Human => OutputShape::People,
+            CheckFormat::Json => OutputShape::Json,
+            CheckFormat::Github => OutputShape::Annotations,
+            CheckFormat::Junit | CheckFormat::Tap => OutputShape::Lines,
+        }
+    }
+}
+
+/// A writer that keeps a line until it is whole, and gives it on harmless.
+pub(crate) struct Sink<W: Write> {
+    to: W,
+    shape: OutputShape,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Sink<W> {
+    pub(crate) fn new(to: W, shape: OutputShape) -> Sink<W> {
+        Sink { to, shape, line: Vec::new() }
+    }
+
+    fn give_on(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let text = String::from_utf8_lossy(bytes);
+        let made = match self.shape {
+            OutputShape::People => return self.to.write_all(styled(&text).as_bytes()),
+            OutputShape::Lines => lines(&text),
+            OutputShape::Json => harmless::json(&text),
+            OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
+            OutputShape::Values => return self.to.write_all(bytes),
+        };
+        self.to.write_all(made.as_bytes())
+    }
+}
+
+impl<W: Write> Write for Sink<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => {
+                let mut whole = std::mem::take(&mut self.line);
+                whole.extend_from_slice(&bytes[..=last]);
+                self.line.extend_from_slice(&bytes[last + 1..]);
+                self.give_on(&whole)?;
+            }
+            None => self.line.extend_from_slice(bytes),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.line);
+        if !rest.is_empty() {
+            self.give_on(&rest)?;
+        }
+        self.to.flush()
+    }
+}
+
+/// Text with our own colours kept, and everything between them harmless.
+fn styled(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((at, length)) = style(rest) {
+        made.push_str(&lines(&rest[..at]));
+        made.push_str(&rest[at..at + length]);
+        rest = &rest[at + length..];
+    }
+    made.push_str(&lines(rest));
+    made
+}
+
+/// Where the first colour of ours stands, and how long it is.
+fn style(text: &str) -> Option<(usize, usize)> {
+    text.match_indices("\u{1b}[").find_map(|(at, _)| {
+        let (number, _) = text[at + 2..].split_once('m')?;
+        let is_ours = matches!(number, "0" | "1" | "2" | "4" | "31" | "32" | "33" | "34" | "36");
+        is_ours.then_some((at, number.len() + 3))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(shape: OutputShape, pieces: &[&str]) -> String {
+        let mut sink = Sink::new(Vec::new(), shape);
+        for piece in pieces {
+            sink.write_all(piece.as_bytes()).unwrap();
+        }
+        sink.flush().unwrap();
+        String::from_utf8(sink.to).unwrap()
+    }
+
+    #[test]
+    fn only_our_own_colours_come_through() {
+        let text = "\u{1b}[1m\u{1b}[31mBLOCK\u{1b}[0m a\u{1b}[8mb\u{1b}[2Jc\u{9b}5n\n";
+        assert_eq!(
+            written(OutputShape::People, &[text]),
+            "\u{1b}[1m\u{1b}[31mBLOCK\u{1b}[0m a\\u{1b}[8mb\\u{1b}[2Jc\\u{9b}5n\n"
+        );
+        assert_eq!(written(OutputShape::Lines, &["\u{1b}[1ma"]), "\\u{1b}[1ma");
+    }
+
+    #[test]
+    fn a_command_is_none_though_it_is_written_in_pieces() {
+        for shape in [OutputShape::People, OutputShape::Lines] {
+            assert_eq!(written(shape, &["a\n ", ":", ":error::x", "\nb"]), "a\n : :error::x\nb");
+            assert_eq!(written(shape, &["a #", "#[x]\n"]), "a ## [x]\n");
+        }
+        assert_eq!(
+            written(OutputShape::Annotations, &["::error::a\u{1b}\n"]),
+            "::error::a\\u{1b}\n"
+        );
+        assert_eq!(
+            written(OutputShape::Json, &["{\"a\":\"##", "[x]\"}\n"]),
+            "{\"a\":\"#\\u0023[x]\"}\n"
+        );
+        assert_eq!(written(OutputShape::Values, &["::a\u{1b}"]), "::a\u{1b}");
+    }
 }

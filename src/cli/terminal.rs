@@ -10,13 +10,14 @@ mod list;
 pub(in crate::cli) mod status;
 
 use std::fs::{File, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::cli::errand;
+use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, MessageKind, Ui};
@@ -53,7 +54,7 @@ impl Terminal {
     /// The terminal, if there is somebody to ask: stderr is one (a host that captures stderr is
     /// using the terminal itself), and we are in its foreground.
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
-        if !std::io::stderr().is_terminal() {
+        if !streams::is_stderr_a_terminal() {
             return None;
         }
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;

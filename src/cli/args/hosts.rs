@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
-use crate::dialects::git;
+use super::options::{SourceArgs, duration};
 use crate::lab::report::CheckFormat;
-
-use super::{SourceArgs, duration};
-use crate::cli::host::install::hosts::HOSTS;
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
@@ -54,7 +50,6 @@ pub(crate) struct UninstallArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// The host
-    #[arg(value_parser = host_name())]
     pub(crate) host: String,
 
     /// Whose settings: those of the project, or your own
@@ -126,15 +121,9 @@ impl SettingsScope {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Look only at this host
-    #[arg(value_parser = host_name())]
     pub(crate) host: Option<String>,
 
     /// How to report
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
-}
-
-fn host_name() -> PossibleValuesParser {
-    let agents = HOSTS.iter().map(|host| host.name);
-    agents.chain([git::NAME]).collect::<Vec<_>>().into()
 }

@@ -1,4 +1,4 @@
-//! The commands that hooks call while they run: `ui`, `send` and `state`.
+//! The commands that hooks call while they run, and the hidden one that is a hook itself.
 
 use std::path::PathBuf;
 
@@ -135,8 +135,8 @@ pub(crate) enum StateAction {
         key: String,
 
         /// Print the texts as they are, or as JSON strings
-        #[arg(long, value_enum, default_value_t = EntryFormat::Text)]
-        format: EntryFormat,
+        #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
+        format: ValueFormat,
     },
     /// Put a text in the place of all that a key has
     Set {
@@ -164,15 +164,55 @@ pub(crate) enum StateAction {
     /// Print the keys, one a line
     List {
         /// Print the keys only, or a JSON object of all keys and their texts
-        #[arg(long, value_enum, default_value_t = EntryFormat::Text)]
-        format: EntryFormat,
+        #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
+        format: ValueFormat,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EntryFormat {
-    /// As it is
+pub(crate) enum ValueFormat {
+    /// Strings without quotes, everything else as compact JSON
     Text,
-    /// JSON
+    /// Compact JSON
     Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FieldArgs {
+    /// The path of the value, with dots: toolInput.command, messages.0.role
+    pub(crate) path: String,
+
+    /// Print this when there is no such value
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) default: Option<String>,
+
+    /// Print the value as text, or as JSON
+    #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
+    pub(crate) format: ValueFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ActArgs {
+    #[command(subcommand)]
+    pub(crate) action: HiddenCommand,
+
+    /// The name of the profile that asks for it
+    #[arg(long, global = true, default_value = "", value_name = "NAME")]
+    pub(crate) profile: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HiddenCommand {
+    /// Write a line about the event on stdin into the log of actions
+    Log {
+        /// How much it matters
+        #[arg(long, default_value = "info")]
+        level: String,
+    },
+    /// Append the event on stdin to a file below a folder, as one line of JSON
+    Save { folder: PathBuf, file: PathBuf },
+    /// Print what is sent of the event on stdin
+    Payload,
+    /// Ask a person about the tool in the event on stdin
+    Ask,
 }

@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
-
-use crate::cli::write::new::templates::{LANGUAGES, names};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
@@ -27,11 +24,11 @@ pub(crate) struct NewArgs {
     /// What it does to begin with: guard commands, ask a person, rewrite a command, redact what a
     /// tool said, give the model context, have the tests pass first, or report findings [default:
     /// what most hooks of the event do]
-    #[arg(long, value_name = "TEMPLATE", value_parser = template(), conflicts_with = "from_last")]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "from_last")]
     pub(crate) template: Option<String>,
 
     /// The language that it is written in [default: sh; python for what a shell cannot write]
-    #[arg(long, value_name = "LANG", value_parser = language())]
+    #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
@@ -42,12 +39,4 @@ pub(crate) struct NewArgs {
     /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-fn template() -> PossibleValuesParser {
-    names().into()
-}
-
-fn language() -> PossibleValuesParser {
-    LANGUAGES.iter().map(|language| language.name).into()
 }

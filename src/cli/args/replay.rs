@@ -6,7 +6,7 @@ use crate::lab::replay::Partition;
 use crate::lab::report::CheckFormat;
 use clap::Args;
 
-use super::{SourceArgs, jobs};
+use super::options::{SourceArgs, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {

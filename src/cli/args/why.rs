@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use super::{Expected, TextFormat};
+use super::options::{Expected, TextFormat, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
@@ -88,7 +88,7 @@ fn number(text: &str) -> Result<usize, String> {
 
 /// A time before now, or a moment.
 fn moment(text: &str) -> Result<SystemTime, String> {
-    if let Ok(before) = super::duration(text) {
+    if let Ok(before) = duration(text) {
         let moment = SystemTime::now().checked_sub(before);
         let moment = moment.filter(|moment| *moment >= SystemTime::UNIX_EPOCH);
         return moment.ok_or_else(|| "that is before 1970, when nothing was kept".to_string());

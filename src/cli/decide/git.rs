@@ -1,5 +1,5 @@
-//! `hookrun run --host git HOOK [-- ARG…]`: decide for git. Exit 0 goes on, 1 stops it; what goes
-//! wrong stops what can be stopped.
+//! `hookrun run --host git HOOK [-- ARG…]`: decide for git. Exit 0 goes on, 1 blocks. If hookrun
+//! itself fails, everything that can be blocked is.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
-use crate::dialects::{LATEST, Reply, native};
-use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::exec::{Abort, Budget, Heartbeat};
+use crate::dialects::{LATEST, native};
+use crate::engine::event::{Context, Event, EventSpec, catalog};
+use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run, told_to_stop};
@@ -22,13 +22,15 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
 use crate::cli::decide::ask::{self, Person};
-use crate::cli::decide::input::{self, Deadline};
-use crate::cli::decide::keep::{DecisionRecord, KeepSettings, KeptPlaces};
-use crate::cli::decide::printed::{self, PrintedReply, Way};
+use crate::cli::decide::input;
+use crate::cli::decide::keep::{DecisionRecord, KeepSettings};
+use crate::cli::decide::printed::{self, RunDecision};
 use crate::cli::decide::progress;
-use crate::cli::decide::run::{Ground, check_depth, choice, find_event, hold_ground, runner};
+use crate::cli::decide::request::find_event;
+use crate::cli::decide::run::runner;
+use crate::cli::decide::startup::{Ground, check_depth, choice, hold_ground};
 use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::decide::watchdog::{self, Watchdog};
+use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
@@ -38,11 +40,11 @@ const LISTING: Duration = Duration::from_secs(30);
 /// How much of such a list is read.
 const LONGEST_LISTING_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What hookrun does itself, beside git and the hooks.
+/// What hookrun does itself, without git and the hooks.
 const OWN_WORK: Duration = Duration::from_secs(30);
 
-/// For git when it is asked for paths: no locks, no history that is not what is sent, no words
-/// that depend on a language.
+/// For git when it lists paths: no locks, no history that is not what is sent, no words that
+/// depend on a language.
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_GRAFT_FILE", "/dev/null"),
@@ -50,35 +52,29 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// What is needed to decide, and when it must be done.
 struct GitRequest<'a> {
     hook: &'static GitHook,
     args: &'a RunArgs,
     env: &'a Environment,
-    started: Instant,
-    patience: Duration,
-    pulse: &'a Heartbeat,
+    time: &'a TimeLimit,
 }
-
-/// The reply, the report where the format is one, and what is to be kept.
-type GitDecision = (Reply, Option<json::RunReport>, Option<DecisionRecord>);
 
 /// Decides one hook of git.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
-    let started = Instant::now();
-    let patience = args.budget.map_or(args.stdin_timeout, |whole| whole.min(args.stdin_timeout));
-    let pulse = Heartbeat::new(patience);
-    let hook = args.event.as_deref().and_then(git::find);
-    let refusal = hook.map(|hook| hook.refuse(watchdog::REASON, can_refuse(hook)));
-    let refusal = refusal.unwrap_or_else(|| native::refuse(watchdog::REASON));
-    let event = hook.map_or_else(|| args.event.as_deref().unwrap_or_default(), |hook| hook.event);
-    let budget = args.budget.map(|whole| Budget::from(started, whole));
-    let last_word = budget.and_then(|budget| budget.until.checked_add(LATEST));
+    let name = args.event.as_deref();
+    let hook = name.and_then(git::find);
+    let refusal = match hook {
+        Some(hook) => hook.refuse(watchdog::REASON, can_refuse(hook)),
+        None => native::refuse(watchdog::REASON),
+    };
+    let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
     let refusal = printed::last_word(args.format, event, refusal);
-    let watchdog = Watchdog::start(&pulse, refusal, last_word);
-    let Some(name) = args.event.as_deref() else {
+    let by =
+        args.budget.map(|budget| AnswerBy { budget, last_word: budget.saturating_add(LATEST) });
+    let time = TimeLimit::start(args.stdin_timeout, refusal, by);
+    let Some(name) = name else {
         return Err(CommandFailure::with_help(
             "git's events do not name themselves",
             "name the hook: `hookrun run --host git pre-commit`",
@@ -90,78 +86,59 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
         ));
     };
-    let asked = GitRequest { hook, args, env, started, patience, pulse: &pulse };
-    let (reply, report, kept) = match ground.and_then(|ground| asked.decide(ground, budget)) {
-        Ok(decided) => decided,
-        Err(failure) => {
-            let reply = hook.refuse(&failure.line(), can_refuse(hook));
-            let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
-            let kept = Some(DecisionRecord::refused(report.clone()));
-            (reply, Some(report), kept)
-        }
-    };
-    if !pulse.claim() {
-        Watchdog::leave_it_to_it();
-    }
-    let told = PrintedReply::of(args.format, &reply, report.as_ref());
-    let status = told.say(&Way { watchdog: &watchdog, abort, budget, is_needed: false }, env);
-    told.summarise(env);
-    if let Some(kept) = kept {
-        kept.keep(&reply, &KeptPlaces::of(env, args.record.as_deref()));
-    }
-    Ok(if status == native::ALLOWED { ExitStatus::Yes } else { ExitStatus::No })
+    let request = GitRequest { hook, args, env, time: &time };
+    let decided = ground.and_then(|ground| request.decide(ground)).unwrap_or_else(|failure| {
+        let reply = hook.refuse(&failure.line(), can_refuse(hook));
+        let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
+        RunDecision::refused(reply, report)
+    });
+    // git reads no stdout: the exit status says everything.
+    let decided = RunDecision { is_needed: false, ..decided };
+    let is_allowed = decided.give(args, env, &time, abort.as_ref());
+    Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::No })
 }
 
 /// Whether the catalog lets the hook refuse.
 fn can_refuse(hook: &GitHook) -> bool {
-    crate::engine::event::catalog::find(hook.event).is_none_or(|spec| spec.blocks)
+    catalog::find(hook.event).is_none_or(|spec| spec.blocks)
 }
 
 impl GitRequest<'_> {
-    fn decide(&self, (abort, grounds): Ground, budget: Option<Budget>) -> Result<GitDecision> {
-        check_depth(self.env)?;
-        let scope = ConfigScope::Event(self.hook.event);
-        let choice = choice(&self.args.source, self.env, git::NAME);
-        let config = Config::load(&choice, self.env, scope);
-        let spec = find_event(&config, self.hook.event)?;
+    fn decide(&self, ground: Ground) -> Result<RunDecision> {
+        let GitRequest { hook, args, env, time } = self;
+        check_depth(env)?;
+        let choice = choice(&args.source, env, git::NAME);
+        let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
+        let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint();
         let settings = KeepSettings::of(&config);
-        let runner = runner(config, self.env);
-        // git runs some of its hooks very often: with nobody to ask it is asked nothing either.
-        let is_recorded = self.args.record.is_some() || self.env.record.is_some();
+        let person = Person::find(env);
+        let abort = ground.0.clone();
+        let runner = runner(config, ground, time, args, env, person.as_ref());
+        // git runs some of its hooks very often: without hooks it need not list what changes.
+        let is_recorded = args.record.is_some() || env.record.is_some();
         let has_hooks = runner.registry().has(&spec.name);
         let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
         let context = if is_idle { Map::new() } else { self.context(&abort)? };
         let event = self.event(&spec, context)?;
-        let person = Person::find(self.env);
-        let mut runner =
-            runner.abort(abort.clone()).subreaper(grounds).heartbeat(self.pulse.clone());
-        let watcher = progress::watcher(self.args.format);
-        let is_shown = watcher.is_some();
-        runner = runner.watch(watcher);
-        if let Some(person) = &person {
-            runner = runner.ui(person.ui());
-        }
-        if let Some(jobs) = self.args.jobs {
-            runner = runner.jobs(jobs);
-        }
-        let sought = SearchedPlaces { choice: &choice, env: self.env };
-        sought.require(&self.args.require, runner.registry(), &spec.name)?;
+        let searched = SearchedPlaces { choice: &choice, env };
+        searched.require(&args.require, runner.registry(), &spec.name)?;
         let event = runner.follow_links(event);
-        let mut run = runner.handle_within(&event, budget);
-        self.pulse.expect_within(PATIENCE);
-        let until = budget.map(|budget| budget.until);
+        let mut run = runner.handle_within(&event, time.budget());
+        time.heartbeat.expect_within(PATIENCE);
+        let until = time.budget().map(|budget| budget.until);
         run.outcome = ask::settle(run.outcome, person.as_ref(), until, Some(&abort));
         self.write_message(&run.outcome)?;
-        let mut reply = self.hook.reply(&run.outcome, spec.blocks);
-        if !is_shown {
+        let mut reply = hook.reply(&run.outcome, spec.blocks);
+        if !progress::is_watched(args.format) {
             reply.stderr.insert_str(0, &warnings(&run));
         }
         if let Some(complaint) = complaint.filter(|_| reply.status == native::ALLOWED) {
-            reply.stderr.push_str(&self.hook.refuse(&complaint, false).stderr);
+            reply.stderr.push_str(&hook.refuse(&complaint, false).stderr);
         }
-        let report = printed::report(self.args.format, &run, &reply, &runner, self.env);
-        Ok((reply, report, DecisionRecord::decided(event, run, settings)))
+        let report = printed::report(args.format, &run, &reply, &runner, env);
+        let kept = DecisionRecord::decided(event, run, settings);
+        Ok(RunDecision { reply, report, kept, is_needed: false })
     }
 
     /// What git gave, and the paths that change.
@@ -173,16 +150,14 @@ impl GitRequest<'_> {
             ..GitInput::default()
         };
         if self.hook.lines.is_some() {
-            let deadline = Deadline::after(self.started, self.patience);
-            given.stdin = input::read_lines(deadline, Some(abort))?;
+            given.stdin = input::read_lines(self.time.stdin, Some(abort))?;
         }
         if let Some(file) = self.hook.message_file(&given) {
             given.message = Some(read_message(file)?);
         }
-        let context = self.hook.context(&given);
-        let mut context = context.map_err(|error| CommandFailure::new(error.to_string()))?;
-        let listings = self.hook.listings(&context);
-        let listings = listings.map_err(|error| CommandFailure::new(error.to_string()))?;
+        let failed = |error: git::GitError| CommandFailure::new(error.to_string());
+        let mut context = self.hook.context(&given).map_err(failed)?;
+        let listings = self.hook.listings(&context).map_err(failed)?;
         if self.hook.changes != git::Changes::Unknown {
             context.insert("changes".to_string(), self.changes(&listings, abort)?.into());
         }
@@ -192,8 +167,8 @@ impl GitRequest<'_> {
     fn changes(&self, listings: &[ListingArguments], abort: &Abort) -> Result<Vec<Value>> {
         let whole = self.args.budget.unwrap_or(LISTING);
         // A budget has begun with us, git's own time begins now.
-        let started = self.args.budget.map_or_else(Instant::now, |_| self.started);
-        self.pulse.expect_within(whole.saturating_add(OWN_WORK));
+        let started = self.args.budget.map_or_else(Instant::now, |_| self.time.started);
+        self.time.heartbeat.expect_within(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
         for ListingArguments(arguments) in listings {
             let left = whole.saturating_sub(started.elapsed());
@@ -203,7 +178,7 @@ impl GitRequest<'_> {
     }
 
     fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
-        self.pulse.expect_within(OWN_WORK);
+        self.time.heartbeat.expect_within(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
         event.map_err(|error| CommandFailure::new(error.to_string()))
@@ -229,7 +204,7 @@ impl GitRequest<'_> {
     }
 }
 
-/// What hooks that answered printed on stderr, where nobody blocked: git shows it to the person.
+/// What hooks that answered printed on stderr, if nothing blocked: git shows it to the person.
 fn warnings(run: &Run) -> String {
     let mut text = String::new();
     if !run.outcome.is_allowed() {

@@ -1,6 +1,6 @@
 //! The event on stdin: one JSON document, read until it is complete, not until end of file.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Stdin};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::cli::exit::CommandFailure;
+use crate::cli::exit::{CommandFailure, Result};
 
 /// The longest event that is read. An endless one would end us.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
@@ -30,11 +30,18 @@ pub(crate) enum StdinInput {
 }
 
 impl StdinInput {
-    /// The context, if there is one.
     pub(crate) fn context(&self) -> Option<&Context> {
         match self {
             StdinInput::Event { context, .. } => Some(context),
             StdinInput::Nothing => None,
+        }
+    }
+
+    /// The context of a command that needs one.
+    pub(crate) fn or_fail(self, cause: &str, cure: &str) -> Result<Context> {
+        match self {
+            StdinInput::Event { context, .. } => Ok(context),
+            StdinInput::Nothing => Err(CommandFailure::with_help(cause, cure)),
         }
     }
 }
@@ -47,6 +54,11 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
+    /// For a command that a program calls, which writes its event at once.
+    pub(crate) fn soon() -> Deadline {
+        Deadline::after(Instant::now(), Duration::from_secs(5))
+    }
+
     pub(crate) fn after(started: Instant, after: Duration) -> Deadline {
         let far = Duration::from_secs(u32::MAX.into());
         Deadline { until: started.checked_add(after).unwrap_or(started + far), after }
@@ -54,34 +66,22 @@ impl Deadline {
 }
 
 /// Reads one event.
-pub(crate) fn read(
-    deadline: Deadline,
-    abort: Option<&Abort>,
-) -> Result<StdinInput, CommandFailure> {
+pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInput> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(StdinInput::Nothing);
     }
-    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
+    let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
     let mut scanner = Scanner::default();
     let framed = loop {
-        wait(&stdin, deadline, abort)?;
-        let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| CommandFailure::new("there is no memory for the event on stdin"))?;
-        match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
-            Ok(0) => break scanner.scan(&bytes),
-            Ok(_) => {}
-            Err(Errno::INTR | Errno::AGAIN) => continue,
+        let is_end = match read_some(&stdin, &mut bytes, deadline, abort)? {
+            Ok(count) => count == 0,
             Err(Errno::BADF) => return Err(no_event("stdin is closed")),
             Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
-        }
-        // Also where it is complete: it may have come in one large piece.
-        if bytes.len() > LONGEST_EVENT_BYTES {
-            return Err(no_event("the event on stdin is longer than 256 MiB"));
-        }
+        };
         match scanner.scan(&bytes) {
-            Framed::Empty | Framed::Open => {}
-            done @ (Framed::Complete { .. } | Framed::Hopeless(_)) => break done,
+            Framed::Empty | Framed::Open if !is_end => {}
+            framed => break framed,
         }
     };
     let length = bytes.len();
@@ -93,7 +93,7 @@ pub(crate) fn read(
 }
 
 /// Whether there is anything on stdin before `deadline`. A terminal and an empty file have nothing,
-/// nor has a pipe whose other end is closed or says nothing.
+/// nor has a pipe that stays silent or whose other end is closed.
 pub(crate) fn is_coming(deadline: Deadline) -> bool {
     let stdin = std::io::stdin();
     if stdin.is_terminal() || wait(&stdin, deadline, None).is_err() {
@@ -104,28 +104,41 @@ pub(crate) fn is_coming(deadline: Deadline) -> bool {
 }
 
 /// Reads all bytes until end of file: lines, not a document. A terminal has none.
-pub(crate) fn read_lines(
-    deadline: Deadline,
-    abort: Option<&Abort>,
-) -> Result<Vec<u8>, CommandFailure> {
+pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
-    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST_READ_BYTES);
+    let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
     if stdin.is_terminal() {
         return Ok(bytes);
     }
     loop {
-        wait(&stdin, deadline, abort)?;
-        let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| CommandFailure::new("there is no memory for what is on stdin"))?;
-        match rustix::io::read(&stdin, rustix::buffer::spare_capacity(&mut bytes)) {
+        match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
-            Ok(_) if bytes.len() > LONGEST_EVENT_BYTES => {
-                return Err(CommandFailure::new("stdin is longer than 256 MiB"));
-            }
-            Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
+            Ok(_) => {}
             Err(error) => {
                 return Err(CommandFailure::new(format!("stdin cannot be read: {error}")));
             }
+        }
+    }
+}
+
+/// Reads what there is, or waits for something; 0 bytes are the end.
+fn read_some(
+    stdin: &Stdin,
+    bytes: &mut Vec<u8>,
+    deadline: Deadline,
+    abort: Option<&Abort>,
+) -> Result<rustix::io::Result<usize>> {
+    loop {
+        wait(stdin, deadline, abort)?;
+        let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
+        room.map_err(|_| CommandFailure::new("there is no memory for what is on stdin"))?;
+        let read = rustix::io::read(stdin, rustix::buffer::spare_capacity(bytes));
+        // Also if the event is complete: it may have come in one large piece.
+        if bytes.len() > LONGEST_EVENT_BYTES {
+            return Err(no_event("the event on stdin is longer than 256 MiB"));
+        }
+        if !matches!(read, Err(Errno::INTR | Errno::AGAIN)) {
+            return Ok(read);
         }
     }
 }
@@ -137,12 +150,8 @@ fn no_event(problem: &str) -> CommandFailure {
     )
 }
 
-/// Waits until there is something to read, we are told to stop, or time is up.
-fn wait(
-    stdin: &impl AsFd,
-    deadline: Deadline,
-    abort: Option<&Abort>,
-) -> Result<(), CommandFailure> {
+/// Waits until there is something to read, a signal ends us, or time is up.
+fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
             let by = told_to_stop(abort.and_then(Abort::signal));

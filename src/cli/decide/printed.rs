@@ -1,22 +1,23 @@
-//! What they get who asked `run`, beside a host: a report, and in a job of GitHub Actions
+//! The decision on its way out: the reply for a host, or a report; in a job of GitHub Actions
 //! annotations, a status that stops the job, and a summary on its page.
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
-use std::io::{Error, IsTerminal, Write};
+use std::io::{Error, Write};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::dialects::{Reply, native};
-use crate::engine::exec::{Abort, Budget};
+use crate::engine::exec::Abort;
 use crate::engine::harmless;
 use crate::engine::run::{Run, told_to_stop};
 use crate::engine::runner::Runner;
 use crate::lab::report::json::RunReport;
 use crate::lab::report::{Paths, github, json};
 
-use crate::cli::args::RunFormat;
-use crate::cli::decide::watchdog::Watchdog;
+use crate::cli::args::{RunArgs, RunFormat};
+use crate::cli::decide::keep::{DecisionRecord, KeptPlaces};
+use crate::cli::decide::watchdog::{TimeLimit, Watchdog};
 use crate::cli::deliver;
 use crate::cli::streams;
 
@@ -34,7 +35,7 @@ const AFTER_BUDGET: Duration = Duration::from_millis(500);
 pub(crate) fn is_for_people(format: RunFormat) -> bool {
     match format {
         RunFormat::Github => true,
-        RunFormat::Reply => std::io::stderr().is_terminal(),
+        RunFormat::Reply => streams::is_stderr_a_terminal(),
         RunFormat::Json => false,
     }
 }
@@ -80,66 +81,96 @@ pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply
     Reply { stdout, status: refusal.status.max(1), ..refusal }
 }
 
-/// How a decision gets to its host.
-pub(crate) struct Way<'a> {
-    pub(crate) watchdog: &'a Watchdog,
-    pub(crate) abort: Option<Abort>,
-    pub(crate) budget: Option<Budget>,
-    /// Whether what it decides is said nowhere but on stdout.
+/// What came out of one event.
+pub(crate) struct RunDecision {
+    pub(crate) reply: Reply,
+    /// For the formats that are reports.
+    pub(crate) report: Option<RunReport>,
+    pub(crate) kept: Option<DecisionRecord>,
+    /// Whether the decision is nowhere but in the reply on stdout.
     pub(crate) is_needed: bool,
 }
 
-impl Way<'_> {
-    fn is_stopped(&self) -> bool {
-        self.abort.as_ref().is_some_and(|abort| abort.times_raised() > 0)
+impl RunDecision {
+    /// hookrun itself failed before there was a decision.
+    pub(crate) fn refused(reply: Reply, report: RunReport) -> RunDecision {
+        let kept = Some(DecisionRecord::refused(report.clone()));
+        RunDecision { reply, report: Some(report), kept, is_needed: true }
+    }
+
+    /// Gives it to the host and keeps it. Whether the host goes on.
+    pub(crate) fn give(
+        self,
+        args: &RunArgs,
+        env: &Environment,
+        time: &TimeLimit,
+        abort: Option<&Abort>,
+    ) -> bool {
+        if !time.heartbeat.claim() {
+            Watchdog::leave_it_to_it();
+        }
+        let printed = PrintedReply::of(args.format, &self, abort);
+        let status = printed.write(time, env);
+        printed.summarise(env);
+        if let Some(kept) = self.kept {
+            kept.keep(&self.reply, &KeptPlaces::of(env, args.record.as_deref()));
+        }
+        status == native::ALLOWED
     }
 }
 
-/// A decision, as it is told.
-pub(crate) struct PrintedReply<'a> {
+struct PrintedReply<'a> {
     format: RunFormat,
     reply: &'a Reply,
     report: Option<&'a RunReport>,
+    is_needed: bool,
+    abort: Option<&'a Abort>,
     /// The exit status. Some hosts go on with 0 and read the refusal; a job reads nothing.
     status: u8,
 }
 
 impl<'a> PrintedReply<'a> {
-    pub(crate) fn of(format: RunFormat, reply: &'a Reply, report: Option<&'a RunReport>) -> Self {
+    fn of(format: RunFormat, decided: &'a RunDecision, abort: Option<&'a Abort>) -> Self {
+        let RunDecision { reply, report, is_needed, .. } = decided;
+        let report = report.as_ref();
         let stops = report.is_some_and(|report| !github::goes_on(report));
         let status = match (format, reply.status) {
             (RunFormat::Github, native::ALLOWED) if stops => native::REFUSED,
             (_, status) => status,
         };
-        PrintedReply { format, reply, report, status }
+        PrintedReply { format, reply, report, is_needed: *is_needed, abort, status }
     }
 
-    /// Says it: words for people on stderr, which hold nothing up, and on stdout the reply or the
-    /// report instead. Gives the exit status: that of a block where the decision has not arrived.
+    fn is_stopped(&self) -> bool {
+        self.abort.is_some_and(|abort| abort.times_raised() > 0)
+    }
+
+    /// Writes text for people to stderr, where nothing waits for it, and the reply or the report to
+    /// stdout. The exit status is that of a block if the decision has not arrived.
     ///
-    /// From then on nothing may hold up who asked: what is written for later is watched.
-    pub(crate) fn say(&self, way: &Way<'_>, env: &Environment) -> u8 {
+    /// From then on nothing may hold up the host: the watchdog watches what is written for later.
+    fn write(&self, time: &TimeLimit, env: &Environment) -> u8 {
         let now = Instant::now();
-        let is_stopped = way.is_stopped();
+        let is_stopped = self.is_stopped();
         let until = now + READING;
-        let until = way.budget.map_or(until, |budget| until.min(budget.until + AFTER_BUDGET));
+        let until = time.budget().map_or(until, |budget| until.min(budget.until + AFTER_BUDGET));
         let until = if is_stopped { until.min(now + AFTER_BUDGET) } else { until };
         let stdout = self.stdout(env);
-        let unsaid = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
-        way.watchdog.answers(unsaid, until.saturating_duration_since(now));
+        let lost = if stdout.is_empty() { self.status } else { self.status.max(native::REFUSED) };
+        time.watchdog.answers(lost, until.saturating_duration_since(now));
         match self.format {
-            // Who wants a report reads that; stderr is for people.
+            // A program that wants a report reads that; stderr is for people.
             RunFormat::Github | RunFormat::Json => streams::remark(&self.reply.stderr),
             RunFormat::Reply => streams::words(&self.reply.stderr, env),
         }
-        let said = match self.status == native::ALLOWED && way.is_needed && !stdout.is_empty() {
+        let written = match self.status == native::ALLOWED && self.is_needed && !stdout.is_empty() {
             true if deliver::is_thrown_away() => Err(Error::other("it is closed, or /dev/null")),
-            _ => deliver::reply(stdout.as_bytes(), until, &|| !is_stopped && way.is_stopped()),
+            _ => deliver::reply(stdout.as_bytes(), until, &|| !is_stopped && self.is_stopped()),
         };
-        let status = if said.is_ok() { self.status } else { unsaid };
-        way.watchdog.answers(status, PATIENCE);
-        if let Err(error) = said {
-            let stopped = way.is_stopped().then(|| way.abort.as_ref().and_then(Abort::signal));
+        let status = if written.is_ok() { self.status } else { lost };
+        time.watchdog.answers(status, PATIENCE);
+        if let Err(error) = written {
+            let stopped = self.is_stopped().then(|| self.abort.and_then(Abort::signal));
             let error = stopped.map_or_else(|| error.to_string(), told_to_stop);
             streams::remark(&format!("error: cannot write the result to stdout: {error}\n"));
         }
@@ -166,7 +197,7 @@ impl<'a> PrintedReply<'a> {
     }
 
     /// Adds to the summary of a job's page.
-    pub(crate) fn summarise(&self, env: &Environment) {
+    fn summarise(&self, env: &Environment) {
         let (RunFormat::Github, Some(report)) = (self.format, self.report) else { return };
         let Some(file) = &env.step_summary else { return };
         let written = OpenOptions::new().create(true).append(true).open(file);

@@ -2,7 +2,6 @@
 //! each that has ended. It goes to stderr, and what that does not take at once is dropped.
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::sync::Mutex;
 
 use crate::engine::exec::{HookProgress, Watcher};
@@ -14,12 +13,16 @@ use crate::engine::run::{Ending, Trace};
 use crate::cli::args::RunFormat;
 use crate::cli::streams;
 
-/// What shows progress, where a person looks at stderr.
+/// Whether a person sees on stderr what hooks do.
+pub(crate) fn is_watched(format: RunFormat) -> bool {
+    format == RunFormat::Reply && streams::is_stderr_a_terminal()
+}
+
+/// What shows progress to that person.
 pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
-    let is_watched = format == RunFormat::Reply && std::io::stderr().is_terminal();
     // How much of the stderr of each has been shown.
     let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
-    is_watched.then(|| {
+    is_watched(format).then(|| {
         Watcher::new(move |hook, place, progress| {
             let Ok(mut shown) = shown.lock() else { return };
             let from = shown.remove(&place).unwrap_or_default();

@@ -1,15 +1,16 @@
 //! What is asked: an event by its name, in the words of a host or in ours.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
-use crate::engine::event::{Context, Event, OnFailure};
+use crate::engine::event::catalog::command;
+use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::FormOfCall;
 
-use crate::cli::decide::run::find_event;
 use crate::cli::exit::{CommandFailure, Result};
 
 /// The event that a command line names, and whose words the host speaks.
@@ -73,6 +74,38 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
         CommandFailure::with_help(doubt.to_string(), cure)
     })?;
     Ok((told.event, told.dialect))
+}
+
+/// The event that `name` names.
+pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> {
+    config.catalog.find(name).map_err(|unknown| match unknown.nearest {
+        // It may be declared where there is a mistake.
+        _ if config.has_errors() => {
+            let complaint = config.complaint().unwrap_or_default();
+            CommandFailure::with_help(format!("unknown event `{name}`"), complaint)
+        }
+        None if command::name_of(name).is_some() => CommandFailure::with_help(
+            format!("unknown command `{name}`"),
+            "an executable file in hooks.d/command/ is one, called as the file without its ending",
+        ),
+        Some(nearest) => CommandFailure::with_help(
+            format!("unknown event `{name}`"),
+            format!("did you mean `{nearest}`?"),
+        ),
+        None => {
+            let looked = config.layers.iter().map(|layer| layer.folder.display().to_string());
+            let looked: Vec<String> = looked.collect();
+            let looked = match looked.as_slice() {
+                [] => "no hookrun.toml was found".to_string(),
+                folders => format!("none of {} does", folders.join(", ")),
+            };
+            let cure = format!(
+                "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
+                 and {looked}: `--hooks DIR` reads another folder"
+            );
+            CommandFailure::with_help(format!("unknown event `{name}`"), cure)
+        }
+    })
 }
 
 /// How the host is answered.
@@ -209,7 +242,7 @@ impl<'a> EventRequest<'a> {
         binding: Option<Binding>,
     ) -> Result<(Event, HostReply)> {
         let spec = match binding {
-            Some(binding) => std::sync::Arc::new(binding.spec()),
+            Some(binding) => Arc::new(binding.spec()),
             None => find_event(config, self.name)?,
         };
         let host = self.dialect.map_or(native::NAME, |dialect| dialect.name);

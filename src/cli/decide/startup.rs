@@ -1,29 +1,81 @@
-//! What every command that runs hooks does first: it undoes what its host may have left behind,
-//! which hooks would inherit, and takes charge of signals and of its descendants.
+//! What a command that runs hooks does first: it holds its ground, finds the layers, makes a runner.
 
 use std::io;
 
+use crate::config::{Choice, Config, Environment};
+use crate::dialects;
+use crate::dialects::folders::{self, HostFolders};
+use crate::engine::exec::{Abort, OwnProgram, Subreaper};
+use crate::engine::runner::Runner;
 use rustix::process::{Resource, Rlimit};
 
-use crate::engine::exec::{Abort, Subreaper};
+use crate::cli::args::SourceArgs;
+use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::streams;
 
 /// The first descriptor that is no standard stream.
 const FIRST_OWN_DESCRIPTOR: i32 = 3;
 
-/// Clears the mask of blocked signals, keeps descriptors that the host left open from hooks, and
-/// switches core files off; then handles signals ([`Abort::on_signals`]) and becomes the
-/// subreaper ([`Subreaper::take`]). Call it once, before other threads start.
-///
-/// # Errors
-/// When signals cannot be handled.
-pub(in crate::cli) fn start_up() -> io::Result<(Abort, Option<Subreaper>)> {
-    // A host that blocks SIGTERM would have us, and our hooks, never hear of it.
+/// What stops us, and what adopts the orphans of hooks.
+pub(crate) type Ground = (Abort, Option<Subreaper>);
+
+/// What `run` does first, so that from then on nothing ends it without a decision.
+pub(crate) fn hold_ground() -> Result<Ground> {
+    streams::bound_stderr();
+    crate::engine::exec::hold_out();
+    start_up()
+}
+
+/// What every command that runs hooks does first, before there are other threads.
+pub(crate) fn start_up() -> Result<Ground> {
+    let started = undo_inherited().and_then(|()| Abort::on_signals());
+    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
+    let with_subreaper = |abort| (abort, Subreaper::take());
+    let failed = |error| CommandFailure::new(format!("cannot handle signals: {error}"));
+    started.map(with_subreaper).map_err(failed)
+}
+
+/// Undoes what a host may have left behind, which hooks would inherit: blocked signals, open
+/// descriptors, core files.
+fn undo_inherited() -> io::Result<()> {
+    // A host that blocks SIGTERM would keep it from us and from our hooks.
     nix::sys::signal::SigSet::empty().thread_set_mask()?;
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
-    // A hook that crashes is to leave nothing behind; one that wants a core file may raise this.
+    // A hook that crashes should leave nothing behind; one that wants a core file may raise this.
     let hard = rustix::process::getrlimit(Resource::Core).maximum;
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: hard });
-    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
-    let abort = Abort::on_signals()?;
-    Ok((abort, Subreaper::take()))
+    Ok(())
+}
+
+/// How many runs of hookrun may be inside of each other. A hook set can be a hook of another; one
+/// that is its own hook would never end.
+const DEEPEST: u32 = 8;
+
+/// Whether this run is one too many inside of others.
+pub(crate) fn check_depth(env: &Environment) -> Result<()> {
+    if env.depth <= DEEPEST {
+        return Ok(());
+    }
+    Err(CommandFailure::with_help(
+        format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
+        "take the hook that runs hookrun with its own settings out of them",
+    ))
+}
+
+/// The layers that the arguments ask for.
+pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> Choice {
+    Choice {
+        explicit: source.hooks.clone(),
+        settings: source.settings.clone(),
+        discover: source.discover,
+        host: dialects::find(dialect).and_then(|dialect| folders::of(dialect.name)),
+        program: env.image(),
+        told: HostFolders { roots: env.projects_of(dialect), cwd: None },
+    }
+}
+
+/// A runner for a configuration, with every guard that a program of our own can have.
+pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
+    let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
+    Runner::from_config(config, env).program(own)
 }

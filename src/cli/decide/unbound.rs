@@ -7,9 +7,9 @@ use crate::config::discover::{self, DROP_INS};
 use crate::config::{Choice, Config, Environment, Problem, Severity};
 use crate::engine::event::catalog;
 use crate::engine::registry::Registry;
+use crate::engine::spelling;
 
 use crate::cli::exit::{CommandFailure, Result};
-use crate::cli::look::show::meant;
 
 /// What `--require` takes for any hook at all.
 const ANY: &str = "any";
@@ -84,6 +84,18 @@ impl SearchedPlaces<'_> {
     pub(crate) fn near_misses(&self) -> Vec<Problem> {
         self.places().iter().flat_map(|place| near_misses(place)).collect()
     }
+}
+
+/// The hook that is meant by a name that none has: one whose file is called so but for its ending
+/// or the number before it, or that is spelled nearly so.
+pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&str> = names.collect();
+    let bare = |known: &'n str| {
+        let stem = known.rsplit_once('.').map_or(known, |(stem, _)| stem);
+        [stem, stem.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '_'])]
+    };
+    let of_file = names.iter().find(|known| bare(known).contains(&name));
+    of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
 }
 
 /// The names of the hooks of an event that may run.

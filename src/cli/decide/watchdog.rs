@@ -1,13 +1,15 @@
-//! Answers for `run` when the thread that decides hangs in the system, and where a host would not
+//! Answers for `run` when the thread that decides hangs in the system, or when the host would not
 //! wait for its answer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::dialects::{Reply, native};
-use crate::engine::exec::{Heartbeat, tree};
+use crate::engine::exec::{Budget, Heartbeat, tree};
 
+use crate::cli::decide::input::Deadline;
 use crate::cli::deliver;
 use crate::cli::streams;
 
@@ -33,10 +35,60 @@ const WRITING: Duration = Duration::from_millis(100);
 pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time, and what it \
      waits for in the system does not answer (fail closed)";
 
-/// A watchdog, and what it is told.
+/// How long a host waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnswerBy {
+    /// How long everything may take.
+    pub(crate) budget: Duration,
+    /// When the watchdog answers at the latest.
+    pub(crate) last_word: Duration,
+}
+
+/// The time of one decision, and the watchdog that answers when it is over.
+pub(crate) struct TimeLimit {
+    pub(crate) started: Instant,
+    /// Until when the event may arrive on stdin.
+    pub(crate) stdin: Deadline,
+    pub(crate) heartbeat: Heartbeat,
+    pub(crate) watchdog: Watchdog,
+    budget: Cell<Option<Budget>>,
+}
+
+impl TimeLimit {
+    pub(crate) fn start(
+        stdin_timeout: Duration,
+        refusal: Reply,
+        by: Option<AnswerBy>,
+    ) -> TimeLimit {
+        let started = Instant::now();
+        let patience = by.map_or(stdin_timeout, |by| by.budget.min(stdin_timeout));
+        let heartbeat = Heartbeat::new(patience);
+        let watchdog = Watchdog::start(&heartbeat, Orders::by(started, refusal, by));
+        let budget = Cell::new(by.map(|by| Budget::from(started, by.budget)));
+        TimeLimit {
+            started,
+            stdin: Deadline::after(started, patience),
+            heartbeat,
+            watchdog,
+            budget,
+        }
+    }
+
+    /// Changes what the watchdog says and when: only now it is known which event it is.
+    pub(crate) fn change(&self, refusal: Reply, by: Option<AnswerBy>) {
+        self.budget.set(by.map(|by| Budget::from(self.started, by.budget)));
+        self.watchdog.order(Orders::by(self.started, refusal, by));
+    }
+
+    /// Until when everything must be done, if there is a limit.
+    pub(crate) fn budget(&self) -> Option<Budget> {
+        self.budget.get()
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Watchdog {
-    pulse: Heartbeat,
+    heartbeat: Heartbeat,
     orders: Arc<Mutex<Orders>>,
     thread: Option<Thread>,
 }
@@ -49,6 +101,12 @@ struct Orders {
     last_word: Option<Instant>,
 }
 
+impl Orders {
+    fn by(started: Instant, refusal: Reply, by: Option<AnswerBy>) -> Orders {
+        Orders { refusal, last_word: by.and_then(|by| started.checked_add(by.last_word)) }
+    }
+}
+
 /// Why the watchdog does not wait any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Woken {
@@ -57,11 +115,10 @@ enum Woken {
 }
 
 impl Watchdog {
-    /// Starts a thread that watches `pulse`. If a promise is broken, or at `last_word` at the
-    /// latest, it writes `refusal`. If no thread can be started, there is no watchdog.
-    pub(crate) fn start(pulse: &Heartbeat, refusal: Reply, last_word: Option<Instant>) -> Watchdog {
-        let orders = Arc::new(Mutex::new(Orders { refusal, last_word }));
-        let mut own = Watchdog { pulse: pulse.clone(), orders, thread: None };
+    /// Starts a thread that watches `heartbeat`. If no thread can be started, there is no watchdog.
+    fn start(heartbeat: &Heartbeat, orders: Orders) -> Watchdog {
+        let orders = Arc::new(Mutex::new(orders));
+        let mut own = Watchdog { heartbeat: heartbeat.clone(), orders, thread: None };
         let watching = own.clone();
         let thread = thread::Builder::new().name("watchdog".to_string()).stack_size(STACK_BYTES);
         match thread.spawn(move || watching.watch()) {
@@ -71,26 +128,27 @@ impl Watchdog {
         own
     }
 
-    /// Tells what there is to say, and when at the latest.
-    pub(crate) fn order(&self, refusal: Reply, last_word: Option<Instant>) {
-        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        *orders = Orders { refusal, last_word };
-        drop(orders);
+    fn order(&self, orders: Orders) {
+        *self.orders() = orders;
         self.wake();
     }
 
-    /// Tells that the right to answer is taken, and that the process ends within this time, or
-    /// the watchdog ends it with this status. The first time wakes it; from then on it looks often.
+    fn orders(&self) -> MutexGuard<'_, Orders> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The right to answer is claimed, and the process ends within this time, or the watchdog ends
+    /// it with this status. The first call wakes it; from then on it looks often.
     pub(crate) fn answers(&self, status: u8, within: Duration) {
-        let is_new = self.pulse.answer().is_none();
-        self.pulse.expect_within(within);
-        self.pulse.answered(status);
+        let is_new = self.heartbeat.answer().is_none();
+        self.heartbeat.expect_within(within);
+        self.heartbeat.answered(status);
         if is_new {
             self.wake();
         }
     }
 
-    /// What it sleeps until may be too late now.
+    /// It may have meant to sleep for longer than it may now.
     fn wake(&self) {
         if let Some(thread) = &self.thread {
             thread.unpark();
@@ -112,12 +170,12 @@ impl Watchdog {
         tree::end_children();
         match woken {
             Woken::BrokenPromise => {
-                self.pulse.expect_within(LAST_CHANCE);
+                self.heartbeat.expect_within(LAST_CHANCE);
                 self.wait();
             }
             Woken::LastWord => thread::sleep(VERY_LAST_CHANCE),
         }
-        if self.pulse.claim() {
+        if self.heartbeat.claim() {
             self.refuse();
         }
         // The deciding thread answers just now. What it does then is watched again.
@@ -131,7 +189,7 @@ impl Watchdog {
     /// Ends the process if its answer is given: what is kept of it hangs, and the host waits.
     #[expect(clippy::disallowed_methods, reason = "the other thread hangs in the system")]
     fn leave_if_answered(&self) {
-        if let Some(status) = self.pulse.answer() {
+        if let Some(status) = self.heartbeat.answer() {
             std::process::exit(i32::from(status));
         }
     }
@@ -142,8 +200,8 @@ impl Watchdog {
     fn wait(&self) -> Woken {
         loop {
             let mut again = SECOND_LOOK;
-            while let Some(left) = self.pulse.left() {
-                let is_answering = self.pulse.answer().is_some();
+            while let Some(left) = self.heartbeat.left() {
+                let is_answering = self.heartbeat.answer().is_some();
                 let left = if is_answering { left.min(SECOND_LOOK) } else { left };
                 let asleep = Instant::now();
                 if self.sleep(left) == Woken::LastWord {
@@ -156,7 +214,7 @@ impl Watchdog {
             if self.sleep(again) == Woken::LastWord {
                 return Woken::LastWord;
             }
-            if self.pulse.left().is_none() {
+            if self.heartbeat.left().is_none() {
                 return Woken::BrokenPromise;
             }
         }
@@ -165,13 +223,13 @@ impl Watchdog {
     /// Sleeps for so long, or until the last word is due.
     fn sleep(&self, time: Duration) -> Woken {
         let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
-        let was_answering = self.pulse.answer().is_some();
+        let was_answering = self.heartbeat.answer().is_some();
         loop {
-            if self.pulse.answer().is_some() != was_answering {
+            if self.heartbeat.answer().is_some() != was_answering {
                 return Woken::BrokenPromise;
             }
             let now = Instant::now();
-            let last_word = self.orders.lock().unwrap_or_else(PoisonError::into_inner).last_word;
+            let last_word = self.orders().last_word;
             if last_word.is_some_and(|last_word| last_word <= now) {
                 return Woken::LastWord;
             }
@@ -189,7 +247,7 @@ impl Watchdog {
         reason = "the thread that would return from main hangs in the system"
     )]
     fn refuse(&self) {
-        let reply = self.orders.lock().unwrap_or_else(PoisonError::into_inner).refusal.clone();
+        let reply = self.orders().refusal.clone();
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
         let until = Instant::now() + WRITING;
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);

@@ -7,7 +7,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::Environment;
 use crate::dialects::settings::summary;
@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use serde_json::json;
 
 use crate::cli::args::{ActArgs, HiddenCommand};
-use crate::cli::decide::input::{self, Deadline, StdinInput};
+use crate::cli::decide::input::{self, Deadline};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 
@@ -25,13 +25,8 @@ const LOG: &str = "actions.log";
 
 /// Does one action for the event on stdin.
 pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
-    let StdinInput::Event { context, .. } = input::read(deadline, None)? else {
-        return Err(CommandFailure::with_help(
-            "no event on stdin",
-            "it is a hook: hookrun starts it",
-        ));
-    };
+    let input = input::read(Deadline::soon(), None)?;
+    let context = input.or_fail("no event on stdin", "it is a hook: hookrun starts it")?;
     match &args.action {
         HiddenCommand::Log { level } => {
             let line = log_line(level, &args.profile, &context);

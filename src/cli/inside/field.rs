@@ -2,13 +2,12 @@
 //! JSON parser.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
 
 use crate::engine::event::Context;
 
-use crate::cli::args::{FieldArgs, FieldFormat};
-use crate::cli::decide::input::{self, Deadline, StdinInput};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::args::{FieldArgs, ValueFormat};
+use crate::cli::decide::input::{self, Deadline};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
 /// More keys than these are not listed.
@@ -16,17 +15,15 @@ const MOST_KEYS: usize = 12;
 
 /// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
 pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
-    let deadline = Deadline::after(Instant::now(), Duration::from_secs(5));
-    let StdinInput::Event { context, .. } = input::read(deadline, None)? else {
-        return Err(CommandFailure::with_help("nothing on stdin", "pipe in a JSON object"));
-    };
+    let input = input::read(Deadline::soon(), None)?;
+    let context = input.or_fail("nothing on stdin", "pipe in a JSON object")?;
     let found = match args.format {
-        FieldFormat::Text => context.text(&args.path),
-        FieldFormat::Json => json(&context, &args.path),
+        ValueFormat::Text => context.text(&args.path),
+        ValueFormat::Json => json(&context, &args.path),
     };
     let by_default = args.default.as_ref().map(|text| match args.format {
-        FieldFormat::Text => text.clone(),
-        FieldFormat::Json => serde_json::Value::from(text.as_str()).to_string(),
+        ValueFormat::Text => text.clone(),
+        ValueFormat::Json => serde_json::Value::from(text.as_str()).to_string(),
     });
     match found.or(by_default) {
         Some(text) => {

@@ -8,7 +8,7 @@ use crate::config::{Environment, Inside};
 use crate::engine::session::entries::SessionEntries;
 use crate::engine::session::{self, StoreError};
 
-use crate::cli::args::{EntryFormat, StateAction, StateArgs};
+use crate::cli::args::{StateAction, StateArgs, ValueFormat};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
@@ -69,8 +69,8 @@ fn act(
         StateAction::Get { key, format } => match entries.get(key)? {
             texts if texts.is_empty() => StateOutput::Nothing,
             texts => StateOutput::Texts(match format {
-                EntryFormat::Text => texts,
-                EntryFormat::Json => texts.iter().map(|text| quoted(text)).collect(),
+                ValueFormat::Text => texts,
+                ValueFormat::Json => texts.iter().map(|text| quoted(text)).collect(),
             }),
         },
         StateAction::Set { key, value } => entries.set(key, value).map(|()| done())?,
@@ -82,8 +82,8 @@ fn act(
         StateAction::List { format } => {
             let kept = entries.all()?;
             StateOutput::Texts(match format {
-                EntryFormat::Text => kept.into_keys().collect(),
-                EntryFormat::Json => vec![serde_json::json!(kept).to_string()],
+                ValueFormat::Text => kept.into_keys().collect(),
+                ValueFormat::Json => vec![serde_json::json!(kept).to_string()],
             })
         }
     })

@@ -12,7 +12,8 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
-use crate::cli::decide::run::{choice, find_event};
+use crate::cli::decide::request::find_event;
+use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 
 const BOLD: Style = Style::new().bold();

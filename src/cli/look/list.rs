@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};
 use crate::cli::decide::request::EventRequest;
-use crate::cli::decide::run::choice;
+use crate::cli::decide::startup::choice;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::doctor::untold;
@@ -29,9 +29,9 @@ const DIM: Style = Style::new().dimmed();
 
 /// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = choice(&args.source, env, &args.dialect);
-    let dialect = dialects::find(&args.dialect);
-    let asked = args.event.as_deref().map(|name| EventRequest::new(name, &args.dialect));
+    let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
+    let dialect = dialects::find(&args.hooks.dialect);
+    let asked = args.event.as_deref().map(|name| EventRequest::new(name, &args.hooks.dialect));
     let config = match &asked {
         Some(asked) => asked.load(&choice, env),
         None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),

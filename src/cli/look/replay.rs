@@ -20,7 +20,7 @@ use crate::lab::report::Paths;
 use tempfile::TempDir;
 
 use crate::cli::args::ReplayArgs;
-use crate::cli::decide::run::{choice, runner, start_up};
+use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 use progress::ReplayBar;

@@ -6,7 +6,8 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::lab::report::schema::schema_of;
 
 use crate::cli::args::SchemaArgs;
-use crate::cli::decide::run::{choice, find_event};
+use crate::cli::decide::request::find_event;
+use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 
 /// Prints the schema of one event.

@@ -8,13 +8,13 @@ use crate::dialects;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::registry::Registry;
-use crate::engine::spelling;
 use crate::lab::report::{Paths, plain, problems};
 use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ShowArgs, TextFormat};
-use crate::cli::decide::run::choice;
+use crate::cli::decide::startup::choice;
+use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::look::list::hook_json;
 use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
@@ -25,8 +25,9 @@ const DIM: Style = Style::new().dimmed();
 
 /// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let config = Config::load(&choice(&args.source, env, &args.dialect), env, ConfigScope::All);
-    let dialect = dialects::find(&args.dialect);
+    let config =
+        Config::load(&choice(&args.hooks.source, env, &args.hooks.dialect), env, ConfigScope::All);
+    let dialect = dialects::find(&args.hooks.dialect);
     let config = config.for_host(dialect);
     let paths = Paths::from(&env.cwd);
     let hooks = Registry::loaded(config.hooks.clone(), config.catalog.clone()).hooks();
@@ -57,18 +58,6 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
         }
     }
     Ok(ExitStatus::Yes)
-}
-
-/// The hook that is meant by a name that none has: one whose file is called so but for its ending
-/// or the number before it, or that is spelled nearly so.
-pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let names: Vec<&str> = names.collect();
-    let bare = |known: &'n str| {
-        let stem = known.rsplit_once('.').map_or(known, |(stem, _)| stem);
-        [stem, stem.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '_'])]
-    };
-    let of_file = names.iter().find(|known| bare(known).contains(&name));
-    of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
 }
 
 /// The hook for programs, with the program that it would start.

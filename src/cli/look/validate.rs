@@ -18,7 +18,7 @@ use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::decide::printed::paths;
-use crate::cli::decide::run::choice;
+use crate::cli::decide::startup::choice;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{ExitStatus, Result};
@@ -51,9 +51,9 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
 
 /// Checks everything: 0 in order, 1 not, 2 could not.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = choice(&args.source, env, &args.dialect);
+    let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
     let config = Config::load(&choice, env, ConfigScope::All);
-    let config = config.for_host(dialects::find(&args.dialect));
+    let config = config.for_host(dialects::find(&args.hooks.dialect));
     let mut checks: BTreeMap<PathBuf, CheckedFile> = BTreeMap::new();
     for layer in &config.layers {
         for file in layer.manifests.iter().chain(&layer.settings) {

@@ -16,7 +16,7 @@ use crate::engine::hook::LayerKind;
 use crate::lab::report::{Paths, plain, problems};
 
 use crate::cli::args::NewArgs;
-use crate::cli::decide::run::find_event;
+use crate::cli::decide::request::find_event;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::look::doctor::untold;
 use crate::cli::look::events::COMMON;

@@ -21,10 +21,10 @@ use crate::cli::args::TestArgs;
 use crate::cli::decide::ask::Person;
 use crate::cli::decide::input::{self, Deadline, StdinInput};
 use crate::cli::decide::request::{EventRequest, named_in};
-use crate::cli::decide::run::{choice, runner, start_up, with_complaint};
-use crate::cli::decide::unbound::SearchedPlaces;
+use crate::cli::decide::run::with_complaint;
+use crate::cli::decide::startup::{choice, runner, start_up};
+use crate::cli::decide::unbound::{SearchedPlaces, meant};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
-use crate::cli::look::show::meant;
 use crate::cli::streams;
 
 /// Decides one event and shows how, or tries a runner.

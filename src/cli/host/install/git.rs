@@ -20,7 +20,7 @@ use crate::engine::registry::Registry;
 
 use super::program;
 use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
-use crate::cli::decide::run::choice;
+use crate::cli::decide::startup::choice;
 use crate::cli::errand::Errand;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use change::{FileChange, ShimChange, carry_out, plan_removal, plan_write, say};

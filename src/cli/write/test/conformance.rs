@@ -22,7 +22,7 @@ use crate::lab::report::{CheckFormat, Paths};
 use tempfile::TempDir;
 
 use crate::cli::args::TestArgs;
-use crate::cli::decide::run::start_up;
+use crate::cli::decide::startup::start_up;
 use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::host::install::hosts;

@@ -26,9 +26,9 @@ use crate::lab::scenario::{CaseStep, End, Played};
 
 use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
-use crate::cli::decide::run::start_up;
+use crate::cli::decide::startup::start_up;
+use crate::cli::decide::unbound::meant;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
-use crate::cli::look::show::meant;
 use crate::cli::streams;
 use load::{Asks, CaseTrial, Loaded};
 use play::Company;

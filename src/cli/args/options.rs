@@ -1,0 +1,110 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dialects::{DIALECTS, git, native};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{ArgGroup, Args, ValueEnum};
+
+use crate::cli::streams::OutputShape;
+
+/// Where hooks come from.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
+pub(crate) struct SourceArgs {
+    /// Use the hooks in this folder instead of those of the system, the user and the project
+    ///
+    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d itself, or a script that says its event
+    /// itself. Can be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) hooks: Vec<PathBuf>,
+
+    /// Use the hooks in this settings file of a host instead
+    ///
+    /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
+    /// Codex's config.toml, the agent.json of a profile, or pi's settings.json. Where it is not
+    /// clear whose it is, name the host before it: claude:FILE. Can be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+
+    /// With --hooks or --settings: use those of the system, the user and the project as well
+    #[arg(long, requires = "named")]
+    pub(crate) discover: bool,
+}
+
+/// Which hooks are shown, and as which host sees them.
+#[derive(Debug, Args)]
+pub(crate) struct HooksArgs {
+    /// See the hooks as a host of this hook system does: it has its own folders, and one hook
+    /// may shadow another there
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
+    pub(crate) dialect: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Expected {
+    Allow,
+    Block,
+    Ask,
+}
+
+impl Expected {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Expected::Allow => "allow",
+            Expected::Block => "block",
+            Expected::Ask => "ask",
+        }
+    }
+}
+
+/// The formats of most commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}
+
+impl TextFormat {
+    pub(super) fn shape(self) -> OutputShape {
+        match self {
+            TextFormat::Human => OutputShape::People,
+            TextFormat::Json => OutputShape::Json,
+        }
+    }
+}
+
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    crate::engine::hook::parse_duration(text)
+}
+
+pub(crate) fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(jobs) if (1..=256).contains(&jobs) => Ok(jobs),
+        _ => Err("write a number from 1 to 256".to_string()),
+    }
+}
+
+pub(super) fn dialect_name() -> PossibleValuesParser {
+    names_of_dialects().into()
+}
+
+/// The names of the dialects and of git, which has none.
+pub(super) fn dialect_or_git() -> PossibleValuesParser {
+    let mut names = names_of_dialects();
+    names.push(PossibleValue::new(git::NAME));
+    names.into()
+}
+
+fn names_of_dialects() -> Vec<PossibleValue> {
+    let known = DIALECTS
+        .iter()
+        .map(|dialect| PossibleValue::new(dialect.name).aliases(dialect.aliases.iter().copied()));
+    std::iter::once(PossibleValue::new(native::NAME)).chain(known).collect()
+}

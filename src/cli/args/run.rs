@@ -1,0 +1,98 @@
+//! What `run` takes, and the commands that it starts itself.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dialects::native;
+use clap::{Args, ValueEnum};
+
+use super::options::{SourceArgs, dialect_name, dialect_or_git, duration, jobs};
+
+#[derive(Debug, PartialEq, Eq, Args)]
+pub(crate) struct RunArgs {
+    /// The event, by its name or a host's name for it; may be left out where the context names it
+    pub(crate) event: Option<String>,
+
+    /// What git gives its hook, after `--`; only for --host git
+    #[arg(value_name = "ARG")]
+    pub(crate) arguments: Vec<OsString>,
+
+    /// Whose words the event and the reply are in: a host or a hook system; git's hooks have
+    /// arguments, lines on stdin and an exit status. Without it and without an event the host is
+    /// recognised from the context, and where that is not certain the event is blocked
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git())]
+    pub(crate) dialect: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// Block unless this hook is bound to the event, or with `any` unless some hook is; can be given
+    /// several times
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) require: Vec<String>,
+
+    /// How long everything may take; then the event is blocked [default: what the host waits, less
+    /// a margin, where that is known]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+
+    /// How long to wait for the event on stdin, within the budget
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(crate) stdin_timeout: Duration,
+
+    /// How many hooks may run at once [default: twice the processors, at most 16]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+
+    /// Append the event and what was decided to this file, as one line of JSON without its
+    /// secrets; also by HOOKRUN_RECORD
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// What to print: the reply for the host, or a full report
+    #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
+    pub(crate) format: RunFormat,
+}
+
+impl RunArgs {
+    /// Whose words they are where an event is named.
+    pub(crate) fn host(&self) -> &str {
+        self.dialect.as_deref().unwrap_or(native::NAME)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunFormat {
+    /// The structured result, if there is anything to say
+    Reply,
+    /// One JSON document with everything that happened, reminders included
+    Json,
+    /// Annotations of GitHub Actions: what hooks found in which line, and why the event is blocked;
+    /// the last line says what was decided. No block has the status 0, and nothing on stderr is a
+    /// command
+    Github,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuperviseArgs {
+    pub(crate) event: String,
+
+    #[arg(long, value_parser = dialect_name(), default_value = native::NAME)]
+    pub(crate) dialect: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// The mark of the run
+    pub(crate) mark: String,
+}

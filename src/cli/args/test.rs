@@ -1,0 +1,173 @@
+//! What `test` takes: one event, a suite, or vectors.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::dialects::native;
+use crate::lab::report::CheckFormat;
+use clap::{ArgGroup, Args};
+use regex::Regex;
+
+use super::options::{Expected, SourceArgs, dialect_name, duration, jobs};
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Decide this event, by its name or a host's name for it, and show everything. Without it
+    /// the project's suite is played, unless the context of an event that names itself is on stdin
+    pub(crate) event: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) suite: SuiteArgs,
+
+    #[command(flatten)]
+    pub(crate) vectors: VectorArgs,
+
+    /// Whose words the event and the reply are in: a host or a hook system. Without it and without
+    /// an event the host is recognised from the context
+    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
+    pub(crate) dialect: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// Run only this hook, or of the suite only cases that may run it; can be given several times
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) hook: Vec<String>,
+
+    /// Run this command instead of the hooks that are configured; with --conformance: the runner
+    /// to try, with {host}, {event}, {hooks} and {arguments} in it
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
+    pub(crate) command: Option<String>,
+
+    /// Run --command by `sh -c`
+    #[arg(long, requires = "command")]
+    pub(crate) shell: bool,
+
+    /// What must come out; the exit status then says whether it did
+    #[arg(long, value_enum, value_name = "DECISION")]
+    pub(crate) expect: Option<Expected>,
+
+    /// A regular expression that the reason or the question must match
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) expect_reason: Option<String>,
+
+    /// How long everything may take; then the event is blocked [default: what the host waits, less
+    /// a margin, where that is known]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+
+    /// How long to wait for the event on stdin
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    pub(crate) stdin_timeout: Duration,
+
+    /// How to report; junit and tap only of several cases
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
+}
+
+impl TestArgs {
+    /// Whether something is asked for that only several cases have.
+    pub(crate) fn is_suite(&self) -> bool {
+        let of_cases = [CheckFormat::Junit, CheckFormat::Tap, CheckFormat::Github];
+        let is_alone = self.event.is_none() && !self.is_about_one_event();
+        self.suite.are_given()
+            || is_alone
+                && (of_cases.contains(&self.format)
+                    || self.vectors.filter.is_some()
+                    || self.vectors.jobs.is_some())
+    }
+
+    /// Whether something is asked for that only one event has.
+    pub(crate) fn is_about_one_event(&self) -> bool {
+        self.dialect.is_some()
+            || self.command.is_some()
+            || self.expect.is_some()
+            || self.expect_reason.is_some()
+            || self.budget.is_some()
+    }
+
+    /// Whose words they are where an event is named.
+    pub(crate) fn host(&self) -> &str {
+        self.dialect.as_deref().unwrap_or(native::NAME)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("suites")
+    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "mutate"])
+    .multiple(true)
+    .conflicts_with_all([
+        "conformance", "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
+    ]))]
+pub(crate) struct SuiteArgs {
+    /// Play the cases in these files, or in the suites of these folders [default: those of
+    /// --hooks, else of the project]
+    #[arg(long, value_name = "PATHS", num_args = 0..)]
+    pub(crate) suite: Option<Vec<PathBuf>>,
+
+    /// Of the suite: only the cases of this event; can be given several times
+    #[arg(id = "only", long = "event", value_name = "EVENT")]
+    pub(crate) events: Vec<String>,
+
+    /// Of the suite: run nothing more after the first case that fails
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+
+    /// Play the suite, stay, and run again what a change of a file touches, until interrupted
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// Play the suite, and show what no case has tested: hooks that never ran, never blocked or
+    /// never allowed, events, matchers and settings. Only if every case passes
+    #[arg(long, conflicts_with = "watch")]
+    pub(crate) coverage: bool,
+
+    /// As --coverage, and exit with 1 if less than this many percent are covered
+    #[arg(
+        long, value_name = "PERCENT", conflicts_with = "watch", value_parser = percent
+    )]
+    pub(crate) coverage_min: Option<u8>,
+
+    /// Play the suite, and replace each hook in turn by a mutant that always allows, always blocks
+    /// or times out; exit with 1 if one survives. Only if every case passes
+    #[arg(long, conflicts_with = "watch")]
+    pub(crate) mutate: bool,
+}
+
+impl SuiteArgs {
+    /// Whether something is asked for that only a suite has.
+    pub(crate) fn are_given(&self) -> bool {
+        self.suite.is_some()
+            || !self.events.is_empty()
+            || self.fail_fast
+            || self.watch
+            || self.coverage
+            || self.coverage_min.is_some()
+            || self.mutate
+    }
+}
+
+fn percent(text: &str) -> Result<u8, String> {
+    match text.parse() {
+        Ok(percent) if percent <= 100 => Ok(percent),
+        _ => Err("write a number from 0 to 100".to_string()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VectorArgs {
+    /// Hold hookrun, or the runner that --command names, to the vectors in this folder: what a
+    /// host sends, what hooks do, and what the host must get
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
+    pub(crate) conformance: Option<PathBuf>,
+
+    /// Of the suite: only the cases whose names this regular expression matches; with
+    /// --conformance: only the vectors whose paths it matches
+    #[arg(long, value_name = "REGEX", conflicts_with = "event")]
+    pub(crate) filter: Option<Regex>,
+
+    /// How many cases of the suite run at once [default: the processors]; with --conformance: how
+    /// many vectors [default: twice the processors, at most 16]
+    #[arg(long, value_name = "N", conflicts_with = "event", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+}
