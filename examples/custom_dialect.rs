@@ -8,36 +8,24 @@ use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 
-use hookrun::dialects::{
-    Binding, Dialect, DialectEvent, Discovery, HostTools, KeyMeaning, KeySpelling, Results, key,
-    rewrite,
-};
+use hookrun::dialects::{Binding, Dialect, DialectEvent, KeyMeaning, key};
 use hookrun::{Config, Context, Environment, Event, Hook, Merge, OnFailure, Runner};
 
 static MAIL: Dialect = Dialect {
     name: "mail",
-    aliases: &[],
     summary: "letters, before they go",
     names_event_by: "about",
-    discovery: Discovery::All,
-    spelling: KeySpelling::Camel,
-    runs_once: false,
-    tools: &HostTools::NONE,
-    variables: &[],
-    events: &[DialectEvent {
-        name: "letter_out",
-        event: "message.out",
-        keys: &[("text", "content"), ("to", "recipient")],
-        results: Results::Keys(&[
-            key("hold", KeyMeaning::Refusal),
+    events: &[DialectEvent::OBSERVER
+        .named("letter_out", "message.out")
+        .keys(&[("text", "content"), ("to", "recipient")])
+        .blocks(true)
+        .on_failure(OnFailure::Block)
+        .results(&[
+            key("hold", KeyMeaning::Refusal(true)),
             key("because", KeyMeaning::Reason),
-            key("text", KeyMeaning::Field("content")),
-        ]),
-        blocks: true,
-        rewrites: &[rewrite("content", Merge::Chain)],
-        on_failure: OnFailure::Block,
-        ..DialectEvent::OBSERVER
-    }],
+            key("text", KeyMeaning::Field("content", Merge::Chain)),
+        ])],
+    ..Dialect::PLAIN
 };
 
 /// Written for the mail program: it gets a letter on stdin, and answers in the program's words.

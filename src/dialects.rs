@@ -14,7 +14,6 @@ mod convention;
 mod copilot;
 mod cursor;
 pub mod folders;
-mod form;
 mod gemini;
 pub mod git;
 mod judge;
@@ -23,6 +22,7 @@ pub mod native;
 mod omp;
 mod openclaw;
 pub mod opencode;
+mod parts;
 mod pi;
 mod reply;
 mod results;
@@ -36,15 +36,13 @@ mod variables;
 mod wait;
 mod wolli;
 
-use crate::engine::event::{Conduct, EventSpec, Merge, catalog};
+use crate::engine::event::{Conduct, EventSpec, catalog};
 use crate::engine::spelling;
 
-pub use results::{
-    Act, Hear, HeardValue, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Results, Say, key,
-};
+pub use results::{Act, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Results, Say, key};
 pub use row::{
     Binding, DecodeError, Dialect, DialectEvent, Discovery, Gather, HostTools, HostVariable,
-    KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, rewrite, tool, variable,
+    KeySpelling, Mcp, Reply, StandIn, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 pub use wait::{LATEST, MARGIN};
 
@@ -115,11 +113,6 @@ impl DialectEvent {
         }
     }
 
-    /// Whether a hook that sets this field takes the event.
-    fn claims(&self, field: &str) -> bool {
-        self.rewrites.iter().any(|one| one.field == field && one.merge == Merge::Claim)
-    }
-
     /// How the verdicts of several hooks come together, in words.
     pub fn merging(&self) -> String {
         let conduct = self.conduct;
@@ -139,14 +132,11 @@ impl DialectEvent {
         if conduct.keeps_said {
             rules.push("what earlier hooks said stays".to_string());
         }
-        for rewrite in self.rewrites.iter().filter(|_| !conduct.last_result) {
+        for rewrite in self.results.rewrites().iter().filter(|_| !conduct.last_result) {
             rules.push(format!("`{}`: {}", rewrite.field, rewrite.merge.name()));
         }
-        let has_fields = match self.results {
-            Results::Keys(keys) => keys.iter().any(|key| matches!(key.says, KeyMeaning::Field(_))),
-            Results::Native | Results::Whole(_) | Results::Form(_) => false,
-        };
-        if self.keeps_thrown && has_fields {
+        let has_field = |key: &ReplyKey| matches!(key.says, KeyMeaning::Field(..));
+        if self.keeps_thrown && self.results.reads().any(has_field) {
             rules.push("what one changes before it throws stays".to_string());
         }
         if rules.is_empty() { "all hooks run".to_string() } else { rules.join("; ") }
@@ -166,7 +156,7 @@ impl Binding {
         let of_catalog = catalog::find(row.event).cloned();
         let mut spec = of_catalog.expect("every row is over one of the catalog: tested below");
         spec.blocks = row.blocks;
-        spec.rewrites = row.rewrites.into();
+        spec.rewrites = row.results.rewrites().into();
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
         let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
@@ -179,6 +169,7 @@ impl Binding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::event::Merge;
 
     #[test]
     fn every_row_is_over_the_catalog() {
@@ -196,21 +187,11 @@ mod tests {
                 for one in row.stand_ins {
                     assert_ne!(one.theirs, one.ours, "{}: {}", dialect.name, row.name);
                 }
-                let fields = row.rewrites.iter().map(|rewrite| rewrite.field.as_ref());
-                for field in fields {
-                    assert!(spec.carries(field), "{}: {}: {field}", dialect.name, row.name);
+                for rewrite in row.results.rewrites() {
+                    let field = rewrite.field;
+                    assert!(spec.carries(&field), "{}: {}: {field}", dialect.name, row.name);
                 }
                 assert!(!row.blocks || row.can_refuse(), "{}: {}", dialect.name, row.name);
-            }
-        }
-    }
-
-    #[test]
-    fn every_field_that_a_result_names_can_be_rewritten() {
-        for (dialect, row) in DIALECTS.iter().flat_map(|d| d.events.iter().map(move |e| (d, e))) {
-            for field in row.fields() {
-                let is_ours = row.rewrites.iter().any(|rewrite| rewrite.field == field);
-                assert!(is_ours, "{}: {}: {field}", dialect.name, row.name);
             }
         }
     }
@@ -230,46 +211,12 @@ mod tests {
 
     impl DialectEvent {
         fn can_refuse(&self) -> bool {
-            match self.results {
-                Results::Native | Results::Form(_) => true,
-                Results::Whole(_) => false,
-                Results::Keys(keys) => keys.iter().any(|key| match key.says {
-                    KeyMeaning::Refusal => true,
-                    KeyMeaning::Action(words) => {
-                        words.iter().any(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))
-                    }
-                    KeyMeaning::Field(field) => self.claims(field),
-                    KeyMeaning::Reason
-                    | KeyMeaning::Entry { .. }
-                    | KeyMeaning::Question(_)
-                    | KeyMeaning::Context
-                    | KeyMeaning::Output => false,
-                }),
-            }
-        }
-
-        fn fields(&self) -> Vec<&'static str> {
-            let of_key = |key: &ReplyKey| match key.says {
-                KeyMeaning::Field(field) | KeyMeaning::Entry { field, .. } => vec![field],
-                KeyMeaning::Action(words) => {
-                    let claimed = |(_, act): &(&str, Act)| match act {
-                        Act::Claim(field) => Some(*field),
-                        Act::Pass | Act::Rewrite | Act::Refuse => None,
-                    };
-                    words.iter().filter_map(claimed).collect()
-                }
-                KeyMeaning::Refusal
-                | KeyMeaning::Reason
-                | KeyMeaning::Question(_)
-                | KeyMeaning::Context
-                | KeyMeaning::Output => Vec::new(),
-            };
-            match self.results {
-                Results::Native => Vec::new(),
-                Results::Form(form) => form.fields(),
-                Results::Whole(field) => vec![field],
-                Results::Keys(keys) => keys.iter().flat_map(of_key).collect(),
-            }
+            let blocks = |act: &Act| matches!(act, Act::Refuse | Act::Claim(_));
+            matches!(self.results, Results::Native | Results::Form(_))
+                || self.results.reads().any(|key| match key.says {
+                    KeyMeaning::Refusal(_) | KeyMeaning::Field(_, Merge::Claim) => true,
+                    says => says.words().iter().any(|(_, act)| blocks(act)),
+                })
         }
     }
 }

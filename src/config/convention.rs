@@ -106,7 +106,7 @@ impl ConfigLoader<'_> {
         let is_gate = |event| self.catalog.find(event).is_ok_and(|spec| spec.blocks);
         let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
             Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
-            Results::Native | Results::Keys(_) | Results::Whole(_) => false,
+            Results::Native | Results::Keys(_) | Results::Whole(..) => false,
         });
         if !lets_pass || draft.on_failure == Some(OnFailure::Block) {
             return None;

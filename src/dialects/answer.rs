@@ -1,14 +1,13 @@
-//! A result of a dialect becomes a verdict.
+//! What a hook of a dialect says by a JSON object, as a verdict.
 //!
-//! 1. A refusal counts in every system's words, whatever else stands in the result, and so does a
-//!    question.
-//! 2. A key of the wrong type, or one that is a slip of a known one, is malformed.
+//! 1. A block counts in every system's words, whatever else the object says, and so does a question.
+//! 2. A key of the wrong type, or one that is a slip of a known one, is malformed. In a host's form
+//!    that is so for the keys that decide; the host has others of no interest here.
 //! 3. `null` is as good as nothing; other unknown keys are named in the trace and ignored.
 
 use serde_json::Value;
 
-use super::form;
-use super::results::{Act, KeyMeaning, ReplyKey, Results};
+use super::results::{Act, KeyMeaning, Refuses, ReplyKey, Results};
 use super::row::Binding;
 use crate::engine::answer::refusal::{self, Meaning, REFUSAL_WORDS};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
@@ -20,93 +19,87 @@ impl Binding {
     /// # Errors
     /// Why the result is malformed.
     pub fn verdict(self, answer: &[(String, Value)]) -> Result<(Verdict, Vec<String>), String> {
-        let keys = match self.row.results {
-            Results::Keys(keys) => keys,
-            Results::Native => &[],
-            Results::Form(form) => {
-                if let Some(reason) = self.refusal(answer) {
-                    let refused =
-                        Verdict::new(Decision::Block { reason }, ContractRule::Translated);
-                    return Ok((refused, Vec::new()));
-                }
-                return form::verdict(form, answer);
-            }
-            Results::Whole(field) => return Ok((whole(field, answer), Vec::new())),
-        };
         let mut reading = Reading::default();
-        let mut notes = Vec::new();
-        let read = reading.read(keys, answer, &mut notes);
+        let read = match self.row.results {
+            Results::Native => reading.read_keys(&[], answer),
+            Results::Keys(keys) => reading.read_keys(keys, answer),
+            Results::Form(_) => reading.read_form(self.row.results, answer),
+            Results::Whole(field, _) => {
+                let mut verdict = Verdict::new(Decision::Allow, ContractRule::Translated);
+                verdict.update.push((field.to_string(), answer.iter().cloned().collect()));
+                return Ok((verdict, Vec::new()));
+            }
+        };
         if let Some(reason) = self.refusal(answer) {
-            return Ok((Verdict::new(Decision::Block { reason }, ContractRule::Translated), notes));
+            let blocked = Verdict::new(Decision::Block { reason }, ContractRule::Translated);
+            return Ok((blocked, reading.notes));
         }
         read?;
-        let decision = match reading.question {
-            Some(question) => Decision::Ask { question },
-            None => Decision::Allow,
+        let decision = match (reading.question, reading.asks) {
+            (Some(question), _) => Decision::Ask { question },
+            (None, true) => {
+                let question = self.own_reason(answer).map(str::to_string);
+                let other = || refusal::question(answer, std::iter::empty(), None);
+                Decision::Ask { question: question.unwrap_or_else(other) }
+            }
+            (None, false) => Decision::Allow,
         };
         let mut verdict = Verdict::new(decision, ContractRule::Translated);
         verdict.output = reading.output;
         verdict.additional_context = reading.context;
         verdict.update = reading.update;
-        Ok((verdict, notes))
+        Ok((verdict, reading.notes))
     }
 
     /// What a hook of this dialect had changed of its event when it threw an error: the new values
     /// of our fields. Nothing where the system forgets them.
     pub fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
-        let Results::Keys(keys) = self.row.results else { return Vec::new() };
         let entries = answer.iter().filter(|(_, value)| self.row.keeps_thrown && !value.is_null());
         let field = |(name, value): &(String, Value)| {
-            let key = keys.iter().find(|key| key.name == name)?;
-            match key.says {
-                KeyMeaning::Field(field) => Some((field.to_string(), value.clone())),
-                KeyMeaning::Refusal
-                | KeyMeaning::Reason
-                | KeyMeaning::Entry { .. }
-                | KeyMeaning::Action(_)
-                | KeyMeaning::Question(_)
-                | KeyMeaning::Context
-                | KeyMeaning::Output => None,
-            }
+            let key = self.keys().iter().find(|key| key.name == name)?;
+            let KeyMeaning::Field(field, _) = key.says else { return None };
+            Some((field.to_string(), value.clone()))
         };
         entries.filter_map(field).collect()
     }
 
-    /// The reason, if the object refuses in this dialect's words or in any other's.
+    /// The reason, if the object blocks in this dialect's words or in any other's.
     pub fn refusal(self, answer: &[(String, Value)]) -> Option<String> {
-        let of = |name: &str| answer.iter().rev().find(|(key, _)| key == name).map(|(_, v)| v);
-        if let Results::Form(form) = self.row.results
-            && let Some(reason) = form::refusal(form, answer)
-        {
-            return Some(reason);
-        }
-        let (own, words) = (self.keys(), action_of(self.keys()));
-        let says_no = |name: &&str| of(name) == Some(&Value::Bool(true));
-        let mut by_key =
-            own.iter().filter(|key| key.says == KeyMeaning::Refusal).map(|key| key.name);
-        let by_word = words.is_some_and(|(name, words)| {
-            let said = of(name).and_then(Value::as_str);
-            words.iter().any(|(word, act)| *act == Act::Refuse && said == Some(*word))
-        });
+        let refuses = |key: &ReplyKey| at(answer, key.name).is_some_and(|it| key.says.refuses(it));
         let by_other = self.in_any_words(Meaning::Refusal, answer);
-        if !(by_key.any(|name| says_no(&name)) || by_word || by_other.is_some()) {
+        if !self.row.results.reads().any(refuses) && by_other.is_none() {
             return None;
         }
-        Some(refusal::reason(answer, self.reasons(), by_other))
+        let own = self.own_reason(answer).map(str::to_string);
+        Some(own.unwrap_or_else(|| refusal::reason(answer, std::iter::empty(), by_other)))
     }
 
     /// The question, if the object asks in any system's words. What the dialect's table says of its
     /// own questions is not read here.
     pub fn question(self, answer: &[(String, Value)]) -> Option<String> {
         let asks_by = self.in_any_words(Meaning::Question, answer)?;
-        Some(refusal::question(answer, self.reasons(), Some(asks_by)))
+        let reasons = self.keys().iter().filter(|key| key.says == KeyMeaning::Reason);
+        Some(refusal::question(answer, reasons.map(|key| key.name), Some(asks_by)))
     }
 
-    /// The key that means this in any system's words, and nothing of its own in this dialect.
+    /// Whether the host reads an answer on stderr where stdout is empty.
+    pub fn reads_stderr(self) -> bool {
+        self.row.results.form().is_some_and(|form| form.refuses == Refuses::FromTwo)
+    }
+
+    /// The reason in the places that the dialect's table has for it.
+    fn own_reason(self, answer: &[(String, Value)]) -> Option<&str> {
+        [KeyMeaning::Objection, KeyMeaning::Reason].into_iter().find_map(|says| {
+            let mut places = self.row.results.reads().filter(|key| key.says == says);
+            places.find_map(|key| at(answer, key.name)?.as_str().filter(|it| !it.trim().is_empty()))
+        })
+    }
+
+    /// The key that means this in any system's words, and nothing else in this dialect.
     fn in_any_words(self, wanted: Meaning, answer: &[(String, Value)]) -> Option<&str> {
-        let is_whole = matches!(self.row.results, Results::Whole(_));
+        let is_whole = matches!(self.row.results, Results::Whole(..));
         let means = |(name, value): &&(String, Value)| {
-            let is_own = |key: &ReplyKey| key.name == *name && key.says.knows(Some(value));
+            let is_own = |key: &ReplyKey| key.name == *name && key.says.knows(value);
             // A payload has keys of its own.
             let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
             refusal::meaning(name, value.into()) == wanted
@@ -116,81 +109,87 @@ impl Binding {
         answer.iter().find(means).map(|(name, _)| name.as_str())
     }
 
+    /// The keys whose meaning here wins over what they mean in other systems. A host's form has
+    /// none: what it does not know counts in anybody's words.
     fn keys(self) -> &'static [ReplyKey] {
-        match self.row.results {
-            Results::Keys(keys) => keys,
-            Results::Native | Results::Form(_) | Results::Whole(_) => &[],
-        }
-    }
-
-    /// Whether what stands on stderr is read as an answer beside an empty stdout.
-    pub fn reads_stderr(self) -> bool {
-        matches!(self.row.results, Results::Form(form) if form.refuses.reads_on())
-    }
-
-    /// The keys of the dialect's own for a reason.
-    fn reasons(self) -> impl Iterator<Item = &'static str> {
-        self.keys().iter().filter(|key| key.says == KeyMeaning::Reason).map(|key| key.name)
+        if let Results::Keys(keys) = self.row.results { keys } else { &[] }
     }
 }
 
 impl KeyMeaning {
-    /// Whether a value means something of its own here, and not what it means in other systems.
-    fn knows(self, value: Option<&Value>) -> bool {
+    /// Whether a value means something special here, and not what it means in other systems.
+    fn knows(self, value: &Value) -> bool {
         match self {
-            KeyMeaning::Refusal => false,
-            KeyMeaning::Action(words) => {
-                let said = value.and_then(Value::as_str);
-                words.iter().any(|(word, _)| said == Some(*word))
-            }
-            KeyMeaning::Reason
-            | KeyMeaning::Field(_)
-            | KeyMeaning::Entry { .. }
+            KeyMeaning::Refusal(_) => false,
+            KeyMeaning::Action(words) => words.iter().any(|(word, _)| value == word),
+            KeyMeaning::Objection
+            | KeyMeaning::Reason
+            | KeyMeaning::Field(..)
+            | KeyMeaning::Entry(..)
             | KeyMeaning::Question(_)
             | KeyMeaning::Context
             | KeyMeaning::Output => true,
         }
     }
+
+    fn refuses(self, value: &Value) -> bool {
+        match self {
+            KeyMeaning::Refusal(flag) => *value == Value::Bool(flag),
+            KeyMeaning::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            KeyMeaning::Action(words) => {
+                words.iter().any(|(word, act)| *act == Act::Refuse && value == word)
+            }
+            KeyMeaning::Reason
+            | KeyMeaning::Field(..)
+            | KeyMeaning::Entry(..)
+            | KeyMeaning::Question(_)
+            | KeyMeaning::Context
+            | KeyMeaning::Output => false,
+        }
+    }
 }
 
+impl ReplyKey {
+    /// The key of a list of several.
+    pub(super) fn list(&self) -> Option<&'static str> {
+        if let KeyMeaning::Entry(field, _) = self.says { Some(field) } else { None }
+    }
+}
+
+/// The key that says by a word what a result is, and its words.
 pub(super) fn action_of(
     keys: &[ReplyKey],
 ) -> Option<(&'static str, &'static [(&'static str, Act)])> {
-    keys.iter().find_map(|key| match key.says {
-        KeyMeaning::Action(words) => Some((key.name, words)),
-        KeyMeaning::Refusal
-        | KeyMeaning::Reason
-        | KeyMeaning::Field(_)
-        | KeyMeaning::Entry { .. }
-        | KeyMeaning::Question(_)
-        | KeyMeaning::Context
-        | KeyMeaning::Output => None,
-    })
+    let action = keys.iter().find(|key| matches!(key.says, KeyMeaning::Action(_)))?;
+    Some((action.name, action.says.words()))
 }
 
-fn whole(field: &str, answer: &[(String, Value)]) -> Verdict {
-    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Translated);
-    let value = Value::Object(answer.iter().cloned().collect());
-    verdict.update.push((field.to_string(), value));
-    verdict
+/// The value at a path of keys with dots; of a key that appears twice, the last.
+fn at<'a>(answer: &'a [(String, Value)], path: &str) -> Option<&'a Value> {
+    let mut keys = path.split('.');
+    let first = keys.next()?;
+    let (_, value) = answer.iter().rev().find(|(name, _)| name == first)?;
+    keys.try_fold(value, |value, key| value.get(key))
 }
 
 /// A result, key by key.
 #[derive(Default)]
 struct Reading {
     question: Option<String>,
+    /// A word asks; the reason is the question.
+    asks: bool,
     output: Option<String>,
     context: Option<String>,
     update: Vec<(String, Value)>,
     act: Option<Act>,
+    notes: Vec<String>,
 }
 
 impl Reading {
-    fn read(
+    fn read_keys(
         &mut self,
         keys: &'static [ReplyKey],
         answer: &[(String, Value)],
-        notes: &mut Vec<String>,
     ) -> Result<(), String> {
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
@@ -200,7 +199,7 @@ impl Reading {
             seen.push(name);
             match keys.iter().find(|key| key.name == name || key.list() == Some(name)) {
                 Some(key) => self.take(key, name, value)?,
-                None => notes.push(ignored(name, keys)?),
+                None => self.notes.push(ignored(name, keys)?),
             }
         }
         match (self.act, action_of(keys)) {
@@ -219,28 +218,38 @@ impl Reading {
         }
     }
 
+    fn read_form(&mut self, form: Results, answer: &[(String, Value)]) -> Result<(), String> {
+        if let Some(problem) = form.reads().find_map(|key| misplaced(key, answer)) {
+            return Err(problem);
+        }
+        for key in form.reads() {
+            if let Some(value) = at(answer, key.name).filter(|value| !value.is_null()) {
+                self.take(key, key.name, value)?;
+            }
+        }
+        Ok(())
+    }
+
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
         let text = || match value.as_str() {
             Some(text) => Ok(text.to_string()),
             None => Err(format!("`{name}` must be a JSON string")),
         };
         match key.says {
-            // Whether it refuses is asked of every key that may say so, in `refusal`.
-            KeyMeaning::Refusal if value.is_boolean() => {}
-            KeyMeaning::Refusal => return Err(format!("`{name}` must be a JSON boolean")),
-            KeyMeaning::Reason => {
+            // Whether it blocks is decided over every key that may say so, in `refusal`.
+            KeyMeaning::Refusal(_) if value.is_boolean() => {}
+            KeyMeaning::Refusal(_) => return Err(format!("`{name}` must be a JSON boolean")),
+            KeyMeaning::Objection | KeyMeaning::Reason => {
                 text()?;
             }
-            KeyMeaning::Field(field) => self.update.push((field.to_string(), value.clone())),
-            KeyMeaning::Entry { list, .. } if name == list && !value.is_array() => {
-                return Err(format!("`{name}` must be a JSON array"));
-            }
-            KeyMeaning::Entry { field, list } if name == list => {
-                self.update.push((field.to_string(), value.clone()));
-            }
-            KeyMeaning::Entry { field, .. } => {
+            KeyMeaning::Field(field, _) => self.update.push((field.to_string(), value.clone())),
+            KeyMeaning::Entry(field, _) if name != field => {
                 self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
             }
+            KeyMeaning::Entry(field, _) if value.is_array() => {
+                self.update.push((field.to_string(), value.clone()));
+            }
+            KeyMeaning::Entry(..) => return Err(format!("`{name}` must be a JSON array")),
             KeyMeaning::Action(words) => self.act(name, &text()?, words)?,
             KeyMeaning::Question(_) => self.question = Some(question(name, value)?),
             KeyMeaning::Context => self.add_context(text()?),
@@ -260,29 +269,37 @@ impl Reading {
     fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
         let Some((_, act)) = words.iter().find(|(word, _)| *word == said) else {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            return Err(format!("`{name}` must be one of `{}`", known.join("`, `")));
+            return Err(format!(
+                "`{name}` is `{said}`, and must be one of `{}`",
+                known.join("`, `")
+            ));
         };
         if let Act::Claim(field) = act {
             self.update.push(((*field).to_string(), Value::Bool(true)));
         }
+        self.asks |= *act == Act::Ask;
         self.act = Some(*act);
         Ok(())
     }
 }
 
-impl ReplyKey {
-    pub(super) fn list(&self) -> Option<&'static str> {
-        match self.says {
-            KeyMeaning::Entry { list, .. } => Some(list),
-            KeyMeaning::Refusal
-            | KeyMeaning::Reason
-            | KeyMeaning::Field(_)
-            | KeyMeaning::Action(_)
-            | KeyMeaning::Question(_)
-            | KeyMeaning::Context
-            | KeyMeaning::Output => None,
-        }
+/// What is wrong with a key of a form that decides, if it is spelled otherwise, or is below what is
+/// no object: a block in it would be lost.
+fn misplaced(key: &ReplyKey, answer: &[(String, Value)]) -> Option<String> {
+    let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
+    let (outer, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
+    let head = outer.split('.').next().unwrap_or_default();
+    if at(answer, head).is_some_and(|value| !value.is_object() && !value.is_null()) {
+        return Some(format!("`{head}` must be a JSON object"));
     }
+    if !matches!(key.says, KeyMeaning::Action(_) | KeyMeaning::Refusal(_)) {
+        return None;
+    }
+    let inner = at(answer, outer).and_then(Value::as_object);
+    let mut all =
+        answer.iter().map(|(key, _)| key).chain(inner.into_iter().flat_map(|it| it.keys()));
+    let slip = all.find(|other| *other != name && plain(other) == plain(name))?;
+    Some(format!("`{slip}` is not a key; did you mean `{}`?", key.name))
 }
 
 /// The question of an approval: a text, or what its title and description say.

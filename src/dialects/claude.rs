@@ -1,159 +1,107 @@
 //! Claude Code: thirty-three events, PascalCase names, snake_case keys.
 //!
 //! Sources: its "Hooks reference" of 22 August 2026, and what version 2.1.329 did when measured.
-//! Exit status 2 with the reason on stderr refuses in every event that can be refused and cannot
-//! be undone by anything on stdout, so it is the way to refuse wherever it works; JSON stands
-//! alone, with status 0.
+//! Exit status 2 with the reason on stderr blocks every event that can be blocked, and nothing on
+//! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
 
-use super::form::parts::{
-    ADDED, DECISION, HALT, MESSAGE, NAMED, PERMISSION, PERMISSION_REASON, REASON, REFUSE, SHOW,
-    STOP_REASON, TEACH, gate, open_gate, told,
+use super::parts::{
+    NAMED, READS, READS_ADDED, REFUSE, RESULT, SHOW, TEACH, TOOL_INPUT, WAITS_LONG, YES_OR_NO,
 };
-use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::results::{Act, KeyMeaning, On, Put, ReplyForm, ReplyKey, form, key, say};
 use super::row::{
-    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait,
-    rewrite, tool, variable,
+    Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
 use crate::engine::event::{Merge, Schedule};
 
-/// Is told, and its context reaches nobody.
-pub(super) static TOLD: ReplyForm = ReplyForm {
-    writes: &[SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::Two,
-};
+/// It can only be watched, and its context reaches nobody.
+pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
 
-/// Is told, and its context reaches the model.
-pub(super) static TEACHES: ReplyForm = ReplyForm {
-    writes: &[TEACH, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::Two,
-};
+/// It can only be watched, and its context reaches the model.
+pub(super) static TEACHES: ReplyForm = form(&[TEACH, SHOW], &[], READS_ADDED);
 
-/// May refuse by exit status 2.
-pub(super) static GATES: ReplyForm = ReplyForm {
-    writes: &[REFUSE, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::Two,
-};
+/// Exit status 2 blocks it.
+pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
 
-/// May refuse, and its context reaches the model.
-pub(super) static GATES_AND_TEACHES: ReplyForm = ReplyForm {
-    writes: &[REFUSE, TEACH, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::Two,
-};
+/// Exit status 2 blocks it, and its context reaches the model.
+pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, TEACH, SHOW], &[], READS_ADDED);
 
 /// What a hook before a tool says; Codex reads the same.
-pub(super) const TOOL_READS: &[Hear] = &[
-    PERMISSION,
-    PERMISSION_REASON,
-    Hear { path: "hookSpecificOutput.updatedInput", says: HeardValue::New("toolInput") },
-    HALT,
-    STOP_REASON,
-    DECISION,
-    REASON,
-    ADDED,
-    MESSAGE,
+pub(super) const TOOL_READS: &[ReplyKey] = &[
+    key(
+        "hookSpecificOutput.permissionDecision",
+        KeyMeaning::Action(&[
+            ("deny", Act::Refuse),
+            ("ask", Act::Ask),
+            ("defer", Act::Ask),
+            ("allow", Act::Allow),
+        ]),
+    ),
+    key("hookSpecificOutput.permissionDecisionReason", KeyMeaning::Reason),
+    key("hookSpecificOutput.updatedInput", TOOL_INPUT),
 ];
 
-static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
         REFUSE,
-        Say {
-            on: On::Question,
-            put: &[
+        say(
+            On::Question,
+            &[
                 NAMED,
                 ("hookSpecificOutput.permissionDecision", Put::Word("ask")),
                 ("hookSpecificOutput.permissionDecisionReason", Put::Text),
             ],
-            status: 0,
-        },
-        Say {
-            on: On::New("toolInput"),
-            put: &[NAMED, ("hookSpecificOutput.updatedInput", Put::Value)],
-            status: 0,
-        },
+        ),
+        say(On::New("toolInput"), &[NAMED, ("hookSpecificOutput.updatedInput", Put::Value)]),
         TEACH,
         SHOW,
     ],
-    reads: TOOL_READS,
-    refuses: Refuses::Two,
-};
+    TOOL_READS,
+    READS_ADDED,
+);
 
 /// It ignores the exit status.
-pub(super) static PERMISSION_REQUEST: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::Refusal,
-            put: &[
+pub(super) static PERMISSION_REQUEST: ReplyForm = form(
+    &[
+        say(
+            On::Refusal,
+            &[
                 NAMED,
                 ("hookSpecificOutput.decision.behavior", Put::Word("deny")),
                 ("hookSpecificOutput.decision.message", Put::Text),
             ],
-            status: 0,
-        },
+        ),
         SHOW,
     ],
-    reads: &[
-        Hear {
-            path: "hookSpecificOutput.decision.behavior",
-            says: HeardValue::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
-        },
-        Hear { path: "hookSpecificOutput.decision.message", says: HeardValue::Reason },
-        HALT,
-        STOP_REASON,
-        DECISION,
-        REASON,
-        MESSAGE,
+    &[
+        key("hookSpecificOutput.decision.behavior", YES_OR_NO),
+        key("hookSpecificOutput.decision.message", KeyMeaning::Reason),
     ],
-    refuses: Refuses::Two,
-};
+    READS,
+);
 
 /// The tool has run; an objection is put beside its result.
-static POST_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::Objection,
-            put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
-            status: 0,
-        },
-        Say {
-            on: On::New("result"),
-            put: &[NAMED, ("hookSpecificOutput.updatedToolOutput", Put::Value)],
-            status: 0,
-        },
+static POST_TOOL_USE: ReplyForm = form(
+    &[
+        say(On::Objection, &[("decision", Put::Word("block")), ("reason", Put::Text)]),
+        say(On::New("result"), &[NAMED, ("hookSpecificOutput.updatedToolOutput", Put::Value)]),
         TEACH,
         SHOW,
     ],
-    reads: &[
-        Hear { path: "hookSpecificOutput.updatedToolOutput", says: HeardValue::New("result") },
-        Hear { path: "hookSpecificOutput.updatedMCPToolOutput", says: HeardValue::New("result") },
-        HALT,
-        STOP_REASON,
-        DECISION,
-        REASON,
-        ADDED,
-        MESSAGE,
+    &[
+        key("hookSpecificOutput.updatedToolOutput", RESULT),
+        key("hookSpecificOutput.updatedMCPToolOutput", RESULT),
     ],
-    refuses: Refuses::Two,
-};
+    READS_ADDED,
+);
 
-static MESSAGE_DISPLAY: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::New("delta"),
-            put: &[NAMED, ("hookSpecificOutput.displayContent", Put::Value)],
-            status: 0,
-        },
-        SHOW,
+static MESSAGE_DISPLAY: ReplyForm = form(
+    &[say(On::New("delta"), &[NAMED, ("hookSpecificOutput.displayContent", Put::Value)]), SHOW],
+    &[
+        key("hookSpecificOutput.displayContent", KeyMeaning::Field("delta", Merge::Chain)),
+        key("systemMessage", KeyMeaning::Output),
     ],
-    reads: &[
-        Hear { path: "hookSpecificOutput.displayContent", says: HeardValue::New("delta") },
-        MESSAGE,
-    ],
-    refuses: Refuses::Two,
-};
+    &[],
+);
 
 /// Its tools; `MultiEdit` and `Agent` by version.
 const TOOLS: HostTools = HostTools {
@@ -175,14 +123,18 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits where the user waits too: its documents.
-const SHORTLY: Option<Wait> = Some(Wait::seconds(30));
+const SHORTLY: Wait = Wait::seconds(30);
 
 /// What it waits for text that is about to be shown: its documents.
-const AT_ONCE: Option<Wait> = Some(Wait::seconds(10));
+const AT_ONCE: Wait = Wait::seconds(10);
 
 /// What it waits at the end: measured. It is the time of all hooks together, and up to 60 s where
 /// a hook says more.
-const AT_THE_END: Option<Wait> = Some(Wait::millis(1500).at_most(60));
+const AT_THE_END: Wait = Wait::millis(1500).at_most(60);
+
+const ROW: DialectEvent = WAITS_LONG;
+
+const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
 
 /// Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {
@@ -190,7 +142,6 @@ pub(super) static CLAUDE: Dialect = Dialect {
     aliases: &["claude-code"],
     summary: "Claude Code: exit status 2 blocks, JSON rewrites and teaches",
     names_event_by: "hook_event_name",
-    discovery: Discovery::All,
     spelling: KeySpelling::Snake,
     runs_once: true,
     tools: &TOOLS,
@@ -200,83 +151,50 @@ pub(super) static CLAUDE: Dialect = Dialect {
         variable("CLAUDECODE", Tells::Word("1")),
     ],
     events: &[
-        DialectEvent { text_teaches: true, ..told("SessionStart", "session.start", &TEACHES) },
-        told("Setup", "setup", &TEACHES),
-        DialectEvent {
-            keys: &[("load_reason", "reason")],
-            ..told("InstructionsLoaded", "instructions.load", &TOLD)
-        },
-        DialectEvent {
-            text_teaches: true,
-            wait: SHORTLY,
-            ..gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-        },
-        DialectEvent {
-            text_teaches: true,
-            ..gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("delta", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            wait: AT_ONCE,
-            ..told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("toolInput", Merge::Chain)],
-            ..gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
-        },
-        gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
-        told("PermissionDenied", "permission.denied", &TOLD),
-        DialectEvent {
-            keys: &[("tool_response", "result")],
-            rewrites: &[rewrite("result", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            ..told("PostToolUse", "tool.post", &POST_TOOL_USE)
-        },
-        told("PostToolUseFailure", "tool.error", &TEACHES),
-        open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
-        DialectEvent {
-            keys: &[("notification_type", "kind")],
-            ..told("Notification", "notification", &TOLD)
-        },
-        told("SubagentStart", "subagent.start", &TEACHES),
-        open_gate("SubagentStop", "subagent.stop", &GATES),
-        gate("TaskCreated", "task.created", &GATES),
-        open_gate("TaskCompleted", "task.completed", &GATES),
-        open_gate("Stop", "agent.stop", &GATES),
-        DialectEvent {
-            keys: &[("error", "code"), ("error_details", "message")],
-            ..told("StopFailure", "error", &TOLD)
-        },
-        open_gate("TeammateIdle", "teammate.idle", &GATES),
-        gate("ConfigChange", "config.change", &GATES),
-        told("CwdChanged", "cwd.change", &TOLD),
-        told("DirectoryAdded", "dir.add", &TOLD),
+        ROW.told("SessionStart", "session.start", &TEACHES).teaches(),
+        ROW.told("Setup", "setup", &TEACHES),
+        ROW.told("InstructionsLoaded", "instructions.load", &TOLD)
+            .keys(&[("load_reason", "reason")]),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES).teaches().waits(SHORTLY),
+        ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES).teaches(),
+        ROW.told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
+            .schedule(Schedule::Sequential)
+            .waits(AT_ONCE),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
+            .keys(&[("tool_response", "result")])
+            .schedule(Schedule::Sequential),
+        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
+        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.gate("TaskCreated", "task.created", &GATES),
+        ROW.open_gate("TaskCompleted", "task.completed", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("StopFailure", "error", &TOLD)
+            .keys(&[("error", "code"), ("error_details", "message")]),
+        ROW.open_gate("TeammateIdle", "teammate.idle", &GATES),
+        ROW.gate("ConfigChange", "config.change", &GATES),
+        ROW.told("CwdChanged", "cwd.change", &TOLD),
+        ROW.told("DirectoryAdded", "dir.add", &TOLD),
         // Its `event` says what has become of the file.
-        DialectEvent { keys: &[("event", "change")], ..told("FileChanged", "file.change", &TOLD) },
-        gate("WorktreeCreate", "worktree.create", &GATES),
-        told("WorktreeRemove", "worktree.remove", &TOLD),
-        open_gate("PreCompact", "compact.pre", &GATES),
-        told("PostCompact", "compact.post", &TOLD),
-        DialectEvent {
-            keys: &[("to_model", "model"), ("from_model", "previousModel")],
-            wait: SHORTLY,
-            ..gate("PreModelSwitch", "model.select", &GATES)
-        },
-        DialectEvent {
-            keys: &[("to_model", "model"), ("from_model", "previousModel")],
-            text_teaches: true,
-            wait: SHORTLY,
-            ..told("PostModelSwitch", "model.selected", &TEACHES)
-        },
-        DialectEvent {
-            keys: &[("mcp_server_name", "mcpServer")],
-            ..gate("Elicitation", "elicitation", &GATES)
-        },
-        DialectEvent {
-            keys: &[("mcp_server_name", "mcpServer"), ("content", "answer")],
-            ..gate("ElicitationResult", "elicitation.result", &GATES)
-        },
-        DialectEvent { wait: AT_THE_END, ..told("SessionEnd", "session.end", &TOLD) },
+        ROW.told("FileChanged", "file.change", &TOLD).keys(&[("event", "change")]),
+        ROW.gate("WorktreeCreate", "worktree.create", &GATES),
+        ROW.told("WorktreeRemove", "worktree.remove", &TOLD),
+        ROW.open_gate("PreCompact", "compact.pre", &GATES),
+        ROW.told("PostCompact", "compact.post", &TOLD),
+        ROW.gate("PreModelSwitch", "model.select", &GATES).keys(FROM_MODEL).waits(SHORTLY),
+        ROW.told("PostModelSwitch", "model.selected", &TEACHES)
+            .keys(FROM_MODEL)
+            .teaches()
+            .waits(SHORTLY),
+        ROW.gate("Elicitation", "elicitation", &GATES).keys(&[("mcp_server_name", "mcpServer")]),
+        ROW.gate("ElicitationResult", "elicitation.result", &GATES)
+            .keys(&[("mcp_server_name", "mcpServer"), ("content", "answer")]),
+        ROW.told("SessionEnd", "session.end", &TOLD).waits(AT_THE_END),
     ],
+    ..Dialect::PLAIN
 };

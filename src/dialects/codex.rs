@@ -2,60 +2,45 @@
 //!
 //! Sources: `codex-rs/hooks` as of 8 August 2026, and what version 0.169.0 did when measured. A
 //! result with an unknown key, a bare `allow`, a question or `continue: false` before a tool is
-//! invalid there, and the tool runs; so a refusal is exit status 2 with words on stderr and
-//! nothing on stdout, and a question is one too.
+//! invalid there, and the tool runs. So hookrun blocks, and asks, by exit status 2 with words on
+//! stderr and nothing on stdout.
 
 use super::claude::{GATES, GATES_AND_TEACHES, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS};
-use super::form::parts::{
-    ADDED, DECISION, HALT, MESSAGE, NAMED, REASON, REFUSE, SHOW, STOP_REASON, TEACH, gate,
-    open_gate, told,
-};
-use super::results::{On, Put, Refuses, ReplyForm, Say};
-use super::row::{
-    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, rewrite,
-    tool,
-};
-use crate::engine::event::{Merge, Schedule};
+use super::parts::{NAMED, READS_ADDED, REFUSE, SHOW, TEACH, WAITS_LONG};
+use super::results::{On, Put, ReplyForm, form, say};
+use super::row::{Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, tool};
+use crate::engine::event::Schedule;
 
-static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
+static PRE_TOOL_USE: ReplyForm = form(
+    &[
         REFUSE,
-        Say {
-            on: On::New("toolInput"),
-            put: &[
+        say(
+            On::New("toolInput"),
+            &[
                 NAMED,
                 ("hookSpecificOutput.permissionDecision", Put::Word("allow")),
                 ("hookSpecificOutput.updatedInput", Put::Value),
             ],
-            status: 0,
-        },
+        ),
         TEACH,
         SHOW,
     ],
-    reads: TOOL_READS,
-    refuses: Refuses::Two,
-};
+    TOOL_READS,
+    READS_ADDED,
+);
 
-/// A result cannot be rewritten; an objection stands in its place, and so does what a hook has
-/// made of it.
-static POST_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::Objection,
-            put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
-            status: 0,
-        },
-        Say {
-            on: On::New("result"),
-            put: &[("decision", Put::Word("block")), ("reason", Put::Plain)],
-            status: 0,
-        },
+/// A result cannot be rewritten; an objection takes its place, and so does what a hook has made
+/// of it.
+static POST_TOOL_USE: ReplyForm = form(
+    &[
+        say(On::Objection, &[("decision", Put::Word("block")), ("reason", Put::Text)]),
+        say(On::New("result"), &[("decision", Put::Word("block")), ("reason", Put::Plain)]),
         TEACH,
         SHOW,
     ],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::Two,
-};
+    &[],
+    READS_ADDED,
+);
 
 /// Its tools. Files are read by the shell, and changed by patches alone.
 const TOOLS: HostTools = HostTools {
@@ -68,7 +53,9 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits at the end: measured, and up to 3 s where a hook says more.
-const AT_THE_END: Option<Wait> = Some(Wait::seconds(1).at_most(3));
+const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
+
+const ROW: DialectEvent = WAITS_LONG;
 
 /// Codex CLI.
 pub(super) static CODEX: Dialect = Dialect {
@@ -76,41 +63,27 @@ pub(super) static CODEX: Dialect = Dialect {
     aliases: &["codex-cli"],
     summary: "Codex CLI: exit status 2 with text on stderr blocks, nothing asks",
     names_event_by: "hook_event_name",
-    discovery: Discovery::All,
     spelling: KeySpelling::Snake,
-    runs_once: false,
     tools: &TOOLS,
-    // It sets none.
-    variables: &[],
     events: &[
-        DialectEvent { text_teaches: true, ..told("SessionStart", "session.start", &TEACHES) },
-        DialectEvent {
-            text_teaches: true,
-            ..gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("toolInput", Merge::Chain)],
-            ..gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
-        },
-        gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
-        DialectEvent {
-            keys: &[("tool_response", "result")],
-            rewrites: &[rewrite("result", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            ..told("PostToolUse", "tool.post", &POST_TOOL_USE)
-        },
+        ROW.told("SessionStart", "session.start", &TEACHES).teaches(),
+        ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES).teaches(),
+        ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.gate("PermissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
+            .keys(&[("tool_response", "result")])
+            .schedule(Schedule::Sequential),
         // It can only be watched: exit status 2, text and context have no effect.
-        told("PreModelRequest", "model.pre", &TOLD),
-        DialectEvent { text_teaches: true, ..told("SubagentStart", "subagent.start", &TEACHES) },
-        open_gate("SubagentStop", "subagent.stop", &GATES),
-        open_gate("Stop", "agent.stop", &GATES),
-        DialectEvent {
-            keys: &[("error", "code"), ("error_details", "message")],
-            ..told("StopFailure", "error", &TOLD)
-        },
-        DialectEvent { wait: AT_THE_END, ..told("Interrupt", "agent.end", &TOLD) },
-        open_gate("PreCompact", "compact.pre", &GATES),
-        told("PostCompact", "compact.post", &TOLD),
-        DialectEvent { wait: AT_THE_END, ..told("SessionEnd", "session.end", &TOLD) },
+        ROW.told("PreModelRequest", "model.pre", &TOLD),
+        ROW.told("SubagentStart", "subagent.start", &TEACHES).teaches(),
+        ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
+        ROW.open_gate("Stop", "agent.stop", &GATES),
+        ROW.told("StopFailure", "error", &TOLD)
+            .keys(&[("error", "code"), ("error_details", "message")]),
+        ROW.told("Interrupt", "agent.end", &TOLD).waits(AT_THE_END),
+        ROW.open_gate("PreCompact", "compact.pre", &GATES),
+        ROW.told("PostCompact", "compact.post", &TOLD),
+        ROW.told("SessionEnd", "session.end", &TOLD).waits(AT_THE_END),
     ],
+    ..Dialect::PLAIN
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::judge::judge;
-use super::results::{HeardValue, KeyMeaning, ReplyKey, Results};
+use super::results::{KeyMeaning, Results};
 use super::row::Binding;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
@@ -97,29 +97,20 @@ impl Convention for Binding {
     }
 
     fn is_data(&self, place: &str, key: &str) -> bool {
-        match self.row.results {
-            Results::Native => Vocabulary::Native.is_data(place, key),
-            Results::Whole(_) => true,
-            Results::Keys(keys) => {
-                let is_own = |own: &ReplyKey| {
-                    (own.name == key || own.list() == Some(key)) && own.says != KeyMeaning::Refusal
-                };
-                place.is_empty() && keys.iter().any(is_own)
-            }
-            Results::Form(form) => {
-                let is_here = |path: &str| match path.rsplit_once('.') {
-                    Some((outer, name)) => outer == place && name == key,
-                    None => place.is_empty() && path == key,
-                };
-                let is_data = |says: HeardValue| match says {
-                    HeardValue::Reason
-                    | HeardValue::New(_)
-                    | HeardValue::Context
-                    | HeardValue::Output => true,
-                    HeardValue::Words { .. } | HeardValue::Flag(_) | HeardValue::Objection => false,
-                };
-                form.reads.iter().any(|hear| is_here(hear.path) && is_data(hear.says))
-            }
+        let results = self.row.results;
+        match results {
+            Results::Native => return Vocabulary::Native.is_data(place, key),
+            Results::Whole(..) => return true,
+            Results::Keys(_) | Results::Form(_) => {}
         }
+        let is_here = |path: &str| path.rsplit_once('.').unwrap_or(("", path)) == (place, key);
+        results.reads().any(|own| {
+            let decides = match own.says {
+                KeyMeaning::Refusal(_) | KeyMeaning::Objection => true,
+                // A form's words are those of other systems too.
+                says => results.form().is_some() && !says.words().is_empty(),
+            };
+            !decides && (is_here(own.name) || own.list().is_some_and(is_here))
+        })
     }
 }

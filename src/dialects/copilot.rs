@@ -1,109 +1,81 @@
 //! GitHub Copilot CLI: camelCase names, and payloads in two spellings.
 //!
-//! Source: `hooks-reference.md` of its documentation. Before a tool any status but 0 refuses, and
-//! JSON that allows cannot undo it; a time-out always lets the tool run, so hookrun's own budget is
+//! Source: `hooks-reference.md` of its documentation. Before a tool any status but 0 blocks, and
+//! JSON that allows cannot undo it. A timeout always lets the tool run, so hookrun's own budget is
 //! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
-//! keys; both are read. It was not measured.
+//! keys; hookrun reads both. It was not measured.
 
-use super::form::parts;
-use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
-use super::row::{
-    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tool, ToolSort, Wait, rewrite,
-    tool,
+use super::parts::{PERMISSION, REASON, RESULT, TOOL_INPUT, YES_OR_NO};
+use super::results::{
+    Act, KeyMeaning, On, Put, Refuses, ReplyForm, ReplyKey, Say, form, key, refuse, say,
 };
+use super::row::{Dialect, DialectEvent, HostTools, Mcp, Tool, ToolSort, Wait, tool};
 use crate::engine::event::{Merge, Schedule};
 
-const CONTEXT: Say = Say { on: On::Context, put: &[("additionalContext", Put::Text)], status: 0 };
-const ADDED: Hear = Hear { path: "additionalContext", says: HeardValue::Context };
-static TOLD: ReplyForm = ReplyForm { writes: &[], reads: &[], refuses: Refuses::Two };
+const CONTEXT: Say = say(On::Context, &[("additionalContext", Put::Text)]);
+const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
 
-static TEACHES: ReplyForm =
-    ReplyForm { writes: &[CONTEXT], reads: &[ADDED], refuses: Refuses::Two };
+static TOLD: ReplyForm = form(&[], &[], &[]);
+static TEACHES: ReplyForm = form(&[CONTEXT], &[ADDED], &[]);
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::Refusal,
-            put: &[
+    refuses: Refuses::NonZero,
+    ..form(
+        &[
+            refuse(&[
                 ("permissionDecision", Put::Word("deny")),
                 ("permissionDecisionReason", Put::Text),
-            ],
-            status: 2,
-        },
-        Say {
-            on: On::Question,
-            put: &[
-                ("permissionDecision", Put::Word("ask")),
-                ("permissionDecisionReason", Put::Text),
-            ],
-            status: 0,
-        },
-        Say { on: On::New("toolInput"), put: &[("modifiedArgs", Put::Value)], status: 0 },
-    ],
-    reads: &[
-        Hear {
-            path: "permissionDecision",
-            says: HeardValue::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
-        },
-        Hear { path: "permissionDecisionReason", says: HeardValue::Reason },
-        Hear { path: "modifiedArgs", says: HeardValue::New("toolInput") },
-    ],
-    refuses: Refuses::NonZero,
+            ]),
+            say(
+                On::Question,
+                &[
+                    ("permissionDecision", Put::Word("ask")),
+                    ("permissionDecisionReason", Put::Text),
+                ],
+            ),
+            say(On::New("toolInput"), &[("modifiedArgs", Put::Value)]),
+        ],
+        &[
+            key("permissionDecision", PERMISSION),
+            key("permissionDecisionReason", KeyMeaning::Reason),
+            key("modifiedArgs", TOOL_INPUT),
+        ],
+        &[],
+    )
 };
 
-static PERMISSION_REQUEST: ReplyForm = ReplyForm {
-    writes: &[Say {
-        on: On::Refusal,
-        put: &[("behavior", Put::Word("deny")), ("message", Put::Text)],
-        status: 2,
-    }],
-    reads: &[
-        Hear {
-            path: "behavior",
-            says: HeardValue::Words { refuse: &["deny"], ask: &[], pass: &["allow"] },
-        },
-        Hear { path: "message", says: HeardValue::Reason },
-    ],
-    refuses: Refuses::Two,
-};
+static PERMISSION_REQUEST: ReplyForm = form(
+    &[refuse(&[("behavior", Put::Word("deny")), ("message", Put::Text)])],
+    &[key("behavior", YES_OR_NO), key("message", KeyMeaning::Reason)],
+    &[],
+);
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        Say { on: On::Objection, put: &[("additionalContext", Put::Text)], status: 0 },
-        Say { on: On::New("result"), put: &[("modifiedResult", Put::Value)], status: 0 },
+static POST_TOOL_USE: ReplyForm = form(
+    &[
+        say(On::Objection, &[("additionalContext", Put::Text)]),
+        say(On::New("result"), &[("modifiedResult", Put::Value)]),
         CONTEXT,
     ],
-    reads: &[Hear { path: "modifiedResult", says: HeardValue::New("result") }, ADDED],
-    refuses: Refuses::Two,
-};
+    &[key("modifiedResult", RESULT), ADDED],
+    &[],
+);
 
-/// The exit status is a warning there; the word refuses.
-static STOP: ReplyForm = ReplyForm {
-    writes: &[Say {
-        on: On::Refusal,
-        put: &[("decision", Put::Word("block")), ("reason", Put::Text)],
-        status: 0,
-    }],
-    reads: &[
-        Hear {
-            path: "decision",
-            says: HeardValue::Words { refuse: &["block"], ask: &[], pass: &["allow"] },
-        },
-        parts::REASON,
+/// The exit status is a warning there; the word blocks.
+static STOP: ReplyForm = form(
+    &[say(On::Refusal, &[("decision", Put::Word("block")), ("reason", Put::Text)])],
+    &[
+        key("decision", KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)])),
+        REASON,
     ],
-    refuses: Refuses::Two,
-};
+    &[],
+);
 
-static TRANSFORMED: ReplyForm = ReplyForm {
-    writes: &[Say {
-        on: On::New("prompt"),
-        put: &[("modifiedTransformedPrompt", Put::Plain)],
-        status: 0,
-    }],
-    reads: &[Hear { path: "modifiedTransformedPrompt", says: HeardValue::New("prompt") }],
-    refuses: Refuses::Two,
-};
+static TRANSFORMED: ReplyForm = form(
+    &[say(On::New("prompt"), &[("modifiedTransformedPrompt", Put::Plain)])],
+    &[key("modifiedTransformedPrompt", KeyMeaning::Field("prompt", Merge::Chain))],
+    &[],
+);
 
 const KEYS: &[(&str, &str)] = &[("toolArgs", "toolInput"), ("toolResult", "result")];
 
@@ -122,41 +94,8 @@ const ALSO: &[(&str, &str)] = &[
 ];
 
 /// What it waits: its documents.
-const WAIT: Option<Wait> = Some(Wait::seconds(30));
-
-const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent {
-        keys: KEYS,
-        also: ALSO,
-        as_text: TEXTS,
-        wait: WAIT,
-        ..parts::told(name, event, form)
-    }
-}
-
-const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent {
-        keys: KEYS,
-        also: ALSO,
-        as_text: TEXTS,
-        wait: WAIT,
-        ..parts::gate(name, event, form)
-    }
-}
-
-const fn open_gate(
-    name: &'static str,
-    event: &'static str,
-    form: &'static ReplyForm,
-) -> DialectEvent {
-    DialectEvent {
-        keys: KEYS,
-        also: ALSO,
-        as_text: TEXTS,
-        wait: WAIT,
-        ..parts::open_gate(name, event, form)
-    }
-}
+const ROW: DialectEvent =
+    DialectEvent::OBSERVER.keys(KEYS).also(ALSO).as_text(TEXTS).waits(Wait::seconds(30));
 
 /// Its tools.
 const TOOLS: HostTools = HostTools {
@@ -188,40 +127,24 @@ pub(super) static COPILOT: Dialect = Dialect {
     aliases: &["copilot-cli"],
     summary: "GitHub Copilot CLI: any status but 0 blocks a tool, a prompt cannot be blocked",
     names_event_by: "hook_event_name",
-    discovery: Discovery::All,
-    spelling: KeySpelling::Camel,
-    runs_once: false,
     tools: &TOOLS,
-    variables: &[],
     events: &[
-        told("sessionStart", "session.start", &TEACHES),
-        told("sessionEnd", "session.end", &TOLD),
+        ROW.told("sessionStart", "session.start", &TEACHES),
+        ROW.told("sessionEnd", "session.end", &TOLD),
         // What it says is dropped there.
-        DialectEvent {
-            aliases: &["UserPromptSubmit"],
-            ..told("userPromptSubmitted", "prompt.submit", &TOLD)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("prompt", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            ..told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("toolInput", Merge::Chain)],
-            ..gate("preToolUse", "tool.pre", &PRE_TOOL_USE)
-        },
-        DialectEvent {
-            rewrites: &[rewrite("result", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            ..told("postToolUse", "tool.post", &POST_TOOL_USE)
-        },
-        told("postToolUseFailure", "tool.error", &TEACHES),
-        gate("permissionRequest", "permission.request", &PERMISSION_REQUEST),
-        DialectEvent { aliases: &["Stop"], ..open_gate("agentStop", "agent.stop", &STOP) },
-        told("subagentStart", "subagent.start", &TEACHES),
-        open_gate("subagentStop", "subagent.stop", &STOP),
-        told("preCompact", "compact.pre", &TOLD),
-        told("notification", "notification", &TEACHES),
-        told("errorOccurred", "error", &TOLD),
+        ROW.told("userPromptSubmitted", "prompt.submit", &TOLD).aliases(&["UserPromptSubmit"]),
+        ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
+            .schedule(Schedule::Sequential),
+        ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
+        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE).schedule(Schedule::Sequential),
+        ROW.told("postToolUseFailure", "tool.error", &TEACHES),
+        ROW.gate("permissionRequest", "permission.request", &PERMISSION_REQUEST),
+        ROW.open_gate("agentStop", "agent.stop", &STOP).aliases(&["Stop"]),
+        ROW.told("subagentStart", "subagent.start", &TEACHES),
+        ROW.open_gate("subagentStop", "subagent.stop", &STOP),
+        ROW.told("preCompact", "compact.pre", &TOLD),
+        ROW.told("notification", "notification", &TEACHES),
+        ROW.told("errorOccurred", "error", &TOLD),
     ],
+    ..Dialect::PLAIN
 };

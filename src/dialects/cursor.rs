@@ -1,148 +1,94 @@
-//! Cursor: twenty-one events, of which some tell of one tool each.
+//! Cursor: twenty-one events, of which some are about one tool each.
 //!
-//! Sources: its "Hooks" and "Third party hooks" documents. Exit status 2 refuses wherever a hook
+//! Sources: its "Hooks" and "Third party hooks" documents. Exit status 2 blocks wherever a hook
 //! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
 //! commands and MCP tools only. It was not measured.
 
 use std::time::Duration;
 
-use super::form::parts;
-use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::parts::{PERMISSION as WORDS, TOOL_INPUT};
+use super::results::{KeyMeaning, On, Put, ReplyForm, ReplyKey, Say, form, key, refuse, say};
 use super::row::{
-    Dialect, DialectEvent, Discovery, Gather, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait,
-    rewrite, tool, variable,
+    Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, ToolSort, Wait, tool, variable,
 };
-use crate::engine::event::{Conduct, Merge};
+use crate::engine::event::Conduct;
 
-const DENY: Say = Say {
-    on: On::Refusal,
-    put: &[
-        ("permission", Put::Word("deny")),
-        ("user_message", Put::Text),
-        ("agent_message", Put::Text),
-    ],
-    status: 2,
-};
+const DENY: Say = refuse(&[
+    ("permission", Put::Word("deny")),
+    ("user_message", Put::Text),
+    ("agent_message", Put::Text),
+]);
 
-const ASK: Say = Say {
-    on: On::Question,
-    put: &[("permission", Put::Word("ask")), ("user_message", Put::Text)],
-    status: 0,
-};
+const ASK: Say =
+    say(On::Question, &[("permission", Put::Word("ask")), ("user_message", Put::Text)]);
 
-const PERMISSION: Hear = Hear {
-    path: "permission",
-    says: HeardValue::Words { refuse: &["deny"], ask: &["ask"], pass: &["allow"] },
-};
-const AGENT_MESSAGE: Hear = Hear { path: "agent_message", says: HeardValue::Reason };
-const USER_MESSAGE: Hear = Hear { path: "user_message", says: HeardValue::Reason };
+const PERMISSION: &[ReplyKey] = &[
+    key("permission", WORDS),
+    key("agent_message", KeyMeaning::Reason),
+    key("user_message", KeyMeaning::Reason),
+];
 
-static TOLD: ReplyForm = ReplyForm { writes: &[], reads: &[], refuses: Refuses::Two };
+const CONTEXT: Say = say(On::Context, &[("additional_context", Put::Text)]);
+const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
 
-static SESSION_START: ReplyForm = ReplyForm {
-    writes: &[Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "additional_context", says: HeardValue::Context }],
-    refuses: Refuses::Two,
-};
+static TOLD: ReplyForm = form(&[], &[], &[]);
+static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
 
-/// Any tool: a question is not enforced, so it refuses.
-static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        DENY,
-        Say { on: On::New("toolInput"), put: &[("updated_input", Put::Value)], status: 0 },
-    ],
-    reads: &[
-        PERMISSION,
-        AGENT_MESSAGE,
-        USER_MESSAGE,
-        Hear { path: "updated_input", says: HeardValue::New("toolInput") },
-    ],
-    refuses: Refuses::Two,
-};
+/// Any tool: a question is not enforced, so it blocks.
+static PRE_TOOL_USE: ReplyForm = form(
+    &[DENY, say(On::New("toolInput"), &[("updated_input", Put::Value)])],
+    &[key("updated_input", TOOL_INPUT)],
+    PERMISSION,
+);
 
 /// A shell command or an MCP tool.
-static BEFORE_RUNNING: ReplyForm = ReplyForm {
-    writes: &[DENY, ASK],
-    reads: &[PERMISSION, AGENT_MESSAGE, USER_MESSAGE],
-    refuses: Refuses::Two,
-};
+static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 
 /// A file is read, or a subagent starts: yes or no.
-static GATES: ReplyForm = ReplyForm {
-    writes: &[DENY],
-    reads: &[PERMISSION, AGENT_MESSAGE, USER_MESSAGE],
-    refuses: Refuses::Two,
-};
+static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
 /// The tool has run; an objection is text for the model.
-static POST_TOOL_USE: ReplyForm = ReplyForm {
-    writes: &[
-        Say { on: On::Objection, put: &[("additional_context", Put::Text)], status: 0 },
-        Say { on: On::Context, put: &[("additional_context", Put::Text)], status: 0 },
-    ],
-    reads: &[Hear { path: "additional_context", says: HeardValue::Context }],
-    refuses: Refuses::Two,
-};
+static POST_TOOL_USE: ReplyForm =
+    form(&[say(On::Objection, &[("additional_context", Put::Text)]), CONTEXT], ADDED, &[]);
 
-static BEFORE_SUBMIT_PROMPT: ReplyForm = ReplyForm {
-    writes: &[Say {
-        on: On::Refusal,
-        put: &[("continue", Put::Flag(false)), ("user_message", Put::Text)],
-        status: 2,
-    }],
-    reads: &[Hear { path: "continue", says: HeardValue::Flag(false) }, USER_MESSAGE],
-    refuses: Refuses::Two,
-};
+static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
+    &[refuse(&[("continue", Put::Flag(false)), ("user_message", Put::Text)])],
+    &[key("continue", KeyMeaning::Refusal(false)), key("user_message", KeyMeaning::Reason)],
+    &[],
+);
 
-/// To go on is to be told what to do.
-static STOP: ReplyForm = ReplyForm {
-    writes: &[Say { on: On::Refusal, put: &[("followup_message", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "followup_message", says: HeardValue::Objection }],
-    refuses: Refuses::Two,
-};
+/// An agent that may not stop gets a message that says what to do.
+static STOP: ReplyForm = form(
+    &[say(On::Refusal, &[("followup_message", Put::Text)])],
+    &[key("followup_message", KeyMeaning::Objection)],
+    &[],
+);
 
-static PRE_COMPACT: ReplyForm = ReplyForm {
-    writes: &[Say { on: On::Output, put: &[("user_message", Put::Text)], status: 0 }],
-    reads: &[Hear { path: "user_message", says: HeardValue::Output }],
-    refuses: Refuses::Two,
-};
+static PRE_COMPACT: ReplyForm = form(
+    &[say(On::Output, &[("user_message", Put::Text)])],
+    &[key("user_message", KeyMeaning::Output)],
+    &[],
+);
 
 const SESSION: (&str, &str) = ("conversation_id", "sessionId");
+const DURATION: (&str, &str) = ("duration", "durationMs");
 
 /// What it waits is nowhere stated ("the platform's default"). Its documents show hooks with 30 s,
 /// so no less is meant, and half a minute is what the shortest of the others wait for a tool.
-const WAIT: Option<Wait> =
-    Some(Wait { usual: Duration::from_secs(30), longest: None, is_known: false });
-
-const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::told(name, event, form) }
-}
-
-const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::gate(name, event, form) }
-}
-
-const fn open_gate(
-    name: &'static str,
-    event: &'static str,
-    form: &'static ReplyForm,
-) -> DialectEvent {
-    DialectEvent { keys: &[SESSION], wait: WAIT, ..parts::open_gate(name, event, form) }
-}
+const ROW: DialectEvent = DialectEvent::OBSERVER.keys(&[SESSION]).waits(Wait {
+    usual: Duration::from_secs(30),
+    longest: None,
+    is_known: false,
+});
 
 /// It starts the agent again at most five times.
 const fn stop_gate(name: &'static str, event: &'static str) -> DialectEvent {
-    let row = open_gate(name, event, &STOP);
-    DialectEvent { conduct: Conduct { most_refusals: Some(5), ..row.conduct }, ..row }
+    let row = ROW.open_gate(name, event, &STOP);
+    row.conduct(Conduct { most_refusals: Some(5), reads_on: true, ..Conduct::USUAL })
 }
 
-const fn of_tool(
-    row: DialectEvent,
-    tool: &'static str,
-    keys: &'static [&'static str],
-) -> DialectEvent {
-    DialectEvent { gather: Some(Gather { tool, keys }), ..row }
-}
+const COMMAND: &[&str] = &["command", "sandbox"];
+const EDITS: &[&str] = &["file_path", "edits"];
 
 /// Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
 /// event of edited files is read as.
@@ -162,12 +108,9 @@ const TOOLS: HostTools = HostTools {
 /// Cursor.
 pub(super) static CURSOR: Dialect = Dialect {
     name: "cursor",
-    aliases: &[],
     summary: "Cursor: exit status 2 blocks, and JSON says why to the user and the agent",
     names_event_by: "hook_event_name",
-    discovery: Discovery::All,
     spelling: KeySpelling::Snake,
-    runs_once: false,
     tools: &TOOLS,
     variables: &[
         variable("CURSOR_PROJECT_DIR", Tells::Project),
@@ -177,71 +120,51 @@ pub(super) static CURSOR: Dialect = Dialect {
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
     ],
     events: &[
-        told("sessionStart", "session.start", &SESSION_START),
-        told("sessionEnd", "session.end", &TOLD),
-        DialectEvent {
-            rewrites: &[rewrite("toolInput", Merge::Chain)],
-            ..gate("preToolUse", "tool.pre", &PRE_TOOL_USE)
-        },
+        ROW.told("sessionStart", "session.start", &SESSION_START),
+        ROW.told("sessionEnd", "session.end", &TOLD),
+        ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
         // Its `tool_output` is JSON in a string, and stays one.
-        DialectEvent {
-            keys: &[SESSION, ("tool_output", "result"), ("duration", "durationMs")],
-            as_text: &["tool_output"],
-            ..told("postToolUse", "tool.post", &POST_TOOL_USE)
-        },
-        DialectEvent {
-            keys: &[SESSION, ("error_message", "error"), ("duration", "durationMs")],
-            ..told("postToolUseFailure", "tool.error", &POST_TOOL_USE)
-        },
-        DialectEvent {
-            keys: &[
-                SESSION,
-                ("subagent_id", "agentId"),
-                ("subagent_type", "agentType"),
-                ("task", "prompt"),
-            ],
-            ..gate("subagentStart", "subagent.start", &GATES)
-        },
-        DialectEvent {
-            keys: &[SESSION, ("subagent_id", "agentId"), ("subagent_type", "agentType")],
-            ..stop_gate("subagentStop", "subagent.stop")
-        },
-        of_tool(
-            gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING),
-            "Shell",
-            &["command", "sandbox"],
-        ),
-        DialectEvent {
-            keys: &[SESSION, ("output", "result"), ("duration", "durationMs")],
-            ..of_tool(
-                told("afterShellExecution", "tool.post", &TOLD),
-                "Shell",
-                &["command", "sandbox"],
-            )
-        },
-        DialectEvent {
-            is_of_servers: true,
-            as_text: &["tool_input"],
-            ..gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
-        },
-        DialectEvent {
-            keys: &[SESSION, ("result_json", "result"), ("duration", "durationMs")],
-            is_of_servers: true,
-            as_text: &["tool_input", "result_json"],
-            ..told("afterMCPExecution", "tool.post", &TOLD)
-        },
-        of_tool(gate("beforeReadFile", "tool.pre", &GATES), "Read", &["file_path"]),
-        of_tool(told("afterFileEdit", "tool.post", &TOLD), "Edit", &["file_path", "edits"]),
-        of_tool(gate("beforeTabFileRead", "tool.pre", &GATES), "Read", &["file_path"]),
-        of_tool(told("afterTabFileEdit", "tool.post", &TOLD), "Edit", &["file_path", "edits"]),
-        gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
-        told("preCompact", "compact.pre", &PRE_COMPACT),
+        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
+            .keys(&[SESSION, ("tool_output", "result"), DURATION])
+            .as_text(&["tool_output"]),
+        ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE).keys(&[
+            SESSION,
+            ("error_message", "error"),
+            DURATION,
+        ]),
+        ROW.gate("subagentStart", "subagent.start", &GATES).keys(&[
+            SESSION,
+            ("subagent_id", "agentId"),
+            ("subagent_type", "agentType"),
+            ("task", "prompt"),
+        ]),
+        stop_gate("subagentStop", "subagent.stop").keys(&[
+            SESSION,
+            ("subagent_id", "agentId"),
+            ("subagent_type", "agentType"),
+        ]),
+        ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING).of_tool("Shell", COMMAND),
+        ROW.told("afterShellExecution", "tool.post", &TOLD)
+            .keys(&[SESSION, ("output", "result"), DURATION])
+            .of_tool("Shell", COMMAND),
+        ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
+            .as_text(&["tool_input"])
+            .of_servers(),
+        ROW.told("afterMCPExecution", "tool.post", &TOLD)
+            .keys(&[SESSION, ("result_json", "result"), DURATION])
+            .as_text(&["tool_input", "result_json"])
+            .of_servers(),
+        ROW.gate("beforeReadFile", "tool.pre", &GATES).of_tool("Read", &["file_path"]),
+        ROW.told("afterFileEdit", "tool.post", &TOLD).of_tool("Edit", EDITS),
+        ROW.gate("beforeTabFileRead", "tool.pre", &GATES).of_tool("Read", &["file_path"]),
+        ROW.told("afterTabFileEdit", "tool.post", &TOLD).of_tool("Edit", EDITS),
+        ROW.gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
+        ROW.told("preCompact", "compact.pre", &PRE_COMPACT),
         stop_gate("stop", "agent.stop"),
-        told("afterAgentResponse", "message.end", &TOLD),
-        DialectEvent {
-            keys: &[SESSION, ("text", "thought")],
-            ..told("afterAgentThought", "message.thought", &TOLD)
-        },
-        told("workspaceOpen", "resources.discover", &TOLD),
+        ROW.told("afterAgentResponse", "message.end", &TOLD),
+        ROW.told("afterAgentThought", "message.thought", &TOLD)
+            .keys(&[SESSION, ("text", "thought")]),
+        ROW.told("workspaceOpen", "resources.discover", &TOLD),
     ],
+    ..Dialect::PLAIN
 };

@@ -1,93 +1,52 @@
 //! Gemini CLI: its own names, and a reader that lets JSON beat the exit status.
 //!
 //! Sources: its hooks reference and `packages/core/src/hooks` of 21 August 2026, and what version
-//! 0.61.0 did when measured. JSON is read for any exit status and wins over it, so a refusal is
-//! exit status 2 with words on stderr and nothing on stdout. `ask` waits for a person even where
-//! there is none, but that is what asking means there.
+//! 0.61.0 did when measured. It reads JSON for any exit status, and JSON wins over the status, so
+//! hookrun blocks by exit status 2 with words on stderr and nothing on stdout. `ask` waits for a
+//! person even where there is none, but that is what asking means there.
 
-use super::form::parts::{self, ADDED, DECISION, HALT, MESSAGE, REASON, REFUSE, SHOW, STOP_REASON};
-use super::results::{Hear, HeardValue, On, Put, Refuses, ReplyForm, Say};
+use super::parts::{READS, READS_ADDED, REFUSE, SHOW, TOOL_INPUT};
+use super::results::{On, Put, Refuses, ReplyForm, ReplyKey, Say, key, say};
 use super::row::{
-    Dialect, DialectEvent, Discovery, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait,
-    rewrite, tool, variable,
+    Dialect, DialectEvent, HostTools, KeySpelling, Mcp, Tells, Tool, ToolSort, Wait, tool, variable,
 };
-use crate::engine::event::{Merge, Schedule};
+use crate::engine::event::Schedule;
 
-const CONTEXT: Say =
-    Say { on: On::Context, put: &[("hookSpecificOutput.additionalContext", Put::Text)], status: 0 };
+const CONTEXT: Say = say(On::Context, &[("hookSpecificOutput.additionalContext", Put::Text)]);
 
-static TOLD: ReplyForm = ReplyForm {
-    writes: &[SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::FromTwo,
-};
+const fn form(writes: &'static [Say], shares: &'static [ReplyKey]) -> ReplyForm {
+    ReplyForm { writes, reads: &[], shares, refuses: Refuses::FromTwo }
+}
 
-static TEACHES: ReplyForm = ReplyForm {
-    writes: &[CONTEXT, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::FromTwo,
-};
-
-static GATES: ReplyForm = ReplyForm {
-    writes: &[REFUSE, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, MESSAGE],
-    refuses: Refuses::FromTwo,
-};
-
-static GATES_AND_TEACHES: ReplyForm = ReplyForm {
-    writes: &[REFUSE, CONTEXT, SHOW],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::FromTwo,
-};
+static TOLD: ReplyForm = form(&[SHOW], READS);
+static TEACHES: ReplyForm = form(&[CONTEXT, SHOW], READS_ADDED);
+static GATES: ReplyForm = form(&[REFUSE, SHOW], READS);
+static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, CONTEXT, SHOW], READS_ADDED);
 
 static BEFORE_TOOL: ReplyForm = ReplyForm {
     writes: &[
         REFUSE,
-        Say {
-            on: On::Question,
-            put: &[("decision", Put::Word("ask")), ("reason", Put::Text)],
-            status: 0,
-        },
+        say(On::Question, &[("decision", Put::Word("ask")), ("reason", Put::Text)]),
         // It replaces the input; that it merges is what its document says, and not what it does.
-        Say {
-            on: On::New("toolInput"),
-            put: &[("hookSpecificOutput.tool_input", Put::Value)],
-            status: 0,
-        },
+        say(On::New("toolInput"), &[("hookSpecificOutput.tool_input", Put::Value)]),
         // What it reads of `additionalContext` before a tool reaches nobody: measured.
         SHOW,
     ],
-    reads: &[
-        HALT,
-        STOP_REASON,
-        DECISION,
-        REASON,
-        Hear { path: "hookSpecificOutput.tool_input", says: HeardValue::New("toolInput") },
-        ADDED,
-        MESSAGE,
-    ],
+    reads: &[key("hookSpecificOutput.tool_input", TOOL_INPUT)],
+    shares: READS_ADDED,
     refuses: Refuses::FromTwo,
 };
 
-/// The text of a result is replaced by a refusal of it.
-static AFTER_TOOL: ReplyForm = ReplyForm {
-    writes: &[
-        Say {
-            on: On::Objection,
-            put: &[("decision", Put::Word("deny")), ("reason", Put::Text)],
-            status: 0,
-        },
-        Say {
-            on: On::New("result"),
-            put: &[("decision", Put::Word("deny")), ("reason", Put::Plain)],
-            status: 0,
-        },
+/// A block of a result replaces its text.
+static AFTER_TOOL: ReplyForm = form(
+    &[
+        say(On::Objection, &[("decision", Put::Word("deny")), ("reason", Put::Text)]),
+        say(On::New("result"), &[("decision", Put::Word("deny")), ("reason", Put::Plain)]),
         CONTEXT,
         SHOW,
     ],
-    reads: &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE],
-    refuses: Refuses::FromTwo,
-};
+    READS_ADDED,
+);
 
 /// Its tools.
 const TOOLS: HostTools = HostTools {
@@ -108,23 +67,7 @@ const TOOLS: HostTools = HostTools {
 };
 
 /// What it waits: its documents, and measured. Its settings count milliseconds.
-const WAIT: Option<Wait> = Some(Wait::seconds(60));
-
-const fn told(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent { wait: WAIT, ..parts::told(name, event, form) }
-}
-
-const fn gate(name: &'static str, event: &'static str, form: &'static ReplyForm) -> DialectEvent {
-    DialectEvent { wait: WAIT, ..parts::gate(name, event, form) }
-}
-
-const fn open_gate(
-    name: &'static str,
-    event: &'static str,
-    form: &'static ReplyForm,
-) -> DialectEvent {
-    DialectEvent { wait: WAIT, ..parts::open_gate(name, event, form) }
-}
+const ROW: DialectEvent = DialectEvent::OBSERVER.waits(Wait::seconds(60));
 
 /// Gemini CLI.
 pub(super) static GEMINI: Dialect = Dialect {
@@ -132,9 +75,7 @@ pub(super) static GEMINI: Dialect = Dialect {
     aliases: &["gemini-cli"],
     summary: "Gemini CLI: JSON beats the exit status, so a block is text on stderr alone",
     names_event_by: "hook_event_name",
-    discovery: Discovery::All,
     spelling: KeySpelling::Snake,
-    runs_once: false,
     tools: &TOOLS,
     variables: &[
         variable("GEMINI_PROJECT_DIR", Tells::Project),
@@ -143,31 +84,21 @@ pub(super) static GEMINI: Dialect = Dialect {
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
     ],
     events: &[
-        told("SessionStart", "session.start", &TEACHES),
-        told("SessionEnd", "session.end", &TOLD),
-        gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
-        DialectEvent {
-            keys: &[("prompt_response", "lastAssistantMessage")],
-            ..open_gate("AfterAgent", "agent.stop", &GATES)
-        },
-        // A refusal of the model's request is an empty answer.
-        gate("BeforeModel", "model.pre", &GATES),
-        told("AfterModel", "model.post", &TOLD),
-        told("BeforeToolSelection", "model.tools", &TOLD),
-        DialectEvent {
-            rewrites: &[rewrite("toolInput", Merge::Chain)],
-            ..gate("BeforeTool", "tool.pre", &BEFORE_TOOL)
-        },
-        DialectEvent {
-            keys: &[("tool_response", "result")],
-            rewrites: &[rewrite("result", Merge::Chain)],
-            schedule: Schedule::Sequential,
-            ..told("AfterTool", "tool.post", &AFTER_TOOL)
-        },
-        DialectEvent {
-            keys: &[("notification_type", "kind")],
-            ..told("Notification", "notification", &TOLD)
-        },
-        told("PreCompress", "compact.pre", &TOLD),
+        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
+        ROW.open_gate("AfterAgent", "agent.stop", &GATES)
+            .keys(&[("prompt_response", "lastAssistantMessage")]),
+        // A block of the model's request is an empty answer.
+        ROW.gate("BeforeModel", "model.pre", &GATES),
+        ROW.told("AfterModel", "model.post", &TOLD),
+        ROW.told("BeforeToolSelection", "model.tools", &TOLD),
+        ROW.gate("BeforeTool", "tool.pre", &BEFORE_TOOL),
+        ROW.told("AfterTool", "tool.post", &AFTER_TOOL)
+            .keys(&[("tool_response", "result")])
+            .schedule(Schedule::Sequential),
+        ROW.told("Notification", "notification", &TOLD).keys(&[("notification_type", "kind")]),
+        ROW.told("PreCompress", "compact.pre", &TOLD),
     ],
+    ..Dialect::PLAIN
 };

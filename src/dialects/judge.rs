@@ -18,7 +18,6 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::results::Results;
 use super::row::Binding;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::answer::{
@@ -53,10 +52,7 @@ pub(super) fn judge(
     let said = stderr.text();
     let failure = ThrownStatus { status, stdout: text, stderr: &said, permit };
     let unreadable = found.unreadable.filter(|_| permit.spec.blocks);
-    let form = match binding.row.results {
-        Results::Form(form) => Some(form),
-        Results::Native | Results::Keys(_) | Results::Whole(_) => None,
-    };
+    let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
     match (status, unreadable) {
         (0, Some(problem)) => (malformed(problem), Vec::new()),
@@ -301,10 +297,8 @@ mod tests {
             let spec = catalog::find(binding.row.event).unwrap();
             let ending = judged(binding, spec, status, &text);
             // A host says which statuses stop it; a hook that it would let pass, passes.
-            let passes = match binding.row.results {
-                Results::Form(form) => !form.refuses.by(status),
-                Results::Keys(_) | Results::Whole(_) | Results::Native => false,
-            };
+            let form = binding.row.results.form();
+            let passes = form.is_some_and(|form| !form.refuses.by(status));
             let allows = !refuses(&ending) && ending.failure().is_none();
             prop_assert!(!allows || passes, "{ending:?}");
         }

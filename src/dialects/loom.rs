@@ -2,16 +2,16 @@
 //! without its holes.
 //!
 //! Source: its "Hooks" document and the runtime of version 0.3.0. Hooks run in the order in
-//! which they are registered; the first refusal ends the chain for every event, but only
-//! `tool.pre` is refused by it. What earlier hooks said has reached the model by then.
+//! which they are registered; the first block ends the chain for every event, but it blocks only
+//! `tool.pre`. What earlier hooks said has reached the model by then.
 
 use std::time::Duration;
 
 use super::results::Results;
-use super::row::{Dialect, DialectEvent, Discovery, HostTools, KeySpelling};
+use super::row::{Dialect, DialectEvent};
 use crate::engine::event::{Conduct, OnFailure};
 
-/// Is told, and a refusal is only recorded: time-outs and errors are refusals too.
+/// A block is only recorded: timeouts and errors are blocks too.
 const TOLD: DialectEvent = DialectEvent {
     results: Results::Native,
     on_failure: OnFailure::Block,
@@ -25,7 +25,7 @@ const TOLD: DialectEvent = DialectEvent {
 };
 
 const fn told(name: &'static str) -> DialectEvent {
-    DialectEvent { name, event: name, ..TOLD }
+    TOLD.named(name, name)
 }
 
 /// loom.
@@ -34,20 +34,16 @@ pub(super) static LOOM: Dialect = Dialect {
     aliases: &["ownware"],
     summary: "loom's lifecycle hooks: only tool.pre gates",
     names_event_by: "event",
-    discovery: Discovery::All,
-    spelling: KeySpelling::Camel,
-    runs_once: false,
-    tools: &HostTools::NONE,
-    variables: &[],
     events: &[
         told("session.start"),
-        // loom declares it and never asks it. A host that does is one that can refuse a prompt.
-        DialectEvent { name: "user.prompt.submit", event: "prompt.submit", blocks: true, ..TOLD },
-        DialectEvent { blocks: true, ..told("tool.pre") },
+        // loom declares it and never calls it. A host that does is one that can block a prompt.
+        TOLD.named("user.prompt.submit", "prompt.submit").blocks(true),
+        told("tool.pre").blocks(true),
         told("tool.post"),
         told("model.pre"),
         told("model.post"),
         told("session.end"),
         told("error"),
     ],
+    ..Dialect::PLAIN
 };

@@ -1,37 +1,28 @@
 //! An outcome becomes a dialect's result.
 //!
-//! What a system cannot say is not lost: the refusal is on stderr and in the exit status 2 as
-//! well, and texts that its results have no place for are notices on stderr.
+//! What a system cannot say is not lost: a block is on stderr and in the exit status 2 as well,
+//! and texts that its results have no place for are notices on stderr. In a host's form the safest
+//! way that was measured comes first.
 
 use serde_json::{Map, Value};
 
-use super::results::{Act, KeyMeaning, ReplyKey, Results};
+use super::native;
+use super::results::{Act, KeyMeaning, On, Put, ReplyForm, ReplyKey, Results, Say};
 use super::row::{Binding, Reply};
-use super::{form, native};
 use crate::engine::event::Merge;
 use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
     /// Whether a question can go to the host, which then asks its own user.
     pub fn can_ask(self) -> bool {
-        match self.row.results {
-            Results::Keys(keys) => {
-                keys.iter().any(|key| matches!(key.says, KeyMeaning::Question(_)))
-            }
-            Results::Form(form) => form.can_ask(),
-            Results::Native | Results::Whole(_) => false,
-        }
+        self.has_place(On::Question)
     }
 
-    /// The reply to an outcome. Questions refuse where the host cannot ask them.
+    /// The reply to an outcome. Questions block where the host cannot ask them.
     pub fn reply(self, outcome: &Outcome) -> Reply {
-        let keys = match self.row.results {
-            Results::Native if self.row.blocks => return native::encode(outcome),
-            Results::Native => return informational(outcome),
-            Results::Form(form) => return form::reply(self, form, outcome),
-            Results::Keys(keys) => keys,
-            Results::Whole(field) => return whole(field, outcome),
-        };
+        if self.row.results == Results::Native {
+            return if self.row.blocks { native::encode(outcome) } else { informational(outcome) };
+        }
         let questions: &[Question] = match &outcome.settled {
             Settled::Refused(refusal) => return self.refuse(&refusal.reason),
             Settled::Asked { questions } if !self.can_ask() => {
@@ -40,104 +31,209 @@ impl Binding {
             Settled::Asked { questions } => questions,
             Settled::Allowed => &[],
         };
-        let mut result = Map::new();
-        let update = outcome.update();
-        for key in keys {
-            match key.says {
-                KeyMeaning::Refusal | KeyMeaning::Reason | KeyMeaning::Action(_) => {}
-                KeyMeaning::Field(field) => {
-                    insert(&mut result, key.name, update.get(field).cloned())
-                }
-                KeyMeaning::Entry { field, list } => {
-                    let added = self.added(outcome, field);
-                    match added.as_slice() {
-                        [] => {}
-                        [one] => insert(&mut result, key.name, Some(one.clone())),
-                        _ => insert(&mut result, list, Some(Value::Array(added))),
-                    }
-                }
-                KeyMeaning::Question(_) if questions.is_empty() => {}
-                KeyMeaning::Question(entries) => {
-                    insert(&mut result, key.name, Some(approval(questions, entries)));
-                }
-                // The first place for context takes all of it.
-                KeyMeaning::Context if is_first_of(keys, key) => {
-                    let context = outcome.additional_context().map(Value::from);
-                    insert(&mut result, key.name, context);
-                }
-                KeyMeaning::Context => {}
-                KeyMeaning::Output => {
-                    insert(&mut result, key.name, outcome.output().map(Value::from))
-                }
+        let stdout = match self.row.results {
+            Results::Native => String::new(),
+            Results::Keys(keys) => line(self.keyed(keys, questions, outcome)),
+            Results::Form(form) => line(self.filled(form, questions, outcome)),
+            Results::Whole(field, _) => {
+                let new = outcome.update().get(field).map(|value| format!("{value}\n"));
+                new.unwrap_or_default()
             }
-        }
-        let result = with_action(result, keys, &update);
-        let stderr = format!("{}{}", native::notices(outcome), unsaid(keys, outcome));
-        Reply { stdout: line(result), stderr, status: native::ALLOWED }
+        };
+        let stderr = format!("{}{}", native::notices(outcome), self.unsaid(outcome));
+        Reply { stdout, stderr, status: native::ALLOWED }
     }
 
-    /// The reply that refuses for `reason`. An event that this system cannot refuse is refused by
+    /// The reply that blocks for `reason`. An event that this system cannot block is blocked by
     /// the exit status alone.
     pub fn refuse(self, reason: &str) -> Reply {
         let native = native::refuse(reason);
-        let keys = match self.row.results {
+        let text = native.stderr.trim_end_matches('\n');
+        let (result, status) = match self.row.results {
             Results::Native => return native,
-            Results::Form(form) => return form::refuse(self, form, reason),
-            Results::Keys(keys) => keys,
-            Results::Whole(_) => &[],
+            Results::Whole(..) => (Map::new(), native.status),
+            Results::Keys(keys) => (self.refusal_by_keys(keys, text), native.status),
+            Results::Form(form) => {
+                let mut result = Map::new();
+                let say = form.say(On::Refusal);
+                say.into_iter().for_each(|say| self.put(&mut result, say, &text.into()));
+                (result, say.map_or(native.status, |say| say.status))
+            }
         };
-        let mut result = Map::new();
-        let words = super::answer::action_of(keys).map_or(&[][..], |(_, words)| words);
-        let has_word = words.iter().any(|(_, act)| *act == Act::Refuse);
-        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal);
-        for key in keys {
-            match key.says {
-                // One place says it.
-                KeyMeaning::Refusal if has_word => {}
-                KeyMeaning::Refusal => insert(&mut result, key.name, Some(true.into())),
-                KeyMeaning::Reason => {
-                    let reason = native.stderr.trim_end_matches('\n');
-                    insert(&mut result, key.name, Some(reason.into()));
+        let stdout = line(result);
+        let is_alone = stdout.is_empty() && self.row.results.form().is_some();
+        let stderr = if is_alone { as_text(native.stderr) } else { native.stderr };
+        Reply { stdout, stderr, status }
+    }
+
+    /// Whether its results have a place for this.
+    fn has_place(self, on: On) -> bool {
+        match self.row.results {
+            Results::Form(form) => form.say(on).is_some(),
+            Results::Native | Results::Whole(..) => false,
+            Results::Keys(keys) => keys.iter().any(|key| match key.says {
+                KeyMeaning::Question(_) => on == On::Question,
+                KeyMeaning::Context => on == On::Context,
+                KeyMeaning::Output => on == On::Output,
+                KeyMeaning::Field(..)
+                | KeyMeaning::Entry(..)
+                | KeyMeaning::Refusal(_)
+                | KeyMeaning::Objection
+                | KeyMeaning::Reason
+                | KeyMeaning::Action(_) => false,
+            }),
+        }
+    }
+
+    /// What hooks said and the result has no place for.
+    fn unsaid(self, outcome: &Outcome) -> String {
+        let mut lines = String::new();
+        for said in &outcome.said {
+            let texts = [
+                (On::Output, "output", &said.output),
+                (On::Context, "additionalContext", &said.additional_context),
+            ];
+            for (on, name, text) in texts {
+                let text = text.as_ref().filter(|text| !text.trim().is_empty());
+                if let Some(text) = text.filter(|_| !self.has_place(on)) {
+                    lines.push_str(&native::unsaid(&said.hook, name, text));
                 }
+            }
+        }
+        lines
+    }
+
+    /// The result with these keys of an event that goes on.
+    fn keyed(
+        self,
+        keys: &[ReplyKey],
+        questions: &[Question],
+        outcome: &Outcome,
+    ) -> Map<String, Value> {
+        let update = outcome.update();
+        let mut result = Map::new();
+        let mut context = outcome.additional_context().map(Value::from);
+        for key in keys {
+            let (mut name, mut value) = (key.name, None);
+            match key.says {
+                KeyMeaning::Field(field, _) => value = update.get(field).cloned(),
+                KeyMeaning::Entry(field, merge) => match added(outcome, field, merge) {
+                    several if several.len() > 1 => (name, value) = (field, Some(several.into())),
+                    mut one => value = one.pop(),
+                },
+                KeyMeaning::Question(_) if questions.is_empty() => {}
+                KeyMeaning::Question(entries) => value = Some(approval(questions, entries)),
+                // The first place for context takes all of it.
+                KeyMeaning::Context => value = context.take(),
+                KeyMeaning::Output => value = outcome.output().map(Value::from),
+                KeyMeaning::Refusal(_)
+                | KeyMeaning::Objection
+                | KeyMeaning::Reason
+                | KeyMeaning::Action(_) => {}
+            }
+            result.extend(value.map(|value| (name.to_string(), value)));
+        }
+        with_action(result, keys, &update)
+    }
+
+    /// The result with these keys that blocks.
+    fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
+        let mut words = keys.iter().flat_map(|key| key.says.words());
+        let has_word = words.any(|(_, act)| *act == Act::Refuse);
+        let by_key = keys.iter().any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
+        let mut result = Map::new();
+        for key in keys {
+            let value = match key.says {
+                // One place says it.
+                KeyMeaning::Refusal(_) if has_word => None,
+                KeyMeaning::Refusal(flag) => Some(flag.into()),
+                KeyMeaning::Reason | KeyMeaning::Objection => Some(reason.into()),
                 KeyMeaning::Action(words) => {
                     let refuses = |(_, act): &&(&str, Act)| *act == Act::Refuse;
                     let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(_));
                     let word = words.iter().find(refuses).or_else(|| words.iter().find(claims));
-                    insert(&mut result, key.name, word.map(|(word, _)| Value::from(*word)));
+                    word.map(|(word, _)| Value::from(*word))
                 }
-                // To take it is the strictest that can be said: the model never sees it.
-                KeyMeaning::Field(field)
-                    if self.row.blocks && !refuses_by_key && self.row.claims(field) =>
-                {
-                    insert(&mut result, key.name, Some(true.into()));
+                // To claim it is the strictest that can be said: the model never sees it.
+                KeyMeaning::Field(_, Merge::Claim) if self.row.blocks && !by_key => {
+                    Some(true.into())
                 }
-                KeyMeaning::Field(_)
-                | KeyMeaning::Entry { .. }
+                KeyMeaning::Field(..)
+                | KeyMeaning::Entry(..)
                 | KeyMeaning::Question(_)
                 | KeyMeaning::Context
-                | KeyMeaning::Output => {}
-            }
+                | KeyMeaning::Output => None,
+            };
+            result.extend(value.map(|value| (key.name.to_string(), value)));
         }
-        Reply { stdout: line(result), ..native }
+        result
     }
 
-    /// What hooks have added to a list, in plan order.
-    fn added(self, outcome: &Outcome, field: &str) -> Vec<Value> {
-        let rule = self.row.rewrites.iter().find(|rewrite| rewrite.field == field);
-        let appends = rule.is_some_and(|rewrite| rewrite.merge == Merge::Append);
-        let applied = outcome.rewrites.iter().filter(|one| one.field == field);
-        let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
-            let before = one.old.as_array().filter(|_| appends).map_or(0, Vec::len);
-            let list = one.new.as_array().and_then(|list| list.get(before..));
-            list.unwrap_or_default().to_vec()
-        });
-        lists.flatten().collect()
+    /// The result in a host's form of an event that goes on.
+    fn filled(
+        self,
+        form: &ReplyForm,
+        questions: &[Question],
+        outcome: &Outcome,
+    ) -> Map<String, Value> {
+        let mut result = Map::new();
+        let update = outcome.update();
+        for say in form.writes {
+            let value = match say.on {
+                On::Refusal => None,
+                On::Objection => objections(outcome).map(Value::from),
+                On::Question if questions.is_empty() => None,
+                On::Question => Some(joined(questions).into()),
+                On::New(field) => update.get(field).cloned(),
+                On::Context => outcome.additional_context().map(Value::from),
+                On::Output => outcome.output().map(Value::from),
+            };
+            if let Some(value) = value {
+                self.put(&mut result, say, &value);
+            }
+        }
+        result
+    }
+
+    fn put(self, result: &mut Map<String, Value>, say: &Say, value: &Value) {
+        for (path, what) in say.put {
+            let value = match (what, value) {
+                (Put::Word(word), _) => Value::from(*word),
+                (Put::Flag(flag), _) => Value::Bool(*flag),
+                (Put::Name, _) => Value::from(self.row.name),
+                // Below a text that is there already.
+                (Put::Text, Value::String(text)) => match result.remove(*path) {
+                    Some(Value::String(first)) => Value::from(format!("{first}\n\n{text}")),
+                    _ => value.clone(),
+                },
+                (Put::Text | Put::Value, _) | (Put::Plain, Value::String(_)) => value.clone(),
+                (Put::Plain, _) => Value::from(value.to_string()),
+            };
+            place(result, path, value);
+        }
     }
 }
 
-/// The reply to an event that a host in our words only tells of. An objection is a structured
-/// result all the same: loom tells the model of it, and goes on. What other hooks said goes with
-/// it, because beside a refusal loom reads nothing but the reason.
+impl ReplyForm {
+    fn say(&self, on: On) -> Option<&'static Say> {
+        self.writes.iter().find(|say| say.on == on)
+    }
+}
+
+/// What hooks have added to a list, in plan order.
+fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
+    let applied = outcome.rewrites.iter().filter(|one| one.field == field);
+    let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
+        let before = one.old.as_array().filter(|_| merge == Merge::Append).map_or(0, Vec::len);
+        let list = one.new.as_array().and_then(|list| list.get(before..));
+        list.unwrap_or_default().to_vec()
+    });
+    lists.flatten().collect()
+}
+
+/// The reply to an event of a host in our words that can only be watched. An objection is a
+/// structured result all the same: loom shows it to the model, and goes on. What other hooks said
+/// goes with it, because of a block loom reads nothing but the reason.
 fn informational(outcome: &Outcome) -> Reply {
     let native = native::encode(outcome);
     let objects = |notice: &&Notice| match notice.kind {
@@ -151,35 +247,54 @@ fn informational(outcome: &Outcome) -> Reply {
     }
     texts.extend(outcome.output().into_iter().chain(outcome.additional_context()));
     let reason = native::shortened(&texts.join("\n\n"));
-    let mut result = Map::new();
-    insert(&mut result, "continue", Some(false.into()));
-    insert(&mut result, "reason", Some(reason.into()));
-    Reply { stdout: line(result), ..native }
+    let entries = [("continue", Value::from(false)), ("reason", reason.into())];
+    let result = entries.map(|(name, value)| (name.to_string(), value));
+    Reply { stdout: line(Map::from_iter(result)), ..native }
 }
 
-fn is_first_of(keys: &[ReplyKey], key: &ReplyKey) -> bool {
-    keys.iter().find(|one| one.says == key.says) == Some(key)
+/// A reason that is alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
+/// it says would beat the exit status: a reason of `{}` would let the event pass.
+fn as_text(reason: String) -> String {
+    let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if start.starts_with(['{', '[', '"']) { format!("blocked: {reason}") } else { reason }
+}
+
+fn line(result: Map<String, Value>) -> String {
+    if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
+}
+
+/// Puts a value at a path of keys with dots. What is there already stays: the form's first word
+/// wins.
+fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            result.entry(path).or_insert(value);
+        }
+        Some((first, rest)) => {
+            let inner = result.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                place(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// What hooks object to, one a line.
+fn objections(outcome: &Outcome) -> Option<String> {
+    let all = outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Refusal);
+    let texts: Vec<&str> = all.map(|notice| notice.text.as_str()).collect();
+    if texts.is_empty() { None } else { Some(texts.join("\n")) }
 }
 
 /// What a host asks its user.
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
     let hooks: Vec<String> = questions.iter().map(|one| format!("`{}`", one.hook)).collect();
-    let mut approval = Map::new();
-    approval.insert("title".to_string(), joined(questions).into());
-    approval
-        .insert("description".to_string(), format!("question from {}", hooks.join(", ")).into());
-    approval.extend(entries.iter().map(|(key, value)| ((*key).to_string(), (*value).into())));
-    approval.into()
-}
-
-fn insert(result: &mut Map<String, Value>, name: &str, value: Option<Value>) {
-    if let Some(value) = value {
-        result.insert(name.to_string(), value);
-    }
-}
-
-fn line(result: Map<String, Value>) -> String {
-    if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
+    let own = [
+        ("title", joined(questions)),
+        ("description", format!("question from {}", hooks.join(", "))),
+    ];
+    let more = entries.iter().map(|(key, value)| (*key, (*value).to_string()));
+    own.into_iter().chain(more).collect()
 }
 
 /// The result with the word before it that says what it is.
@@ -189,51 +304,14 @@ fn with_action(
     update: &Map<String, Value>,
 ) -> Map<String, Value> {
     let Some((name, words)) = super::answer::action_of(keys) else { return result };
-    let fits = |(_, act): &&(&str, Act)| match act {
-        Act::Claim(field) => update.get(*field) == Some(&Value::Bool(true)),
-        Act::Rewrite | Act::Pass | Act::Refuse => false,
-    };
+    let claims = |(_, act): &&(&str, Act)| matches!(act, Act::Claim(field) if update.get(*field) == Some(&Value::Bool(true)));
     let rewrites = |(_, act): &&(&str, Act)| *act == Act::Rewrite;
-    let claim = words.iter().find(fits);
+    let claim = words.iter().find(claims);
     let word = claim.or_else(|| words.iter().find(rewrites).filter(|_| !result.is_empty()));
     let Some((word, _)) = word else { return result };
-    let mut whole = Map::new();
-    whole.insert(name.to_string(), Value::from(*word));
+    let mut whole = Map::from_iter([(name.to_string(), Value::from(*word))]);
     if claim.is_none() {
         whole.extend(result);
     }
     whole
-}
-
-/// Results that are the new value of one field.
-fn whole(field: &str, outcome: &Outcome) -> Reply {
-    let refused = match &outcome.settled {
-        Settled::Refused(refusal) => Some(refusal.reason.clone()),
-        Settled::Asked { questions } => Some(joined(questions)),
-        Settled::Allowed => None,
-    };
-    if let Some(reason) = refused {
-        return Reply { stdout: String::new(), ..native::refuse(&reason) };
-    }
-    let new = outcome.update().get(field).map(|value| format!("{value}\n"));
-    let stderr = format!("{}{}", native::notices(outcome), unsaid(&[], outcome));
-    Reply { stdout: new.unwrap_or_default(), stderr, status: native::ALLOWED }
-}
-
-/// What hooks said and the result has no place for.
-fn unsaid(keys: &[ReplyKey], outcome: &Outcome) -> String {
-    let has = |says: KeyMeaning| keys.iter().any(|key| key.says == says);
-    let mut lines = String::new();
-    for said in &outcome.said {
-        let texts = [
-            (KeyMeaning::Output, "output", &said.output),
-            (KeyMeaning::Context, "additionalContext", &said.additional_context),
-        ];
-        for (says, name, text) in texts {
-            if let Some(text) = text.as_ref().filter(|text| !has(says) && !text.trim().is_empty()) {
-                lines.push_str(&native::unsaid(&said.hook, name, text));
-            }
-        }
-    }
-    lines
 }

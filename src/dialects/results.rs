@@ -1,4 +1,9 @@
-//! The vocabulary of results: which keys a system's hooks answer with, and what their values say.
+//! The words for results: where an answer says something, and what it says there.
+//!
+//! One vocabulary for all: the keys of a hook system, which are read and written alike, and the
+//! forms of the hosts, which read more than hookrun writes. `answer` reads by it, `reply` writes.
+
+use crate::engine::event::{Merge, Rewrite};
 
 /// The shape of an event's results.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -8,40 +13,37 @@ pub enum Results {
     /// An object with these keys.
     Keys(&'static [ReplyKey]),
     /// An object that as a whole is the new value of this field of ours.
-    Whole(&'static str),
-    /// A host's own form for each thing that can be said.
+    Whole(&'static str, Merge),
+    /// A host's own form: what it reads of a hook, and what hookrun writes.
     Form(&'static ReplyForm),
 }
 
 /// One key of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReplyKey {
-    /// The key.
+    /// The key; in a [`ReplyForm`] a path of keys with dots.
     pub name: &'static str,
     /// What its value says.
     pub says: KeyMeaning,
 }
 
-/// What the value of a result's key says.
+/// What the value of a key says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeyMeaning {
-    /// `true` refuses the event.
-    Refusal,
-    /// The reason of the refusal: a text.
+    /// This flag blocks the event.
+    Refusal(bool),
+    /// A text blocks by being there.
+    Objection,
+    /// The reason of the block, or the question: a text.
     Reason,
-    /// The new value of this field of ours.
-    Field(&'static str),
-    /// One more value for this list of ours. Several, in a reply, are a list under `list`.
-    Entry {
-        /// Our field.
-        field: &'static str,
-        /// The key of a list of several.
-        list: &'static str,
-    },
-    /// A word that says what the result is.
+    /// The new value of this field of ours, and how the values of several hooks merge.
+    Field(&'static str, Merge),
+    /// One more value for this list of ours. Several, in a reply, are a list under its name.
+    Entry(&'static str, Merge),
+    /// A word that decides or says what the result is; any other word is malformed.
     Action(&'static [(&'static str, Act)]),
     /// A question for a person: a text, or an object whose `title` and `description` are. In a
-    /// reply it is such an object, with these entries beside them.
+    /// reply it is such an object, with these entries in it.
     Question(&'static [(&'static str, &'static str)]),
     /// Text for the model.
     Context,
@@ -49,21 +51,46 @@ pub enum KeyMeaning {
     Output,
 }
 
+/// What a word of [`KeyMeaning::Action`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// The event goes on as it is: nothing else in the result counts.
+    Pass,
+    /// The event goes on, with what else is in the result.
+    Allow,
+    /// The other keys have new values.
+    Rewrite,
+    /// This field of ours becomes `true`: the event is taken. A block is said so too where the
+    /// system knows no other word for it.
+    Claim(&'static str),
+    /// A person decides.
+    Ask,
+    /// The event is blocked.
+    Refuse,
+}
+
+/// A key of a result.
+pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
+    ReplyKey { name, says }
+}
+
 impl KeyMeaning {
     /// What it says, in words.
     pub fn about(self) -> String {
         match self {
-            KeyMeaning::Refusal => "`true` blocks".to_string(),
+            KeyMeaning::Refusal(flag) => format!("`{flag}` blocks"),
+            KeyMeaning::Objection => "a text blocks".to_string(),
             KeyMeaning::Reason => "the reason of the block".to_string(),
-            KeyMeaning::Field(field) => format!("the new `{field}`"),
-            KeyMeaning::Entry { field, list } => {
-                format!("one more of `{field}`; several, in a reply, under `{list}`")
+            KeyMeaning::Field(field, _) => format!("the new `{field}`"),
+            KeyMeaning::Entry(field, _) => {
+                format!("one more of `{field}`; several, in a reply, under `{field}`")
             }
             KeyMeaning::Action(words) => {
                 let said = words.iter().map(|(word, act)| match act {
-                    Act::Pass => format!("`{word}` allows it"),
+                    Act::Pass | Act::Allow => format!("`{word}` allows it"),
                     Act::Rewrite => format!("`{word}` rewrites"),
                     Act::Claim(_) => format!("`{word}` claims it"),
+                    Act::Ask => format!("`{word}` asks"),
                     Act::Refuse => format!("`{word}` blocks"),
                 });
                 said.collect::<Vec<_>>().join(", ")
@@ -73,36 +100,33 @@ impl KeyMeaning {
             KeyMeaning::Output => "text to show".to_string(),
         }
     }
+
+    /// The words of an action.
+    pub(super) fn words(self) -> &'static [(&'static str, Act)] {
+        if let KeyMeaning::Action(words) = self { words } else { &[] }
+    }
 }
 
-/// What a word of [`KeyMeaning::Action`] does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
-    /// The event goes on as it is.
-    Pass,
-    /// The other keys have new values.
-    Rewrite,
-    /// This field of ours becomes `true`: the event is taken. A refusal is said so too where the
-    /// system knows no other word for it.
-    Claim(&'static str),
-    /// The event is refused.
-    Refuse,
-}
-
-/// A key of a result.
-pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
-    ReplyKey { name, says }
-}
-
-/// The places of one event.
+/// What one event of a host writes and reads.
 #[derive(Debug, PartialEq)]
 pub struct ReplyForm {
     /// What is written for the host.
     pub writes: &'static [Say],
     /// What a hook's JSON says.
-    pub reads: &'static [Hear],
-    /// Which exit statuses of a hook refuse.
+    pub reads: &'static [ReplyKey],
+    /// What it says in other events of the host as well.
+    pub shares: &'static [ReplyKey],
+    /// Which exit statuses of a hook block.
     pub refuses: Refuses,
+}
+
+/// A form in which status 2 alone blocks.
+pub(super) const fn form(
+    writes: &'static [Say],
+    reads: &'static [ReplyKey],
+    shares: &'static [ReplyKey],
+) -> ReplyForm {
+    ReplyForm { writes, reads, shares, refuses: Refuses::Two }
 }
 
 /// One thing that is said to a host.
@@ -110,20 +134,30 @@ pub struct ReplyForm {
 pub struct Say {
     /// What is said.
     pub on: On,
-    /// Where, as a path of keys with dots, and what stands there.
+    /// Where, as a path of keys with dots, and what is put there.
     pub put: &'static [(&'static str, Put)],
     /// The exit status that says it, 0 if the JSON does.
     pub status: u8,
 }
 
+/// A thing that JSON alone says.
+pub(super) const fn say(on: On, put: &'static [(&'static str, Put)]) -> Say {
+    Say { on, put, status: 0 }
+}
+
+/// A block by exit status 2, and by this JSON.
+pub(super) const fn refuse(put: &'static [(&'static str, Put)]) -> Say {
+    Say { on: On::Refusal, put, status: 2 }
+}
+
 /// What can be said to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
-    /// The event is refused.
+    /// The event is blocked.
     Refusal,
-    /// A hook objects to what cannot be refused any more.
+    /// A hook objects to what cannot be blocked any more.
     Objection,
-    /// A person is to be asked.
+    /// A person decides.
     Question,
     /// This field of ours has a new value.
     New(&'static str),
@@ -145,9 +179,13 @@ impl On {
             On::Output => "text to show".to_string(),
         }
     }
+
+    fn new_field(self) -> Option<&'static str> {
+        if let On::New(field) = self { Some(field) } else { None }
+    }
 }
 
-/// What stands in a place.
+/// What is put in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
     /// This word.
@@ -164,55 +202,20 @@ pub enum Put {
     Plain,
 }
 
-/// One thing that a hook's JSON says.
-#[derive(Debug, PartialEq)]
-pub struct Hear {
-    /// Where, as a path of keys with dots.
-    pub path: &'static str,
-    /// What it says.
-    pub says: HeardValue,
-}
-
-/// What a value says in a hook's JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeardValue {
-    /// One of these words refuses, asks, or lets it pass; any other is malformed.
-    Words {
-        /// The words that refuse.
-        refuse: &'static [&'static str],
-        /// The words that ask.
-        ask: &'static [&'static str],
-        /// The words that let it pass.
-        pass: &'static [&'static str],
-    },
-    /// This flag refuses.
-    Flag(bool),
-    /// Text that refuses by being there.
-    Objection,
-    /// The reason of a refusal, or the question.
-    Reason,
-    /// The new value of this field of ours.
-    New(&'static str),
-    /// Text for the model.
-    Context,
-    /// Text to show.
-    Output,
-}
-
-/// Which exit statuses of a hook refuse.
+/// Which exit statuses of a hook block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refuses {
     /// 2 alone; any other is an error that lets it pass.
     Two,
-    /// 2 and above; 1 is a warning. Whoever has this rule lets JSON count with any status, also in
-    /// a string, and on stderr where stdout is empty.
+    /// 2 and above; 1 is a warning. A host with this rule reads JSON for any status, also in a
+    /// string, and on stderr where stdout is empty.
     FromTwo,
     /// Any but 0.
     NonZero,
 }
 
 impl Refuses {
-    /// Whether this status refuses. 126 and 127 do not: there was no hook.
+    /// Whether this status blocks. 126 and 127 do not: there was no hook.
     pub fn by(self, status: i32) -> bool {
         match self {
             Refuses::Two => status == 2,
@@ -220,12 +223,50 @@ impl Refuses {
             Refuses::NonZero => status != 0,
         }
     }
+}
 
-    /// Whether JSON is also read in a string, and on stderr where stdout is empty.
-    pub fn reads_on(self) -> bool {
+impl Results {
+    /// The keys that are read, where the results are an object with keys.
+    pub(super) fn reads(self) -> impl Iterator<Item = &'static ReplyKey> {
+        let (own, shared): (&[ReplyKey], &[ReplyKey]) = match self {
+            Results::Native | Results::Whole(..) => (&[], &[]),
+            Results::Keys(keys) => (keys, &[]),
+            Results::Form(form) => (form.reads, form.shares),
+        };
+        own.iter().chain(shared)
+    }
+
+    /// The host's form, if it has one.
+    pub(super) fn form(self) -> Option<&'static ReplyForm> {
+        if let Results::Form(form) = self { Some(form) } else { None }
+    }
+
+    /// The fields that they can rewrite: of keys also those that a word claims, after the others.
+    pub fn rewrites(self) -> Vec<Rewrite> {
+        let rewrite = |field: &'static str, merge| Rewrite { field: field.into(), merge };
         match self {
-            Refuses::FromTwo => true,
-            Refuses::Two | Refuses::NonZero => false,
+            Results::Native => Vec::new(),
+            Results::Whole(field, merge) => vec![rewrite(field, merge)],
+            Results::Form(form) => {
+                let new = form.writes.iter().filter_map(|say| say.on.new_field());
+                new.map(|field| rewrite(field, Merge::Chain)).collect()
+            }
+            Results::Keys(keys) => {
+                let mut all = Vec::new();
+                for key in keys {
+                    if let KeyMeaning::Field(field, merge) | KeyMeaning::Entry(field, merge) =
+                        key.says
+                    {
+                        all.push(rewrite(field, merge));
+                    }
+                }
+                for (_, act) in keys.iter().flat_map(|key| key.says.words()) {
+                    if let Act::Claim(field) = act {
+                        all.push(rewrite(field, Merge::Claim));
+                    }
+                }
+                all
+            }
         }
     }
 }

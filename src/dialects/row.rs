@@ -2,11 +2,14 @@
 //!
 //! Nouns only. The files beside this one read them, and `dialects.rs` lists them.
 
-use std::borrow::Cow;
+mod tool;
+
 use std::time::Duration;
 
-use super::results::Results;
-use crate::engine::event::{Conduct, Merge, OnFailure, Rewrite, Schedule};
+pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
+
+use super::results::{ReplyForm, ReplyKey, Results};
+use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 
 /// What a host gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +45,22 @@ pub struct Dialect {
     pub variables: &'static [HostVariable],
     /// Its events.
     pub events: &'static [DialectEvent],
+}
+
+impl Dialect {
+    /// A system with our own spelling and no tools. Tables begin with it.
+    pub const PLAIN: Dialect = Dialect {
+        name: "",
+        aliases: &[],
+        summary: "",
+        names_event_by: "type",
+        discovery: Discovery::All,
+        spelling: KeySpelling::Camel,
+        runs_once: false,
+        tools: &HostTools::NONE,
+        variables: &[],
+        events: &[],
+    };
 }
 
 /// Which of the hooks that are found run in a host of a system.
@@ -109,8 +128,6 @@ pub struct DialectEvent {
     pub text_teaches: bool,
     /// Whether a hook may refuse it.
     pub blocks: bool,
-    /// The fields, under our keys, that a hook may rewrite, and how several rewrites merge.
-    pub rewrites: &'static [Rewrite],
     /// What a failing hook means.
     pub on_failure: OnFailure,
     /// What a hook has changed of its event before it throws an error stays changed.
@@ -139,7 +156,6 @@ impl DialectEvent {
         results: Results::Keys(&[]),
         text_teaches: false,
         blocks: false,
-        rewrites: &[],
         on_failure: OnFailure::Allow,
         keeps_thrown: false,
         schedule: Schedule::Sequential,
@@ -147,6 +163,136 @@ impl DialectEvent {
         wait: None,
     };
 }
+
+/// A setter for each column, so that most rows of a table are one line.
+macro_rules! columns {
+    ($($name:ident: $type:ty),* $(,)?) => {
+        impl DialectEvent {$(
+            /// The row with this column.
+            #[must_use]
+            pub const fn $name(mut self, $name: $type) -> DialectEvent {
+                self.$name = $name;
+                self
+            }
+        )*}
+    };
+}
+
+columns! {
+    aliases: &'static [&'static str],
+    keys: &'static [(&'static str, &'static str)],
+    also: &'static [(&'static str, &'static str)],
+    stand_ins: &'static [StandIn],
+    as_text: &'static [&'static str],
+    blocks: bool,
+    on_failure: OnFailure,
+    schedule: Schedule,
+    conduct: Conduct,
+}
+
+impl DialectEvent {
+    /// The row for an event of this name, over this one of the catalog.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str, event: &'static str) -> DialectEvent {
+        self.name = name;
+        self.event = event;
+        self
+    }
+
+    /// The row for events that have this value under this key.
+    #[must_use]
+    pub const fn when(mut self, key: &'static str, value: &'static str) -> DialectEvent {
+        self.when = Some((key, value));
+        self
+    }
+
+    /// The row with results of these keys.
+    #[must_use]
+    pub const fn results(mut self, keys: &'static [ReplyKey]) -> DialectEvent {
+        self.results = Results::Keys(keys);
+        self
+    }
+
+    /// The row with results that are the new value of a field of ours.
+    #[must_use]
+    pub const fn whole(mut self, field: &'static str, merge: Merge) -> DialectEvent {
+        self.results = Results::Whole(field, merge);
+        self
+    }
+
+    /// The row for a host that waits so long.
+    #[must_use]
+    pub const fn waits(mut self, wait: Wait) -> DialectEvent {
+        self.wait = Some(wait);
+        self
+    }
+
+    /// The row for a tool that has an event of its own.
+    pub(super) const fn of_tool(
+        mut self,
+        tool: &'static str,
+        keys: &'static [&'static str],
+    ) -> DialectEvent {
+        self.gather = Some(Gather { tool, keys });
+        self
+    }
+
+    /// The row for the tools of MCP servers alone.
+    pub(super) const fn of_servers(mut self) -> DialectEvent {
+        self.is_of_servers = true;
+        self
+    }
+
+    /// The row of a host whose hooks teach the model by plain text.
+    pub(super) const fn teaches(mut self) -> DialectEvent {
+        self.text_teaches = true;
+        self
+    }
+
+    /// The row of an event that a hook of a host can only watch.
+    pub(super) const fn told(
+        mut self,
+        name: &'static str,
+        event: &'static str,
+        form: &'static ReplyForm,
+    ) -> DialectEvent {
+        self.results = Results::Form(form);
+        self.schedule = Schedule::Parallel;
+        self.conduct = READS_ON;
+        self.named(name, event)
+    }
+
+    /// The row of an event that a hook of a host may block, and that a failure blocks.
+    pub(super) const fn gate(
+        mut self,
+        name: &'static str,
+        event: &'static str,
+        form: &'static ReplyForm,
+    ) -> DialectEvent {
+        self.results = Results::Form(form);
+        self.blocks = true;
+        self.on_failure = OnFailure::Block;
+        self.named(name, event)
+    }
+
+    /// The row of an event that a hook of a host may block; a failure lets it go on.
+    pub(super) const fn open_gate(
+        mut self,
+        name: &'static str,
+        event: &'static str,
+        form: &'static ReplyForm,
+    ) -> DialectEvent {
+        self.conduct = READS_ON;
+        self.on_failure = OnFailure::Allow;
+        self.results = Results::Form(form);
+        self.blocks = true;
+        self.named(name, event)
+    }
+}
+
+/// A broken configuration is reported and no more: what the host has done already stays done, and
+/// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
+const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
 
 /// A key of a system that tells a fact of ours where the event does not have it under our key:
 /// it stays what it is, and is read under our key as well.
@@ -167,11 +313,6 @@ pub struct Gather {
     pub tool: &'static str,
     /// The keys of the event that are the tool's input.
     pub keys: &'static [&'static str],
-}
-
-/// A field, under our key, that hooks of an event may rewrite.
-pub const fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
-    Rewrite { field: Cow::Borrowed(field), merge }
 }
 
 /// An event as one dialect has it.
@@ -247,91 +388,6 @@ pub enum Tells {
 /// A row of a table.
 pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
     HostVariable { name, tells }
-}
-
-/// The tools of a host.
-#[derive(Debug)]
-pub struct HostTools {
-    /// Those that are known. Of several with one sort the first is meant; of several with one
-    /// name, what they are given tells.
-    pub rows: &'static [Tool],
-    /// What it calls the tools of MCP servers.
-    pub mcp: Mcp,
-}
-
-impl HostTools {
-    /// No tools of its own.
-    pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
-}
-
-/// A tool of a host.
-#[derive(Debug)]
-pub struct Tool {
-    /// What the host calls it.
-    pub name: &'static str,
-    /// What it is.
-    pub sort: ToolSort,
-    /// Other names by which matchers mean it.
-    pub also: &'static [&'static str],
-    /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
-    pub keys: &'static [(&'static str, &'static str)],
-}
-
-/// What a tool is, with the keys that its input usually has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolSort {
-    /// `command`.
-    Shell,
-    /// `file_path`.
-    Read,
-    /// `file_path`, `content`.
-    Write,
-    /// `file_path`, `old_string`, `new_string`; or `edits`, a list of both.
-    Edit,
-    /// `command`: a patch over any number of files.
-    Patch,
-    /// `pattern`, `path`.
-    Grep,
-    /// `pattern`, `path`.
-    Glob,
-    /// `path`.
-    List,
-    /// `url`.
-    Fetch,
-    /// `query`.
-    WebSearch,
-    /// `prompt`.
-    Agent,
-}
-
-/// A row without other names and keys. Tables begin with it.
-pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
-    Tool { name, sort, also: &[], keys: &[] }
-}
-
-/// What a host calls the tool of an MCP server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mcp {
-    /// `mcp__server__tool`.
-    Double,
-    /// `mcp_server_tool`.
-    Single,
-    /// `server-tool`.
-    Hyphen,
-    /// `MCP:tool`: the server is not named.
-    Bare,
-}
-
-impl Mcp {
-    /// The name of a tool.
-    pub fn write(self, server: &str, tool: &str) -> String {
-        match self {
-            Mcp::Double => format!("mcp__{server}__{tool}"),
-            Mcp::Single => format!("mcp_{server}_{tool}"),
-            Mcp::Hyphen => format!("{server}-{tool}"),
-            Mcp::Bare => format!("MCP:{tool}"),
-        }
-    }
 }
 
 /// Why an event of a dialect cannot be read.

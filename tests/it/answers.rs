@@ -166,7 +166,8 @@ fn is_its_own(speaker: Speaker, refusal: &str, surroundings: &str) -> bool {
     let Some(Binding { row, .. }) = speaker.binding else { return false };
     let Results::Keys(keys) = row.results else { return false };
     let owns = |key: &hookrun::dialects::ReplyKey| {
-        key.says != KeyMeaning::Refusal && refusal.starts_with(&format!("{{\"{}\":", key.name))
+        key.says != KeyMeaning::Refusal(true)
+            && refusal.starts_with(&format!("{{\"{}\":", key.name))
     };
     surroundings.contains('@') && keys.iter().any(owns)
 }

@@ -243,8 +243,8 @@ fn owns(speaker: Speaker, key: &str) -> bool {
     match binding.row.results {
         Results::Keys(keys) => keys
             .iter()
-            .any(|one| one.name.eq_ignore_ascii_case(key) && one.says != KeyMeaning::Refusal),
-        Results::Native | Results::Whole(_) | Results::Form(_) => false,
+            .any(|one| one.name.eq_ignore_ascii_case(key) && one.says != KeyMeaning::Refusal(true)),
+        Results::Native | Results::Whole(..) | Results::Form(_) => false,
     }
 }
 

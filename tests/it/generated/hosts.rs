@@ -20,7 +20,7 @@ fn form(host: &str, event: &str) -> Option<(bool, &'static ReplyForm)> {
     let row = dialects::find(host).unwrap().events.iter().find(|row| row.name == event)?;
     match row.results {
         Results::Form(form) => Some((row.blocks, form)),
-        Results::Native | Results::Keys(_) | Results::Whole(_) => None,
+        Results::Native | Results::Keys(_) | Results::Whole(..) => None,
     }
 }
 
@@ -88,7 +88,7 @@ fn told(host: &str) -> Vec<Told> {
 fn writes(row: &DialectEvent) -> &'static [Say] {
     match row.results {
         Results::Form(form) => form.writes,
-        Results::Native | Results::Keys(_) | Results::Whole(_) => &[],
+        Results::Native | Results::Keys(_) | Results::Whole(..) => &[],
     }
 }
 

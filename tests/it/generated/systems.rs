@@ -48,7 +48,7 @@ pub(super) fn results(system: &str) -> String {
         let said: Vec<String> = match row.results {
             Results::Form(form) => form.writes.iter().map(|say| say.on.about()).collect(),
             Results::Native => vec!["as in hookrun".to_string()],
-            Results::Whole(field) => vec![format!("as a whole the new `{field}`")],
+            Results::Whole(field, _) => vec![format!("as a whole the new `{field}`")],
             Results::Keys(keys) => {
                 keys.iter().map(|key| format!("`{}`: {}", key.name, key.says.about())).collect()
             }

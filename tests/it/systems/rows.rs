@@ -54,14 +54,11 @@ fn refusal(row: &DialectEvent) -> Value {
     });
     for key in keys {
         // One place says it.
-        if key.says == KeyMeaning::Refusal && !has_word {
+        if key.says == KeyMeaning::Refusal(true) && !has_word {
             result.insert(key.name.to_string(), true.into());
         }
-        let claims = |field: &str| {
-            row.rewrites.iter().any(|one| one.field == field && one.merge == Merge::Claim)
-        };
-        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal);
-        if matches!(key.says, KeyMeaning::Field(field) if claims(field) && !refuses_by_key) {
+        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal(true));
+        if matches!(key.says, KeyMeaning::Field(_, Merge::Claim)) && !refuses_by_key {
             result.insert(key.name.to_string(), true.into());
         }
         if let KeyMeaning::Action(words) = key.says {
@@ -79,7 +76,7 @@ fn reason_key(row: &DialectEvent) -> Option<&'static str> {
             keys.iter().find(|key| key.says == KeyMeaning::Reason).map(|key| key.name)
         }
         Results::Native => Some("reason"),
-        Results::Whole(_) | Results::Form(_) => None,
+        Results::Whole(..) | Results::Form(_) => None,
     }
 }
 
@@ -185,7 +182,7 @@ fn new_value(kind: JsonType, rewrite: &Rewrite) -> Value {
 /// What the host is told when a field of ours has this new value.
 fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
     let keys = match row.results {
-        Results::Whole(_) => return value.clone(),
+        Results::Whole(..) => return value.clone(),
         Results::Native | Results::Form(_) => return json!({ "update": { field: value } }),
         Results::Keys(keys) => keys,
     };
@@ -195,15 +192,15 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
             let fits = |act: Act| match act {
                 Act::Claim(claimed) => claimed == field,
                 Act::Rewrite => field != "handled",
-                Act::Pass | Act::Refuse => false,
+                Act::Pass | Act::Allow | Act::Ask | Act::Refuse => false,
             };
             let word = words.iter().find(|(_, act)| fits(*act)).unwrap().0;
             result.insert(key.name.to_string(), word.into());
         }
-        if key.says == KeyMeaning::Field(field_of(row, field)) {
+        if matches!(key.says, KeyMeaning::Field(known, _) if known == field) {
             result.insert(key.name.to_string(), value.clone());
         }
-        if let KeyMeaning::Entry { field: entry, .. } = key.says
+        if let KeyMeaning::Entry(entry, _) = key.says
             && entry == field
         {
             result.insert(key.name.to_string(), value[0].clone());
@@ -212,26 +209,11 @@ fn told(row: &DialectEvent, field: &str, value: &Value) -> Value {
     Value::Object(result)
 }
 
-fn field_of(row: &DialectEvent, field: &str) -> &'static str {
-    let Results::Keys(keys) = row.results else { return "" };
-    let found = keys.iter().find_map(|key| match key.says {
-        KeyMeaning::Field(known) => Some(known).filter(|known| *known == field),
-        KeyMeaning::Refusal
-        | KeyMeaning::Reason
-        | KeyMeaning::Entry { .. }
-        | KeyMeaning::Action(_)
-        | KeyMeaning::Question(_)
-        | KeyMeaning::Context
-        | KeyMeaning::Output => None,
-    });
-    found.unwrap_or("")
-}
-
 #[test]
 fn every_rewrite_of_every_row_reaches_its_host_under_its_own_key() {
     for_each_row(|binding| {
         let spec = catalog::find(binding.row.event).unwrap();
-        for rewrite in binding.row.rewrites {
+        for rewrite in &binding.row.results.rewrites() {
             let kind = spec.context.iter().find(|key| key.name == rewrite.field).unwrap().kind;
             let value = new_value(kind, rewrite);
             let answer = json!({ "update": { rewrite.field.as_ref(): value } });
@@ -288,7 +270,7 @@ fn a_hook_of_every_row_gets_that_systems_names_and_keys() {
 fn a_hook_of_every_gate_refuses_by_its_own_result_and_by_status_2_in_a_native_host() {
     for_each_row(|binding| {
         let row = binding.row;
-        let can_say = !matches!(row.results, Results::Whole(_))
+        let can_say = !matches!(row.results, Results::Whole(..))
             && row.blocks
             && catalog::find(row.event).unwrap().blocks
             // To take an input is no refusal.

@@ -117,7 +117,8 @@ fn table(dialect: &Dialect) -> String {
             }
             None => walk(row).to_string(),
         };
-        let fields = row.rewrites.iter().map(|one| format!("`{}` {}", one.field, one.merge.name()));
+        let fields = row.results.rewrites();
+        let fields = fields.iter().map(|one| format!("`{}` {}", one.field, one.merge.name()));
         let fields = fields.collect::<Vec<_>>().join(", ");
         let failure = if row.on_failure == OnFailure::Block { "closed" } else { "open" };
         writeln!(

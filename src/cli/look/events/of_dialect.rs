@@ -91,7 +91,7 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     }
     match row.results {
         Results::Native => line(out, "result", "hookrun's own (`man hookrun-hook`)")?,
-        Results::Whole(field) => line(out, "result", &format!("as a whole the new `{field}`"))?,
+        Results::Whole(field, _) => line(out, "result", &format!("as a whole the new `{field}`"))?,
         Results::Form(form) => {
             for say in form.writes {
                 let places = say.put.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
@@ -136,15 +136,16 @@ fn event_json(binding: Binding) -> Value {
             "budgetMs": binding.budget().and_then(millis),
         })
     });
-    let rewrites = row.rewrites.iter();
-    let rewrites = rewrites.map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
+    let rewrites = row.results.rewrites();
+    let rewrites =
+        rewrites.iter().map(|one| json!({ "field": one.field, "merge": one.merge.name() }));
     let all = row.keys.iter().chain(row.also);
     let keys = all.map(|(theirs, ours)| json!({ "name": theirs, "canonical": ours }));
     let stand_ins = row.stand_ins.iter();
     let stand_ins = stand_ins.map(|one| json!({ "name": one.theirs, "canonical": one.ours }));
     let results = match row.results {
         Results::Native => json!("native"),
-        Results::Whole(field) => json!({ "whole": field }),
+        Results::Whole(field, _) => json!({ "whole": field }),
         Results::Form(form) => {
             let says = form.writes.iter().map(|say| {
                 let places: Vec<&str> = say.put.iter().map(|(path, _)| *path).collect();

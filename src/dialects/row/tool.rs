@@ -1,0 +1,86 @@
+//! What is known of the tools of a host: nouns only.
+
+/// The tools of a host.
+#[derive(Debug)]
+pub struct HostTools {
+    /// Those that are known. Of several with one sort the first is meant; of several with one
+    /// name, what they are given tells.
+    pub rows: &'static [Tool],
+    /// What it calls the tools of MCP servers.
+    pub mcp: Mcp,
+}
+
+impl HostTools {
+    /// No tools of its own.
+    pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
+}
+
+/// A tool of a host.
+#[derive(Debug)]
+pub struct Tool {
+    /// What the host calls it.
+    pub name: &'static str,
+    /// What it is.
+    pub sort: ToolSort,
+    /// Other names by which matchers mean it.
+    pub also: &'static [&'static str],
+    /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
+    pub keys: &'static [(&'static str, &'static str)],
+}
+
+/// What a tool is, with the keys that its input usually has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSort {
+    /// `command`.
+    Shell,
+    /// `file_path`.
+    Read,
+    /// `file_path`, `content`.
+    Write,
+    /// `file_path`, `old_string`, `new_string`; or `edits`, a list of both.
+    Edit,
+    /// `command`: a patch over any number of files.
+    Patch,
+    /// `pattern`, `path`.
+    Grep,
+    /// `pattern`, `path`.
+    Glob,
+    /// `path`.
+    List,
+    /// `url`.
+    Fetch,
+    /// `query`.
+    WebSearch,
+    /// `prompt`.
+    Agent,
+}
+
+/// A row without other names and keys. Tables begin with it.
+pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
+    Tool { name, sort, also: &[], keys: &[] }
+}
+
+/// What a host calls the tool of an MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mcp {
+    /// `mcp__server__tool`.
+    Double,
+    /// `mcp_server_tool`.
+    Single,
+    /// `server-tool`.
+    Hyphen,
+    /// `MCP:tool`: the server is not named.
+    Bare,
+}
+
+impl Mcp {
+    /// The name of a tool.
+    pub fn write(self, server: &str, tool: &str) -> String {
+        match self {
+            Mcp::Double => format!("mcp__{server}__{tool}"),
+            Mcp::Single => format!("mcp_{server}_{tool}"),
+            Mcp::Hyphen => format!("{server}-{tool}"),
+            Mcp::Bare => format!("MCP:{tool}"),
+        }
+    }
+}
