@@ -1,8 +1,8 @@
-//! Whose event a context is, by its keys alone: for those who named neither the event nor a host.
+//! Which host's event a context is, by its keys alone: for calls that name neither event nor host.
 //!
 //! A row is certain by what is there, and never by what is missing: a context that has lost a key
-//! may be nobody's any more, and is never another's. It is recognised when the rows of exactly
-//! one dialect fit. The environment is not asked, because a host inside another inherits it.
+//! may fit no row, but never another's. It is recognised when the rows of exactly one dialect fit.
+//! The environment is not used, because a host inside another inherits it.
 //!
 //! Sources: what Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi sent, and the hooks
 //! references of Cursor and of Copilot CLI.
@@ -10,12 +10,12 @@
 use super::{DIALECTS, Dialect, SYSTEMS, find, native};
 use crate::engine::event::{Context, catalog};
 
-/// What makes a context a dialect's.
+/// What shows that a context is a dialect's.
 #[derive(Debug)]
 pub struct Sign {
     /// The name of the dialect, or `native`.
     pub dialect: &'static str,
-    /// What must be said about the event's name.
+    /// What the event's name must be.
     pub named: SignedEvents,
     /// The keys that must be there.
     pub has: &'static [&'static str],
@@ -23,7 +23,7 @@ pub struct Sign {
     pub lacks: &'static [&'static str],
 }
 
-/// What the name of an event says about whose it is.
+/// What the name of an event says about its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignedEvents {
     /// It is one of the dialect's, and of no other's.
@@ -32,7 +32,7 @@ pub enum SignedEvents {
     Known,
     /// It is one of the dialect's, and none of this other one's.
     KnownNotIn(&'static str),
-    /// It is one of the dialect's, or nobody's yet.
+    /// It is one of the dialect's, or not known yet.
     KnownOrNew,
     /// It is one of ours: of the catalog, or made up with a dot in it.
     Ours,
@@ -118,7 +118,7 @@ pub const SIGNS: &[Sign] = &[
     ),
     sign("claude", SignedEvents::Alone, &["session_id"], NOT_CLAUDES),
     sign("codex", SignedEvents::KnownOrNew, &["session_id", "turn_id", "model"], NOT_CODEXS),
-    // Claude Code tells its model when a session starts, and no permission mode then.
+    // Claude Code sends its model when a session starts, and no permission mode then.
     sign("codex", SignedEvents::Known, &["session_id", "model", "permission_mode"], NOT_CODEXS),
     sign("codex", SignedEvents::Alone, &["session_id"], NOT_CODEXS),
     // Copilot CLI sends neither a transcript nor a time with the events of the same names.
@@ -146,7 +146,7 @@ pub const SIGNS: &[Sign] = &[
 
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
 
-/// Whose event a context is.
+/// Which host's event a context is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
     /// The name of the dialect, or `native`.
@@ -155,13 +155,13 @@ pub struct Recognised {
     pub event: String,
 }
 
-/// Why it is not certain whose event a context is.
+/// Why the host of a context is not certain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
     /// No row fits, and no name either.
     #[error("no event is named, and the context does not show which event of which host it is")]
     Nobodys,
-    /// It names an event that these have, and nothing tells whose it is.
+    /// It names an event that these have, and nothing shows whose it is.
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
     Several {
         /// The name of the event.
@@ -169,7 +169,7 @@ pub enum Doubt {
         /// The names of the dialects.
         of: Vec<&'static str>,
     },
-    /// Nobody has such an event, and nothing tells whose it is.
+    /// No host has such an event, and nothing shows whose it is.
     #[error("no known host has an event `{event}`, and the context does not show whose it is")]
     Strange {
         /// The name of the event.
@@ -191,7 +191,7 @@ fn listed(of: &[&str]) -> String {
     }
 }
 
-/// Recognises whose event a context is.
+/// Recognises which host's event a context is.
 ///
 /// # Errors
 /// When that is not certain.
@@ -281,8 +281,8 @@ impl Sign {
     }
 }
 
-/// Words in the text of a script that tell for whom it was written: keys of a host's events and
-/// results that hookrun's own have not.
+/// Words in the text of a script that show for which host it was written: keys of a host's events
+/// and results that hookrun does not have.
 const WORDS: &[(&str, &str)] = &[
     ("hook_event_name", "claude"),
     ("tool_input", "claude"),
@@ -303,10 +303,10 @@ const WORDS: &[(&str, &str)] = &[
 /// Words that are hookrun's own.
 const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
-/// For whom a script was written, by the words in it.
+/// For which host a script was written, by the words in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WrittenFor {
-    /// The first word of a host, the line in which it stands, and the host's dialect.
+    /// The first word of a host, its line, and the host's dialect.
     pub foreign: Option<(&'static str, usize, &'static str)>,
     /// Whether it uses hookrun's own words too.
     pub is_ours: bool,
@@ -327,7 +327,7 @@ pub fn exits_with_one(text: &str) -> Option<usize> {
     code().find(|(_, line)| has(line, EXITS_WITH_ONE)).map(|(number, _)| number)
 }
 
-/// Looks for words that tell for whom a script was written. Comments say nothing.
+/// Looks for words that show for which host a script was written. Comments do not count.
 pub fn written(text: &str) -> WrittenFor {
     let mut found = WrittenFor::default();
     for (number, line) in (1..).zip(text.lines()) {

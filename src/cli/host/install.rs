@@ -32,7 +32,6 @@ use program::is_own;
 use row::{HostEventRow, InstallHost, NAME};
 use wanted::{HooksByEvent, quoted};
 
-/// Where hookrun is installed.
 struct Site<'a> {
     host: &'static InstallHost,
     scope: SettingsScope,
@@ -225,7 +224,7 @@ impl<'a> Site<'a> {
         let known = kept.as_ref().filter(|kept| current == Some(kept.after.as_str()));
         let before = match (known, current) {
             (Some(kept), _) => kept.before.clone(),
-            // Somebody has changed it since, or nothing is known: what is not ours was there.
+            // It was changed since, or nothing is known: everything else in it was there before.
             (None, Some(current)) => self.text_without(current, kept.as_ref())?,
             (None, None) => None,
         };
@@ -282,7 +281,6 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    /// Prints what would change.
     fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {
         let old = self.target.text.as_deref();
         let name =

@@ -88,7 +88,7 @@ fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
     findings.extend(config.problems.iter().cloned());
 }
 
-/// A decision log that cannot be written: nobody else would say so, since no decision waits for it.
+/// A decision log that cannot be written. No decision waits for it, so only `doctor` reports it.
 fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else { return };
     if let Err(error) = DecisionLog::in_folder(folder).check() {
@@ -159,7 +159,6 @@ fn again(host: &InstallHost, installed: &Installed) -> String {
     format!("`hookrun install {} --scope {scope}`", host.name)
 }
 
-/// One line on a host, for people.
 fn summary(host: &InstallHost, installed: &[Installed]) -> String {
     if installed.is_empty() {
         return format!("{}: does not ask hookrun", host.title);

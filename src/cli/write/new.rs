@@ -23,24 +23,21 @@ use crate::cli::look::events::COMMON;
 use crate::cli::streams;
 use templates::{LANGUAGES, Language, TemplateSort};
 
-/// A file that is to be written.
 struct NewFile {
     path: PathBuf,
     text: String,
     mode: u32,
 }
 
-/// What is to be written, and where.
 struct NewFiles {
     hooks: PathBuf,
     pages: Vec<NewFile>,
-    /// What to type next.
     hints: Vec<String>,
 }
 
 /// Writes the hook and its cases, or a case: 0 done, 2 could not.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    // A folder that is not there yet has no events of its own.
+    // A folder that is not there yet declares no events.
     let named = args.hooks.iter().filter(|folder| env.cwd.join(folder).exists());
     let choice = Choice { explicit: named.cloned().collect(), ..Choice::default() };
     let config = Config::load(&choice, env, ConfigScope::Event(""));
@@ -85,7 +82,7 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// What to name, where no event is.
+/// What to say if no event is named.
 fn no_event(name: &str) -> CommandFailure {
     let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
     let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
@@ -96,7 +93,6 @@ fn no_event(name: &str) -> CommandFailure {
     CommandFailure::with_help("no event is named that the hook is for", help)
 }
 
-/// A hook and its first cases.
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<NewFiles> {
     let spec = find_spec(config, event)?;
     let sort = match &args.template {
@@ -131,7 +127,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     })
 }
 
-/// That a template is for other events.
+/// What to say if a template is for other events.
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> CommandFailure {
     let help = match suiting {
         [] => "without `--template` it gets the hook that such events have".to_string(),
@@ -140,7 +136,6 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> CommandFailure {
     CommandFailure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
 }
 
-/// What a new hook is made of.
 struct Contents<'s> {
     sort: &'static TemplateSort,
     spec: &'s EventSpec,
@@ -184,7 +179,7 @@ fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
     }
 }
 
-/// Whether a file can be called so, by whoever types it later.
+/// Whether a file can be called that: the name must be easy to type.
 fn is_name(name: &str) -> bool {
     let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_good)
@@ -304,7 +299,7 @@ fn write(page: &NewFile, paths: &Paths) -> Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
-        // What everyone may write is no hook, whatever the umask says.
+        // A file that everyone may write is no hook, whatever the umask is.
         .mode(page.mode & !0o002)
         .open(&page.path)
         .map_err(cannot)?;

@@ -2,6 +2,7 @@
 
 mod conformance;
 mod suite;
+mod unknown;
 
 use std::io::Write;
 use std::time::Instant;
@@ -23,9 +24,10 @@ use crate::cli::decide::input::{self, Deadline, StdinInput};
 use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::run::with_complaint;
 use crate::cli::decide::startup::{choice, runner, start_up};
-use crate::cli::decide::unbound::{SearchedPlaces, meant};
+use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
+use unknown::unknown_hook;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -42,8 +44,8 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     test_one(args, env, out)
 }
 
-/// Whether one event is meant where none is named: it is on stdin, or something is asked that only
-/// one has.
+/// Whether one event is meant though none is named: it is on stdin, or an option is given that only
+/// one event has.
 fn is_one_event(args: &TestArgs) -> bool {
     args.is_about_one_event()
         || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
@@ -64,7 +66,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     };
     let asked = EventRequest::new(&name, host);
     let early = match early {
-        // Where the hooks are may be told in it.
+        // It may say where the hooks are.
         None if folders::are_told(host) => Some(read()?),
         early => early,
     };
@@ -113,7 +115,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     judge(args, wanted.as_ref(), &run)
 }
 
-/// Leaves the hooks that are to be asked, and shows what is wrong with the others.
+/// Keeps the hooks that should run, and shows what is wrong with the others.
 fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) -> Result<()> {
     if let Some(command) = &args.command {
         config.hooks = vec![command_hook(command, args.shell, event, env)?];
@@ -122,7 +124,7 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
     show_problems(config, &Paths::from(&env.cwd));
     pick(config, &args.hook, event)?;
     if !args.hook.is_empty() {
-        // Whoever asks one hook has seen the problems and need not mend other files first.
+        // To try one hook, other files need no correction: their problems have been shown.
         config.problems.clear();
     }
     Ok(())
@@ -169,7 +171,6 @@ fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
     Ok(if misses.is_empty() { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-/// The reason of a refusal, or the question.
 fn reason_of(outcome: &Outcome) -> String {
     match &outcome.settled {
         Settled::Allowed => String::new(),
@@ -194,19 +195,10 @@ fn show_problems(config: &Config, paths: &Paths) {
     }
 }
 
-/// Keeps only the named hooks.
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
-    for name in names {
-        if config.hooks.iter().any(|hook| &hook.name == name) {
-            continue;
-        }
-        let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
-        let help = match meant(name, known.iter().copied()) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None if known.is_empty() => format!("no hook is bound to `{event}`"),
-            None => format!("bound to `{event}`: {}", known.join(", ")),
-        };
-        return Err(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help));
+    let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(unknown_hook(name, &known, event));
     }
     if !names.is_empty() {
         config.hooks.retain(|hook| names.contains(&hook.name));
@@ -214,7 +206,7 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     Ok(())
 }
 
-/// A hook out of a command that is not installed. It may rewrite: whoever tries it wants to see.
+/// A hook out of a command that is not installed. It may rewrite, so that this can be tried too.
 fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
     if command.trim().is_empty() {
         return Err(CommandFailure::with_help("the command is empty", "write the program to ask"));

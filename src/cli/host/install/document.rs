@@ -10,7 +10,6 @@ use super::row::{Comments, HOOKS, SettingsShape};
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
 
-/// A byte order mark.
 pub(super) const MARK: &str = "\u{feff}";
 
 /// JSON with comments and trailing commas, and nothing else that is not JSON.
@@ -27,7 +26,6 @@ const RELAXED: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// JSON with comments.
 const COMMENTED: ParseOptions = ParseOptions { allow_trailing_commas: false, ..RELAXED };
 
 /// Why a text cannot be edited, or its host does not read it.
@@ -48,7 +46,6 @@ impl EditError {
     }
 }
 
-/// A settings file that parses.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(super) root: CstRootNode,
@@ -56,10 +53,8 @@ pub(crate) struct Document {
     pub(super) shape: SettingsShape,
 }
 
-/// What is in a list of hooks.
 struct ListedEntry {
     event: String,
-    /// Its path, for messages.
     place: String,
     /// `None` for a group without a list of hooks.
     node: Option<CstNode>,
@@ -67,9 +62,6 @@ struct ListedEntry {
 
 impl Document {
     /// Reads a text; an empty one is a file without anything in it.
-    ///
-    /// # Errors
-    /// When the host could not read it, or its hooks have another shape.
     pub(crate) fn read(text: &str, shape: SettingsShape) -> Result<Document, EditError> {
         let bare = unmarked(text);
         let body = if bare.trim().is_empty() { "{}\n" } else { bare };
@@ -127,7 +119,6 @@ impl Document {
         env.get("PATH")?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
-    /// Every hook in the order of the text.
     pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
         self.handlers().iter().map(|(event, handler)| self.settings_entry(event, handler)).collect()
     }
@@ -156,7 +147,6 @@ impl Document {
         owner.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()
     }
 
-    /// Every hook with its event.
     pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
         let listed = self.listed().into_iter();
         listed.filter_map(|one| Some((one.event, one.node?.as_object()?))).collect()

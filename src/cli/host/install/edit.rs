@@ -13,7 +13,7 @@ use crate::dialects::settings::hosts::HostHookKey;
 
 impl Document {
     /// The text with one hook for each of `rows`, which runs `command`, and no other hook of
-    /// hookrun's, which `is_own` tells by the command. What is right already stays.
+    /// hookrun's, which `is_own` knows by the command. What is already right stays.
     pub(crate) fn with(
         &self,
         rows: &[HostEventRow],

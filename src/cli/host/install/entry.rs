@@ -1,4 +1,4 @@
-//! One hook in the settings of a host, hookrun's own or anybody's. Pure.
+//! One hook in the settings of a host, hookrun's or another. Pure.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,6 @@ pub(crate) struct SettingsEntry {
     /// The host's name for the event.
     pub(crate) event: String,
     pub(crate) keys: Map<String, Value>,
-    /// Its command, if it is one.
     pub(crate) command: Option<String>,
     /// Its own matcher, or that of its group.
     pub(crate) matcher: Option<String>,
@@ -31,7 +30,7 @@ fn is_false(value: &Value) -> bool {
 }
 
 impl SettingsEntry {
-    /// Why a hook of hookrun's does not run for every call, or is ignored: somebody changed it.
+    /// Why a hook of hookrun's, which was changed, does not run for every call, or is ignored.
     pub(crate) fn narrowed(&self) -> Vec<String> {
         let matcher = self.matcher.as_deref().filter(|it| !matches!(*it, "" | "*" | ".*"));
         let matcher = matcher.map(|it| format!("the matcher `{it}` leaves out other calls"));

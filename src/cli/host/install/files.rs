@@ -35,10 +35,8 @@ impl InstallHost {
     }
 }
 
-/// A host's file, whether it is there or not.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Where the host looks.
     pub(crate) path: PathBuf,
     /// Where that leads: a link is followed, and stays.
     real: PathBuf,
@@ -48,9 +46,6 @@ pub(crate) struct Target {
 
 impl Target {
     /// Looks at the file.
-    ///
-    /// # Errors
-    /// When there is something that is not a text file, or that may not be read.
     pub(crate) fn read(path: &Path) -> Result<Target> {
         let shown = path.display();
         let cannot =
@@ -89,9 +84,6 @@ impl Target {
 
     /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
     /// The folders that were made, the outermost first.
-    ///
-    /// # Errors
-    /// When the file is read-only, has changed since it was read, or cannot be written.
     pub(crate) fn replace(&self, text: &str) -> Result<Vec<PathBuf>> {
         let shown = self.path.display();
         let cannot =
@@ -116,22 +108,18 @@ impl Target {
     }
 
     /// Removes the file, and of `folders` what is empty then.
-    ///
-    /// # Errors
-    /// When the file is read-only, has changed since it was read, or cannot be removed.
     pub(crate) fn remove(&self, folders: &[PathBuf]) -> Result<()> {
         self.check()?;
         fs::remove_file(&self.path).map_err(|error| {
             CommandFailure::new(format!("cannot remove `{}`: {error}", self.path.display()))
         })?;
         for folder in folders.iter().rev() {
-            // One that somebody else uses meanwhile is not empty, and stays.
+            // One that is used by now is not empty, and stays.
             let _ = fs::remove_dir(folder);
         }
         Ok(())
     }
 
-    /// Whether it may be changed, and is still what it was.
     fn check(&self) -> Result<()> {
         let shown = self.path.display();
         let Ok(meta) = self.real.metadata() else { return Ok(()) };
@@ -174,14 +162,12 @@ pub(crate) struct InstallRecord {
     folder: PathBuf,
 }
 
-/// What a record says.
 #[derive(Debug)]
 pub(crate) struct FileBackup {
     /// The text before hookrun came; `None` for no file.
     pub(crate) before: Option<String>,
     /// The text that hookrun left.
     pub(crate) after: String,
-    /// The folders that it made.
     pub(crate) folders: Vec<PathBuf>,
 }
 
@@ -190,14 +176,12 @@ const AFTER: &str = "after";
 const FOLDERS: &str = "folders";
 
 impl InstallRecord {
-    /// The record of a file.
     pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
         let root = env.state_root();
         let folder = root.join("installed").join(name_for(&target.real));
         InstallRecord { root, folder }
     }
 
-    /// What it says, if there is one.
     pub(crate) fn kept(&self) -> Option<FileBackup> {
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
         Some(FileBackup {
@@ -208,9 +192,6 @@ impl InstallRecord {
     }
 
     /// Keeps the text before, before anything is changed. Where it is then.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
     pub(crate) fn keep_before(&self, before: Option<&str>) -> Result<Option<PathBuf>> {
         self.make()?;
         let file = self.folder.join(BEFORE);
@@ -227,9 +208,6 @@ impl InstallRecord {
     }
 
     /// Keeps the text that hookrun leaves, and the folders that it made.
-    ///
-    /// # Errors
-    /// When they cannot be kept.
     pub(crate) fn keep_after(&self, after: &str, folders: &[PathBuf]) -> Result<()> {
         let lines: Vec<String> = folders.iter().map(|one| one.display().to_string()).collect();
         self.write(FOLDERS, &lines.join("\n"))?;
@@ -237,9 +215,6 @@ impl InstallRecord {
     }
 
     /// Keeps a copy of what is about to be removed, in a file of this name. Where it is then.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
     pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
         self.make()?;
         self.write("removed", text)?;

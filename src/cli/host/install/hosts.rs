@@ -14,7 +14,6 @@ use super::row::{
 };
 use super::{schema, trust};
 
-/// What most hosts have.
 const PLAIN: InstallHost = InstallHost {
     name: "",
     title: "",
@@ -185,7 +184,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
     },
 ];
 
-/// The host of this name.
 pub(crate) fn find(name: &str) -> Option<&'static InstallHost> {
     HOSTS.iter().find(|host| host.name == name)
 }

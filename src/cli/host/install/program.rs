@@ -1,4 +1,4 @@
-//! How a host calls this program, and how its command is known again.
+//! How a host calls this program, and how its command is recognised.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);
 pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
      echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
 
-/// The whole path of this program: where PATH finds it, so that a new version is found too, else
+/// The whole path of this program: where PATH finds it, so a new version is found too, else
 /// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
 pub(super) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
@@ -39,16 +39,13 @@ pub(super) fn path(env: &Environment) -> Result<String> {
     })
 }
 
-/// The command of the hooks that are installed.
 pub(super) fn command_line(program: &str, host: &InstallHost) -> String {
     format!("{} run --host {}", shell_words::quote(program), host.name)
 }
 
-/// A command that `install` writes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InstalledCommand {
     pub(crate) program: String,
-    /// Its `--budget`.
     pub(crate) budget: Option<Duration>,
     /// Whether the guard follows it.
     pub(crate) is_guarded: bool,
@@ -73,7 +70,6 @@ pub(crate) fn call_of(text: &str, host: &InstallHost) -> Option<InstalledCommand
     Some(InstalledCommand { program: program.clone(), budget, is_guarded: bare.is_some() })
 }
 
-/// Whether a command is one that `install` writes for `host`.
 pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool {
     call_of(text, host).is_some_and(|call| {
         let path = Path::new(&call.program);
@@ -81,7 +77,7 @@ pub(crate) fn is_own(text: &str, host: &InstallHost, env: &Environment) -> bool 
     })
 }
 
-/// Whether a command runs hookrun in whatever way.
+/// Whether a command runs hookrun in any way.
 pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     let is_divider = |c: char| c.is_whitespace() || ";|&(){}'\"`".contains(c);
     let words: Vec<&str> = text.split(is_divider).filter(|word| !word.is_empty()).collect();

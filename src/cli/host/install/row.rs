@@ -16,11 +16,10 @@ pub(crate) const NAME: &str = "hookrun";
 /// The key below which hooks are, in every host.
 pub(crate) const HOOKS: &str = "hooks";
 
-/// How long a host may wait for hookrun, if it can be told so much. Hookrun's own deadlines come
-/// first: its budget is this less a margin.
+/// How long a host waits for hookrun, if it allows that much. Hookrun's own deadlines come first:
+/// its budget is this less a margin.
 const WAIT: Duration = Duration::from_secs(600);
 
-/// An agent program.
 #[derive(Debug)]
 pub(crate) struct InstallHost {
     /// Its name on the command line.
@@ -33,12 +32,10 @@ pub(crate) struct InstallHost {
     pub(crate) form: HostForm,
     /// The shell that starts a hook's command, by `-c` and in the host's environment.
     pub(crate) shell: &'static str,
-    /// Events of its dialect that hookrun is not installed for. Where several events of a host tell
-    /// the same moment, only the one that covers the others stays: two would run every hook twice.
+    /// Events of its dialect that hookrun is not installed for. Of several events for the same
+    /// moment only the one that covers the others stays: two would run every hook twice.
     pub(crate) but: &'static [&'static str],
-    /// What it cannot do, for people.
     pub(crate) cannot: &'static [&'static str],
-    /// What a person still has to do, for people.
     pub(crate) must: &'static [&'static str],
     /// Further keys that switch its hooks off, and the values that do.
     pub(crate) switches: &'static [(&'static str, bool)],
@@ -51,7 +48,6 @@ pub(crate) struct InstallHost {
     pub(crate) matchers: Matchers,
 }
 
-/// Another file with hooks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Beside {
     pub(crate) file: &'static str,
@@ -70,21 +66,20 @@ pub(crate) enum Matchers {
     Otherwise,
 }
 
-/// Where a user's file is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum UserFile {
-    /// Below the home folder.
     Home(&'static str),
     /// In the folder that a variable names, else in the usual one below the home folder.
-    Moved { variable: &'static str, usual: &'static str, file: &'static str },
-    /// Below the folder for configuration.
+    Moved {
+        variable: &'static str,
+        usual: &'static str,
+        file: &'static str,
+    },
     Config(&'static str),
 }
 
-/// What kind of file it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum HostForm {
-    /// JSON with `hooks` in it, by event.
     Settings(SettingsShape),
     /// A program that starts hookrun, and the events that it passes on.
     Plugin(&'static [PluginEvent]),
@@ -93,14 +88,13 @@ pub(crate) enum HostForm {
 /// The shape of a JSON file of hooks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SettingsShape {
-    /// Its keys and their meanings, as for everybody who reads such a file.
+    /// Its keys and their meanings, which the reader of settings shares.
     pub(crate) file: &'static HostFile,
     /// `"version": 1` is at the top.
     pub(crate) versioned: bool,
     pub(crate) comments: Comments,
     /// Whether it reads a file that begins with a byte order mark, as far as is known.
     pub(crate) takes_mark: bool,
-    /// What makes the host drop the file as a whole, where that is known.
     pub(crate) schema: Option<Schema>,
     /// The command has to name the event: the context does not.
     pub(crate) names_event: bool,
@@ -116,7 +110,6 @@ pub(crate) enum Comments {
     Unknown,
 }
 
-/// One event of a host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostEventRow {
     /// The host's name for it.
@@ -129,8 +122,8 @@ pub(crate) struct HostEventRow {
     pub(crate) refuses: bool,
     /// Whether a failure blocks it.
     pub(crate) is_closed: bool,
-    /// Whether a failure blocks it and exit status 2 blocks in the host, so that the shell which
-    /// starts hookrun can block in its place.
+    /// Whether a failure blocks it and exit status 2 blocks in the host, so the shell that starts
+    /// hookrun can block in its place.
     pub(crate) is_guarded: bool,
     /// How long the host waits for it, as its dialect knows.
     pub(crate) wait: Option<Wait>,
@@ -138,13 +131,10 @@ pub(crate) struct HostEventRow {
 
 /// Where hookrun is installed, as a host sees it that runs only what a person has accepted.
 pub(crate) struct TrustQuestion<'a> {
-    /// The file with the hooks.
     pub(crate) file: &'a Path,
-    /// What is in it.
     pub(crate) settings: &'a Value,
     /// The project, if the file is one of a project.
     pub(crate) project: Option<&'a Path>,
-    /// The folder of the user's settings.
     pub(crate) user: &'a Path,
     /// Whether a command is hookrun's.
     pub(crate) is_own: &'a dyn Fn(&str) -> bool,

@@ -6,7 +6,6 @@
 
 use serde_json::Value;
 
-/// What a host asks of one value.
 #[derive(Debug, Clone, Copy)]
 struct SchemaRule {
     /// Where, as keys with dots; `*` is every key of an object or element of a list.
@@ -15,13 +14,11 @@ struct SchemaRule {
     need: Need,
 }
 
-/// What a value must be.
 #[derive(Debug, Clone, Copy)]
 enum SchemaType {
     Text,
     Flag,
     Number,
-    /// A whole number, not below 0.
     Count,
     List,
     Texts,
@@ -29,12 +26,11 @@ enum SchemaType {
     Word(&'static [&'static str]),
 }
 
-/// Whether a value must be there.
 #[derive(Debug, Clone, Copy)]
 enum Need {
     May,
     Must,
-    /// Where `type` beside it is one of these.
+    /// If `type` next to it is one of these.
     MustFor(&'static [&'static str]),
 }
 
@@ -50,7 +46,6 @@ const fn must_for(types: &'static [&'static str], at: &'static str, is: SchemaTy
     SchemaRule { at, is, need: Need::MustFor(types) }
 }
 
-/// What a host asks of its file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schema {
     /// The keys at the top, where the host takes no others.
@@ -111,7 +106,6 @@ const CODEX_RULES: &[SchemaRule] = &[
 ];
 
 impl SchemaType {
-    /// What it wants, in words, if the value is something else.
     fn wants(self, value: &Value) -> Option<String> {
         let is_texts = || value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
         let (fits, what) = match self {
@@ -184,7 +178,6 @@ fn walk(rule: &SchemaRule, keys: &[&str], value: &Value, place: String, found: &
 }
 
 impl Need {
-    /// Whether it is there in this object.
     fn is_for(self, object: &Value) -> bool {
         match self {
             Need::May => false,

@@ -1,22 +1,20 @@
-//! The plugin for a host that runs no commands: a program that asks hookrun, in hookrun's own
+//! The plugin for a host that runs no commands: a program that runs hookrun, in hookrun's own
 //! words. Pure text.
 
 use serde_json::Value;
 
 use super::row::HostEventRow;
 
-/// How the file begins: what does not begin so is somebody else's.
+/// How the file begins; any other file is not ours.
 const MARK: &str = "// Written by `hookrun install`";
 
-/// What a plugin file of ours says.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plugin {
     pub(crate) program: String,
-    /// The host's names of the events that it passes on.
     pub(crate) events: Vec<String>,
 }
 
-/// The plugin that asks `program` about these events.
+/// The plugin that runs `program` for these events.
 pub(crate) fn write(rows: &[HostEventRow], program: &str) -> String {
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     include_str!("plugin.js")

@@ -1,4 +1,4 @@
-//! What a person must have accepted before a host asks hookrun, as the host itself keeps it.
+//! What a person must have accepted before a host runs hookrun, as the host itself keeps it.
 //!
 //! Sources: the sources of both hosts, and what Codex CLI 0.169.0 and Gemini CLI 0.61.0 did when
 //! measured.

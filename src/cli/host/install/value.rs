@@ -1,5 +1,5 @@
-//! Files of hosts as JSON values, whichever form they have. What cannot be read has no value: that
-//! is told where the file itself is looked at.
+//! Files of hosts as JSON values, whichever form they have. What cannot be read has no value;
+//! the reader of the file itself reports it.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,6 @@ pub(crate) fn read(file: &Path) -> Option<Value> {
     root.ok()?.to_serde_value()
 }
 
-/// A table of TOML.
 pub(crate) fn of_toml(table: &DeTable<'_>) -> Value {
     let each = table.iter();
     let each = each.map(|(key, one)| (key.get_ref().to_string(), of_toml_value(one.get_ref())));

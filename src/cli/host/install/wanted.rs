@@ -12,29 +12,24 @@ use crate::engine::hook::{Hook, Matcher};
 use super::hosts::HOSTS;
 use super::row::{HostEventRow, InstallHost};
 
-/// The hooks that run, by event.
 #[derive(Debug, Default)]
 pub(crate) struct HooksByEvent {
     events: BTreeMap<String, EventHooks>,
 }
 
-/// The hooks of one event.
 #[derive(Debug, Default)]
 pub(crate) struct EventHooks {
     pub(crate) hooks: Vec<String>,
-    /// What they want of it.
     matchers: Vec<Matcher>,
     /// How long they may take together, if the host waits for them.
     pub(crate) longest: Duration,
 }
 
 impl HooksByEvent {
-    /// What all layers ask for.
     pub(crate) fn by(config: &Config) -> HooksByEvent {
         HooksByEvent::of(&config.hooks)
     }
 
-    /// What these ask for.
     pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
         let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
         for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {
@@ -50,7 +45,6 @@ impl HooksByEvent {
         HooksByEvent { events }
     }
 
-    /// The hooks of an event of ours.
     pub(crate) fn bound(&self, event: &str) -> Option<&EventHooks> {
         self.events.get(event)
     }
@@ -67,7 +61,7 @@ impl HooksByEvent {
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that
-    /// it lets nobody refuse.
+    /// no hook can block.
     pub(crate) fn lacks(&self, host: &InstallHost) -> Vec<String> {
         let mut lacks = Vec::new();
         for (event, bound) in &self.events {
@@ -92,7 +86,6 @@ impl HooksByEvent {
     }
 }
 
-/// Names as a list for people.
 pub(crate) fn quoted(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{}`", plain(name))).collect();
     names.join(", ")

@@ -42,7 +42,7 @@ impl Evidence {
     }
 
     /// What it says of a host that hookrun is installed into by this file. `name` is what the log
-    /// calls the host; `None` where it cannot tell it from others.
+    /// calls the host; `None` if it cannot distinguish it from others.
     pub(super) fn about(&self, name: Option<&str>, title: &str, file: &Path) -> Problem {
         let Some(name) = name else {
             let why = "`hookrun why` shows whether any came, not from which host";

@@ -11,7 +11,7 @@ use super::evidence::Evidence;
 use super::findings::{Findings, error, warning};
 use super::programs;
 use crate::cli::exit::Result;
-use crate::cli::host::install::git::look::{Folder, FoundHookFile, Standing};
+use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
 use crate::cli::host::install::row::NAME;
 use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 
@@ -25,14 +25,15 @@ pub(super) fn look(
     evidence: &Evidence,
     findings: &mut Findings,
 ) -> Result<Option<String>> {
-    let Some(folder) = Folder::find(env)? else {
+    let Some(folder) = HookFolder::find(env)? else {
         if is_named {
             let cause = format!("`{}` is in no git repository", env.cwd.display());
             findings.add(error(&env.cwd, cause, "change into one"));
         }
         return Ok(is_named.then(|| "git: there is no repository here".to_string()));
     };
-    // The shims for all repositories ask no hook that a repository brings.
+    let path = folder.repository.hooks.as_path();
+    // The shims for all repositories run no hook that a repository brings.
     let runs = |layer: LayerKind| !folder.is_ours || layer != LayerKind::Project;
     let wanted = HooksByEvent::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
     let shims: Vec<&Standing> = folder.hooks.iter().filter(|one| one.asks()).collect();
@@ -42,12 +43,16 @@ pub(super) fn look(
     if folder.hides_shims()? {
         let cause = format!(
             "git passes over the hooks here: core.hooksPath is `{}` ({})",
-            folder.path.display(),
-            folder.set_in.as_deref().unwrap_or("set")
+            path.display(),
+            folder.repository.set_in.as_deref().unwrap_or("set")
         );
-        // Where the other folder asks, this one is only left over.
+        // If the other folder runs hookrun, this one is only left over.
         let finding = if shims.is_empty() { error } else { warning };
-        findings.add(finding(&folder.usual, cause, folder.cure_of_hidden()));
+        let cure = match folder.repository.is_shared() {
+            true => "`hookrun uninstall git` takes them out",
+            false => "`hookrun install git` moves them",
+        };
+        findings.add(finding(&folder.repository.usual, cause, cure));
     }
     let names_hooks =
         |one: &&Standing| matches!(one.what, FoundHookFile::Shim { names_hooks: true, .. });
@@ -57,26 +62,26 @@ pub(super) fn look(
     }
     if shims.is_empty() {
         if is_named && !findings.has_error() {
-            findings.add(error(&folder.path, "git does not ask hookrun", "`hookrun install git`"));
+            findings.add(error(path, "git does not ask hookrun", "`hookrun install git`"));
         }
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
-    findings.check(&folder.path);
-    findings.add(evidence.about(Some(git::NAME), "git", &folder.path));
+    findings.check(path);
+    findings.add(evidence.about(Some(git::NAME), "git", path));
     let noun = if shims.len() == 1 { "hook" } else { "hooks" };
     let place = if folder.is_ours { "all repositories" } else { "this repository" };
     Ok(Some(format!("git: installed in {} {noun} of {place}", shims.len())))
 }
 
 impl Standing {
-    /// Whether it asks hookrun: by a shim, by one that its manager runs, or by a line in a hook of
+    /// Whether it runs hookrun: by a shim, by one that its manager runs, or by a line in a hook of
     /// husky.
     fn asks(&self) -> bool {
         let is_shim = matches!(self.what, FoundHookFile::Shim { program: Some(_), .. });
         is_shim || self.is_run_by_manager() || self.asks_by_husky
     }
 
-    /// What to do where a foreign hook stands in place of the shim, and one that was kept is there.
+    /// What to do if another hook has replaced the shim, and a kept one is there too.
     fn cure_of_both(&self, kept: &Path) -> String {
         let (file, kept) = (self.file.display(), kept.display());
         format!("put what both do into `{file}` and remove `{kept}`, then `hookrun install git`")
@@ -84,24 +89,6 @@ impl Standing {
 
     fn is_run_by_manager(&self) -> bool {
         self.what == FoundHookFile::Foreign && self.aside.iter().any(|(_, runs)| *runs)
-    }
-}
-
-impl Folder {
-    /// How the shims get there.
-    fn again(&self) -> &'static str {
-        match self.set_in.as_deref() {
-            Some("global" | "system") => "`hookrun install git --scope global`",
-            Some(_) | None => "`hookrun install git`",
-        }
-    }
-
-    /// How those go that git passes over.
-    fn cure_of_hidden(&self) -> &'static str {
-        match self.set_in.as_deref() {
-            Some("global" | "system") => "`hookrun uninstall git` takes them out",
-            Some(_) | None => "`hookrun install git` moves them",
-        }
     }
 }
 
@@ -162,8 +149,8 @@ fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Find
     }
 }
 
-/// Hooks that want a hook of git in whose place there is no shim.
-fn about_missing(folder: &Folder, wanted: &HooksByEvent, findings: &mut Findings) {
+/// Hooks for which there is no shim.
+fn about_missing(folder: &HookFolder, wanted: &HooksByEvent, findings: &mut Findings) {
     for one in folder.hooks.iter().filter(|one| !one.asks()) {
         let Some(bound) = wanted.bound(one.hook.event) else { continue };
         let names = quoted(&bound.hooks);
@@ -174,7 +161,10 @@ fn about_missing(folder: &Folder, wanted: &HooksByEvent, findings: &mut Findings
         let cause = format!("`{}` {what}: {names} does not run", one.hook.name);
         let cure = match (&one.kept, &one.what) {
             (Some((kept, _)), FoundHookFile::Foreign) => one.cure_of_both(kept),
-            (Some(_) | None, _) => folder.again().to_string(),
+            (Some(_) | None, _) if folder.repository.is_shared() => {
+                "`hookrun install git --scope global`".to_string()
+            }
+            (Some(_) | None, _) => "`hookrun install git`".to_string(),
         };
         findings.add(error(&one.file, cause, cure));
     }

@@ -19,7 +19,7 @@ use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
 use crate::cli::host::install::{shim, value};
 
-/// More seconds than anybody means to wait for a hook: somebody wrote milliseconds.
+/// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
 
 /// A file in which a host may find hooks.
@@ -33,7 +33,6 @@ pub(super) struct SearchedFile {
     is_toml: bool,
 }
 
-/// hookrun in one settings file.
 #[derive(Debug)]
 pub(super) struct Installed {
     pub(super) file: SearchedFile,
@@ -44,12 +43,9 @@ pub(super) struct Installed {
     pub(super) search: Option<String>,
 }
 
-/// An event for which the host runs hookrun.
 #[derive(Debug)]
 pub(super) struct InstalledEvent {
-    /// The host's name for it.
     pub(super) name: String,
-    /// How long the host waits, if that is said.
     pub(super) limit: Option<Duration>,
 }
 

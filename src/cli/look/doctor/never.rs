@@ -1,4 +1,4 @@
-//! Hooks in a host's settings, anybody's, that can never fire there.
+//! Hooks in a host's settings, hookrun's or others, that can never run there.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::cli::host::install::entry::SettingsEntry;
 use crate::cli::host::install::row::{InstallHost, Matchers};
 use crate::config::Problem;
 
-/// Why a hook never fires, if that is certain as far as hookrun knows the host.
+/// Why a hook never runs, if that is certain as far as hookrun knows the host.
 pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Option<Problem> {
     let dialect = dialects::find(host.name)?;
     let Some(row) = dialect.events.iter().find(|row| is_of(&hook.event, row, host)) else {
@@ -34,7 +34,7 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
     let place = format!("the matcher `{matcher}` of {}", hook.event);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-,| ".contains(c);
     if !matcher.chars().all(is_plain) {
-        // What only other engines know is left to them.
+        // Other engines know more syntax; such a matcher is not judged.
         let is_ours = !matcher.contains("(?") && !matcher.contains('\\');
         let is_broken = is_ours && Regex::new(matcher).is_err();
         let cause = format!("{place} is no regular expression: its hooks never run");
@@ -53,8 +53,8 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
     Some(warning(file, cause, format!("did you mean `{}`?", shell.name)))
 }
 
-/// Whether the host takes the name for this event: letter by letter, but that one that sends no names
-/// has each event under a PascalCase one as well.
+/// Whether the host takes the name for this event: letter by letter. A host that sends no names has
+/// each event under a PascalCase name as well.
 fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
     let is_pascal = || {
         let rest = |name: &str| name.get(1..).map(str::to_string);
@@ -64,7 +64,7 @@ fn is_of(name: &str, row: &DialectEvent, host: &InstallHost) -> bool {
     row.name == name || row.aliases.contains(&name) || is_pascal()
 }
 
-/// Whether some host calls its shell so. PowerShell is another one.
+/// Whether any host calls its shell that. PowerShell is a different tool.
 fn is_a_shell(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let mut shells = TOOLS.iter().filter(|class| class.kind == ActionKind::Shell);

@@ -14,7 +14,6 @@ use crate::cli::host::install::entry::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
 use crate::cli::host::install::row::{HostEventRow, InstallHost, SettingsShape};
 
-/// A hook of hookrun's, and what it should be.
 pub(super) struct OwnHook<'a> {
     pub(super) hook: &'a SettingsEntry,
     pub(super) call: &'a InstalledCommand,

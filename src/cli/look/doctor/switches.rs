@@ -45,8 +45,8 @@ pub(super) fn look(
 /// Keys with which the host does not run hookrun.
 fn switches(host: &InstallHost, config: &Config, env: &Environment, findings: &mut Findings) {
     let Some(shape) = host.settings() else { return };
-    // Of a flag the first file that has it decides. The project's come before the user's, and those
-    // beside a file before the file itself.
+    // The first file that has a flag decides. A project's come before a user's, and the others in a
+    // folder before the one that `install` writes.
     let in_order = SettingsScope::ALL.iter().flat_map(|scope| {
         let mut files = files(host, *scope, &config.project, env);
         files.sort_by_key(|file| file.scope.is_some());

@@ -1,7 +1,7 @@
 //! A case out of what was decided last, as the decision log or a recording has it.
 //!
-//! What a case must say of an event is its context, in the words of the host that sent it; what is
-//! only true where it was decided (its working directory) is left out.
+//! A case needs the context of an event, in the words of the host that sent it, without what is only
+//! true where it was decided (its working directory).
 
 mod words;
 
@@ -23,7 +23,6 @@ use crate::cli::look::why::project;
 /// The longest reply of a host that a case expects word by word.
 const LONGEST_REPLY_BYTES: usize = 2000;
 
-/// The parts of a record that a case is made of.
 const NEEDED: &[&str] = &[
     "context.",
     "run.reason",
@@ -63,13 +62,11 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
     Err(CommandFailure::with_help("no decision is kept", help))
 }
 
-/// A case out of a decision.
 pub(super) struct CaseDraft {
-    /// The file of cases.
     pub(super) text: String,
-    /// Why it may not come out as it did.
+    /// Why it may come out differently.
     pub(super) doubt: Option<String>,
-    /// Where a secret was replaced when it was kept: what was decided is not what stands there.
+    /// Where a secret was replaced in the log: the text there is not the one that was decided.
     pub(super) secret: Option<String>,
 }
 
@@ -134,7 +131,7 @@ fn marked_in(context: &Map<String, Value>) -> Option<String> {
     context.iter().find_map(|(key, value)| find(value, &format!("context.{key}")))
 }
 
-/// A text of JSON in which nothing stands for a folder of the case.
+/// A text of JSON without placeholders for folders of the case.
 fn unfilled(json: &str) -> String {
     TOKENS.iter().fold(json.to_string(), |json, token| {
         let start = token.name.split_inclusive('.').next().unwrap_or(token.name);
@@ -142,8 +139,8 @@ fn unfilled(json: &str) -> String {
     })
 }
 
-/// What the host got, where a suite gives it the same: nobody answers a question there, and what was
-/// decided before is decided anew.
+/// What the host got, if a suite gives it the same: there nobody answers a question, and an earlier
+/// decision is made anew.
 fn reply_of(record: &DecisionLine<'_>, report: &RunReport) -> Option<String> {
     let is_answered = report.cause.as_deref() == Some("person") || was_asked(report);
     if is_answered && report.decision != "ask" || report.decided_earlier_for.is_some() {
@@ -166,7 +163,7 @@ fn is_own_failure(report: &RunReport) -> bool {
     report.decided_by.is_none() && report.cause.as_deref() == Some("failure")
 }
 
-/// Whether a hook has asked, and that decided something: an answer has become of it since.
+/// Whether a hook's question decided something, though it has been answered since.
 fn was_asked(report: &RunReport) -> bool {
     report.hooks.iter().any(has_asked) && !report.notices.iter().any(|one| one.kind == "question")
 }
@@ -202,7 +199,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     let mut keys = vec![("decision", string(decision))];
     if is_question {
         keys.extend(questions(report).map(|text| ("reason", pattern(&text))));
-        // Of the verdicts, as a question that nobody answered is a refusal afterwards.
+        // From the verdicts: a question without an answer became a block.
         let asking = report.hooks.iter().filter(|hook| has_asked(hook));
         keys.push(("by", names(asking.map(|hook| hook.name.as_str()).collect())));
     } else if let Some(reason) = &report.reason {
@@ -240,7 +237,6 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     Ok(keys)
 }
 
-/// Why the case may not come out as it did.
 fn doubt(report: &RunReport) -> Option<String> {
     let decider =
         report.hooks.iter().find(|hook| report.decided_by.as_ref() == Some(&hook.name))?;
@@ -253,7 +249,6 @@ fn doubt(report: &RunReport) -> Option<String> {
     ))
 }
 
-/// A text as TOML.
 fn string(text: &str) -> String {
     if !text.contains(|c: char| c == '\'' || c.is_control()) {
         return format!("'{text}'");

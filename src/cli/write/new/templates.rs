@@ -47,7 +47,6 @@ hook = \"@FILE@\"
 const NEVER: &str =
     "\n[[never]]\nhook = \"@FILE@\"\npoint = \"refused\"\nwhy = \"it only adds or rewrites\"\n";
 
-/// The sort of an event: the first that it fits.
 pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
     SORTS.iter().find(|sort| (sort.fits)(spec)).expect("one sort has every event")
 }
@@ -62,9 +61,6 @@ pub(crate) fn names() -> Vec<&'static str> {
 }
 
 /// The template of that name.
-///
-/// # Errors
-/// Those that suit the event, if this one does not.
 pub(crate) fn chosen(
     name: &str,
     spec: &EventSpec,
@@ -74,12 +70,10 @@ pub(crate) fn chosen(
     found.copied().ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
 }
 
-/// The languages that a sort is written in.
 pub(crate) fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
     LANGUAGES.iter().filter(|language| sort.body(language).is_some())
 }
 
-/// The text of a hook for `spec` whose file is called `file`.
 pub(crate) fn hook(
     sort: &TemplateSort,
     spec: &EventSpec,
@@ -106,7 +100,6 @@ pub(crate) fn hook(
     fill(&(text + sort.body(language).unwrap_or_default()), spec, file)
 }
 
-/// The text of its first cases.
 pub(crate) fn cases(
     sort: &TemplateSort,
     spec: &EventSpec,

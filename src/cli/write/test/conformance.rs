@@ -1,4 +1,4 @@
-//! `hookrun test --conformance DIR`: is a runner as the vectors say?
+//! `hookrun test --conformance DIR`: does a runner behave as the vectors say?
 
 use std::ffi::OsString;
 use std::fs;
@@ -34,20 +34,18 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// How long what a runner has left may take to end by itself.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
-/// How our own binary is asked: by hosts that name the event in what they send, by those that do
+/// How our own binary is called: by hosts that name the event in what they send, by those that do
 /// not, and by git. `install` writes the same.
 const OURS: &[&str] = &["run", "--host", "{host}", "--hooks", "{hooks}"];
 const OURS_NAMED: &[&str] = &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}"];
 const OURS_OF_GIT: &[&str] =
     &["run", "{event}", "--host", "{host}", "--hooks", "{hooks}", "--", "{arguments}"];
 
-/// A vector that was read.
 struct ReadVector {
     name: String,
     vector: Vector,
 }
 
-/// A vector with its folder.
 struct PreparedVector {
     folder: TempDir,
     read: ReadVector,
@@ -75,8 +73,8 @@ pub(super) fn conformance(
             return Err(CommandFailure::new(format!("--filter `{filter}` leaves no vector")));
         }
     }
-    // All files are written before the first runner starts: a program that is started meanwhile
-    // would hold them open for writing, and no script can be run then.
+    // All files are written before the first runner starts: a program that starts earlier would hold
+    // them open for writing, and then no script can be run.
     let ready = all.into_iter().map(|read| lay_out(read, env));
     let ready: Vec<PreparedVector> = ready.collect::<io::Result<_>>().map_err(|error| {
         CommandFailure::new(format!("the folders of the vectors cannot be made: {error}"))
@@ -99,7 +97,6 @@ fn usual_jobs() -> usize {
     thread::available_parallelism().map_or(2, |processors| processors.get() * 2).min(16)
 }
 
-/// Reads all vectors in the order of their paths.
 fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     let mut files = Vec::new();
     collect(place, &mut files).map_err(|error| {
@@ -188,7 +185,6 @@ fn write_hook(hook: &HookFile, hooks: &Path) -> io::Result<()> {
     fs::set_permissions(&file, fs::Permissions::from_mode(hook.mode))
 }
 
-/// What is tried, and with what.
 struct VectorTrial<'a> {
     /// `None` for our own binary.
     command: Option<CommandTemplate>,
@@ -263,7 +259,7 @@ impl VectorTrial<'_> {
         Ok(())
     }
 
-    /// In what the answer of one step is not as expected.
+    /// How the answer of one step differs from what is expected.
     fn step(&self, step: &VectorStep, vector: &Vector, folder: &Path) -> Result<Vec<String>> {
         let hooks = folder.join("hooks.d");
         let host = step.host.as_ref().unwrap_or(&vector.host);
@@ -271,7 +267,7 @@ impl VectorTrial<'_> {
         let places = TemplateValues { host, event, hooks: &hooks, arguments: &step.arguments };
         let (program, arguments) = self.command_for(host)?.filled(&places);
         let program = PathBuf::from(program);
-        // A path is meant as seen from here.
+        // A path is relative to here.
         let is_path = program.components().count() > 1;
         let program = if is_path { self.env.cwd.join(program) } else { program };
         let talked = self.talk(&program, &arguments, vector, folder, Some(step))?;
@@ -322,7 +318,7 @@ impl VectorTrial<'_> {
             ("TMPDIR".to_string(), folder.join("tmp").into()),
         ];
         variables.extend(vector.env.iter().map(|(name, value)| (name.clone(), value.into())));
-        // By it what is left behind is found, so it is not a vector's to change.
+        // It identifies processes that are left behind, so a vector cannot change it.
         variables.push(("HOME".to_string(), folder.join("home").into()));
         let mut errand = Errand::new(program, arguments, LIMIT);
         errand.command.current_dir(folder.join("work")).env_clear().envs(variables);
@@ -335,7 +331,7 @@ impl VectorTrial<'_> {
     }
 }
 
-/// What is left of everything that had this home, when it has had time to end.
+/// The processes with this home that are left after they had time to end.
 fn left(home: &str) -> Option<String> {
     let started = Instant::now();
     loop {

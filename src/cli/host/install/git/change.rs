@@ -1,18 +1,16 @@
-//! What is to be done with the hooks in a folder of git's: planned as a whole, then done.
+//! Changes to the hooks in a folder of git's: planned as a whole, then made.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::dialects::git::GitHook;
 
-use super::ShimFolder;
-use super::managers::{asks_by_husky, put_aside};
+use super::files::{asks_by_husky, is_executable, kept_beside, put_aside, read};
 use super::shim::{self, KEPT_ENDING, Shim};
 use crate::cli::exit::{CommandFailure, Result};
 
-/// What is to be done with one hook of git.
 #[derive(Debug)]
 pub(super) struct ShimChange {
     pub(super) hook: &'static GitHook,
@@ -31,24 +29,35 @@ pub(super) enum FileChange {
     Remove { restores: bool },
     /// Put back a kept hook whose shim is gone.
     Restore,
-    /// Somebody else's hook is there too; both it and the kept one stay as they are.
+    /// Another hook is there too; it and the kept one stay as they are.
     Leave,
 }
 
-fn paths(folder: &Path, hook: &GitHook) -> (PathBuf, PathBuf) {
-    let kept = format!("{}{KEPT_ENDING}", hook.name);
-    (folder.join(hook.name), folder.join(kept))
+#[derive(Debug)]
+pub(super) struct ShimFolder {
+    pub(super) hooks: PathBuf,
+    /// The folder in which git runs them: the worktree, or a bare repository.
+    pub(super) base: PathBuf,
+    /// Whether it is hookrun's own folder for all repositories, whose own hooks git then
+    /// ignores.
+    pub(super) is_ours: bool,
+    /// Whether git does not know of the folder yet.
+    pub(super) is_new: bool,
+    /// The repository's own folder, if git ignores it: what was installed there before
+    /// `core.hooksPath` was set has no effect.
+    pub(super) passed_over: Option<PathBuf>,
 }
 
 pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<ShimChange>> {
-    let (hook, (mut file, mut kept)) = (shim.hook, paths(&place.hooks, shim.hook));
+    let hook = shim.hook;
+    let mut file = place.hooks.join(hook.name);
     let mut aside = put_aside(&place.hooks, hook)?;
     let is_there_foreign = read(&file)?.is_some_and(|bytes| !shim::is_shim(&bytes));
-    // Its manager runs it: another one would ask every hook twice.
+    // Its manager runs it: a second shim would run every hook twice.
     if let Some(at) = aside.iter().position(|(_, runs)| *runs && is_there_foreign) {
         file = aside.remove(at).0;
-        kept = PathBuf::from(format!("{}{KEPT_ENDING}", file.display()));
     }
+    let kept = kept_beside(&file);
     let mut changes = removals(hook, aside);
     if asks_by_husky(&place.hooks, hook.name) {
         changes.extend(plan_removal(&place.hooks, hook)?);
@@ -84,7 +93,8 @@ pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<S
 
 pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<ShimChange>> {
     let mut changes = removals(hook, put_aside(folder, hook)?);
-    let (file, kept) = paths(folder, hook);
+    let file = folder.join(hook.name);
+    let kept = kept_beside(&file);
     let (there, before) = (read(&file)?, read(&kept)?);
     let act = match (there, before.is_some()) {
         (Some(bytes), restores) if shim::is_shim(&bytes) => FileChange::Remove { restores },
@@ -105,24 +115,6 @@ fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<ShimChan
     aside.into_iter().map(removal).collect()
 }
 
-/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
-pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(file) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Ok(file.symlink_metadata().is_ok().then(Vec::new))
-        }
-        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
-        Err(error) => {
-            Err(CommandFailure::new(format!("cannot read `{}`: {error}", file.display())))
-        }
-    }
-}
-
-pub(super) fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
-}
-
 pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Write) -> Result<()> {
     for change in changes {
         if !is_dry {
@@ -133,52 +125,41 @@ pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Writ
         }
         let file = change.file.display();
         let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));
-        match change.act {
-            FileChange::Write { keeps: true, .. } => {
-                say(
-                    out,
-                    is_dry,
-                    "wrote",
-                    "write",
-                    &format!("{file}; the hook that was there is {kept} and runs first"),
-                )?;
+        let (verb, more) = match change.act {
+            FileChange::Stay => {
+                writeln!(out, "{file} is as it should be")?;
+                continue;
             }
-            FileChange::Write { keeps: false, .. } => {
-                say(out, is_dry, "wrote", "write", &file.to_string())?
-            }
-            FileChange::Stay => writeln!(out, "{file} is as it should be")?,
-            FileChange::Remove { restores: true } => {
-                say(
-                    out,
-                    is_dry,
-                    "removed",
-                    "remove",
-                    &format!("{file}; the hook that was there is back"),
-                )?;
-            }
-            FileChange::Remove { restores: false } => {
-                say(out, is_dry, "removed", "remove", &file.to_string())?
-            }
-            FileChange::Restore => say(out, is_dry, "put back", "put back", &file.to_string())?,
             FileChange::Leave => {
                 writeln!(
                     out,
                     "{name}: left alone; {file} is not hookrun's, and {kept} is kept next to it"
                 )?;
+                continue;
             }
-        }
+            FileChange::Write { keeps: true, .. } => {
+                (WROTE, format!("; the hook that was there is {kept} and runs first"))
+            }
+            FileChange::Write { keeps: false, .. } => (WROTE, String::new()),
+            FileChange::Remove { restores: true } => {
+                (REMOVED, "; the hook that was there is back".to_string())
+            }
+            FileChange::Remove { restores: false } => (REMOVED, String::new()),
+            FileChange::Restore => (PUT_BACK, String::new()),
+        };
+        say(out, is_dry, verb, &format!("{file}{more}"))?;
     }
     Ok(())
 }
 
-/// What was done, or would be: the verb in both forms.
-pub(super) fn say(
-    out: &mut dyn Write,
-    is_dry: bool,
-    did: &str,
-    would: &str,
-    what: &str,
-) -> Result<()> {
+pub(super) struct ShimVerb(pub(super) &'static str, pub(super) &'static str);
+
+const WROTE: ShimVerb = ShimVerb("wrote", "write");
+const REMOVED: ShimVerb = ShimVerb("removed", "remove");
+const PUT_BACK: ShimVerb = ShimVerb("put back", "put back");
+
+pub(super) fn say(out: &mut dyn Write, is_dry: bool, verb: ShimVerb, what: &str) -> Result<()> {
+    let ShimVerb(did, would) = verb;
     let verb = if is_dry { format!("would {would}") } else { did.to_string() };
     Ok(writeln!(out, "{verb} {what}")?)
 }

@@ -5,13 +5,12 @@ use std::os::unix::ffi::OsStringExt;
 
 use crate::dialects::git::GitHook;
 
-/// The line by which a shim is known again.
+/// The line that identifies a shim.
 const MARK: &str = "# hookrun-shim: ";
 
 /// What a hook that was there before is kept as.
 pub(super) const KEPT_ENDING: &str = ".before-hookrun";
 
-/// What a shim runs, and what runs before it.
 #[derive(Debug)]
 pub(super) struct Shim<'a> {
     pub(super) hook: &'static GitHook,
@@ -25,20 +24,18 @@ pub(super) struct Shim<'a> {
     pub(super) before: FirstHook,
 }
 
-/// The hook that runs first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FirstHook {
-    /// One kept beside the shim, if there is one; run by itself.
+    /// One kept next to the shim, if there is one; it is run directly.
     Kept,
     /// As `Kept`, for a shell script that looks at its own name: run by this interpreter so that
     /// it sees the name that it had.
     KeptByName(String),
-    /// The one in the repository's own folder, which git passes over where one folder serves all
+    /// The one in the repository's own folder, which git ignores if one folder serves all
     /// repositories.
     OfRepository,
 }
 
-/// Whether a file is a shim.
 pub(super) fn is_shim(bytes: &[u8]) -> bool {
     let beginning = &bytes[..bytes.len().min(1024)];
     beginning.starts_with(b"#!/bin/sh\n")
@@ -69,7 +66,6 @@ pub(super) fn how_to_run(kept: &[u8]) -> FirstHook {
 }
 
 impl Shim<'_> {
-    /// The whole script.
     pub(super) fn text(&self) -> Vec<u8> {
         let name = self.hook.name;
         let mut text = format!(
@@ -101,7 +97,7 @@ impl Shim<'_> {
         }
     }
 
-    /// Where hookrun is now, and else in PATH. Without it nobody can decide, so a gate stays shut.
+    /// Where hookrun is now, else in PATH. Without hookrun a gate blocks.
     fn find_program(&self) -> String {
         let name = self.hook.name;
         let cure = "install hookrun again, or remove this hook";

@@ -1,5 +1,5 @@
-//! An event that was decided, in the words of the host that sent it: a hook that looks at the host,
-//! or is written for another, is asked as it was.
+//! An event that was decided, in the words of the host that sent it, so that a hook for that host
+//! gets the same again.
 
 use std::sync::Arc;
 
@@ -17,9 +17,8 @@ const OURS: &[&str] = &["event", "raw"];
 /// Keys whose values are only true on the machine where it was decided, as any host spells them.
 const LOCAL: &[&str] = &["cwd", "transcriptpath"];
 
-/// What a case says of an event.
 pub(super) struct CaseWords {
-    /// The host; `None` for what was asked natively.
+    /// `None` for a native event.
     pub(super) host: Option<&'static str>,
     pub(super) event: String,
     pub(super) context: Map<String, Value>,
@@ -51,7 +50,7 @@ impl CaseWords {
             }
         };
         kept.retain(|key, _| !is_local(key));
-        // Where its links led was so there and then.
+        // Its links led elsewhere at that time.
         if let Some(action) = kept.get_mut("action").and_then(Value::as_object_mut) {
             action.remove("resolved");
         }

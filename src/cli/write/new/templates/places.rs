@@ -3,7 +3,6 @@
 use crate::engine::event::catalog::command;
 use crate::engine::event::{EventSpec, JsonType};
 
-/// A key of a context, and a word that must not be in it.
 pub(super) struct Looked<'s> {
     /// Empty for an event without any.
     pub(super) key: &'s str,

@@ -2,11 +2,9 @@
 
 use crate::engine::event::EventSpec;
 
-/// A language that hooks are written in.
 pub(crate) struct Language {
     /// What `--lang` calls it.
     pub(crate) name: &'static str,
-    /// The end of a file's name.
     pub(crate) ending: &'static str,
     pub(crate) shebang: &'static str,
     /// How values are read in it, apart from the environment.
@@ -15,7 +13,6 @@ pub(crate) struct Language {
     pub(super) runs: &'static [&'static str],
 }
 
-/// A sort of event, and what a new hook for one does.
 pub(crate) struct TemplateSort {
     /// The events that get it without `--template`, if no earlier row fits.
     pub(super) fits: fn(&EventSpec) -> bool,
@@ -28,7 +25,6 @@ pub(crate) struct TemplateSort {
     pub(super) about: &'static str,
     /// The hook below its comment, by language. None in a language that would need too much for it.
     pub(super) bodies: &'static [(&'static str, &'static str)],
-    /// The first cases, as TOML.
     pub(super) cases: &'static str,
     /// It never blocks, which its cases say if it could.
     pub(super) only_adds: bool,

@@ -1,4 +1,4 @@
-//! Finds files of cases, without being told where they lie.
+//! Finds files of cases.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,19 +10,9 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling;
 
-use super::stage;
+use super::trial::{self, CaseFile};
 use crate::cli::args::SourceArgs;
 use crate::cli::exit::{CommandFailure, Result};
-
-/// A file of cases that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CaseFile {
-    pub(super) path: PathBuf,
-    /// It lies in a folder that may hold other things than cases: one without any is passed over.
-    pub(super) is_guess: bool,
-    /// Why it is told of and not played, though it has cases in it.
-    pub(super) misplaced: Option<&'static str>,
-}
 
 /// How many files are looked at for cases where none belong.
 const MOST_LOOKED_AT: usize = 1000;
@@ -65,19 +55,18 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// A file that has cases and is none of theirs, for a message.
+/// A file with cases in the wrong place, for a message.
 fn near(misplaced: &CaseFile) -> String {
     format!("`{}` {}; ", misplaced.path.display(), misplaced.misplaced.unwrap_or_default())
 }
 
-/// The folder of the project's hooks.
 fn project(env: &Environment) -> Option<PathBuf> {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let is_project = |layer: &crate::config::Layer| layer.kind == LayerKind::Project;
     config.layers.into_iter().find(is_project).map(|layer| layer.folder)
 }
 
-/// What somebody named: a file of cases, or a folder that has some.
+/// A path on the command line: a file of cases, or a folder that has some.
 fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
     let shown = named.display();
     let meta = path.metadata().map_err(|error| {
@@ -147,8 +136,8 @@ fn files(folder: &Path, is_guess: bool) -> Result<Vec<CaseFile>> {
     Ok(played.chain(misplaced(folder)).collect())
 }
 
-/// Files with cases that are not played, as they lie or are called otherwise: whoever wrote them
-/// believes that they are.
+/// Files with cases that are not played because of their place or name, though their author
+/// expects it.
 fn misplaced(folder: &Path) -> Vec<CaseFile> {
     let mut left = MOST_LOOKED_AT;
     let mut found = Vec::new();
@@ -175,7 +164,7 @@ fn look_for_misplaced(folder: &Path, depth: usize, left: &mut usize, found: &mut
             (other, _) if spelling::nearest(other, ["toml"]).is_some() => "does not end in .toml",
             _ => continue,
         };
-        let text = if kind.is_file() { stage::read(&path).ok() } else { None };
+        let text = if kind.is_file() { trial::read(&path).ok() } else { None };
         let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         if text.is_some_and(|text| text.contains("[[case]]")) {
             found.push(CaseFile { path, is_guess: true, misplaced: Some(why) });

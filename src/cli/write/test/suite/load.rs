@@ -7,63 +7,20 @@ use std::sync::Arc;
 
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::dialects::{self, folders};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
-use crate::engine::spelling;
 use crate::lab::report::problems::CheckedFile;
-use crate::lab::scenario::{self, Case, CaseStep, Never, Placed, Suite};
+use crate::lab::scenario::{self, CaseStep, Placed, Suite};
 
-use super::found::{self, CaseFile};
-use super::stage;
+use super::found;
+use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, Loaded};
 
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
 use crate::cli::exit::CommandFailure;
+use crate::cli::write::test::unknown::unknown_hook;
 
-/// Hooks under test, as one host has them.
-#[derive(Debug)]
-pub(super) struct Bench {
-    choice: Choice,
-    host: String,
-    pub(super) config: Config,
-}
-
-/// A case that can be run.
-#[derive(Debug, Clone)]
-pub(super) struct CaseTrial {
-    pub(super) file: PathBuf,
-    /// The folder that its file is in, without links.
-    pub(super) folder: PathBuf,
-    pub(super) case: Case,
-    /// What each of its steps asks.
-    pub(super) asks: Vec<Asks>,
-}
-
-/// What a step asks.
-#[derive(Debug, Clone)]
-pub(super) struct Asks {
-    pub(super) bench: Arc<Bench>,
-    /// The hooks that are asked: all, or those that the step names.
-    pub(super) registry: Registry,
-    /// The canonical names that the step's event may have.
-    pub(super) events: Vec<String>,
-}
-
-/// Everything that was read.
-#[derive(Debug, Default)]
-pub(super) struct Loaded {
-    pub(super) trials: Vec<CaseTrial>,
-    /// The hooks that they test.
-    pub(super) benches: Vec<Arc<Bench>>,
-    /// What files say that hooks never do.
-    pub(super) never: Vec<(PathBuf, Never)>,
-    /// Files with mistakes in them.
-    pub(super) checks: Vec<CheckedFile>,
-    /// Files that are not played, each with the reason.
-    pub(super) passed_over: Vec<(PathBuf, &'static str)>,
-}
-
-/// Reads `files` and the hooks that they test.
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
     let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
     for file in files {
@@ -95,23 +52,19 @@ pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -
 
 /// The text of a file, or why there is none.
 fn read(file: &Path) -> Result<String, Box<Problem>> {
-    let bytes = stage::read(file).map_err(|error| {
-        let cure = Some("make it a file of TOML that can be read".to_string());
-        Box::new(problem(file, None, format!("cannot be read: {error}"), cure))
+    let bytes = trial::read(file).map_err(|error| {
+        let cause = format!("cannot be read: {error}");
+        let wrong = Complaint::with_cure(cause, "make it a file of TOML that can be read");
+        Box::new(wrong.in_file(file, None))
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let good = String::from_utf8_lossy(good);
         let line = good.matches('\n').count() + 1;
         let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        let (at, cure) = (Position { line, column }, "save it as UTF-8".to_string());
-        Box::new(problem(file, Some(at), "is not UTF-8".to_string(), Some(cure)))
+        let wrong = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
+        Box::new(wrong.in_file(file, Some(Position { line, column })))
     })
-}
-
-fn problem(file: &Path, at: Option<Position>, cause: String, cure: Option<String>) -> Problem {
-    let (severity, file) = (Severity::Error, file.to_path_buf());
-    Problem { severity, file, at, cause, cure, events: Vec::new() }
 }
 
 struct SuiteLoader<'l> {
@@ -134,7 +87,8 @@ impl SuiteLoader<'_> {
     }
 
     fn fault(&mut self, file: &Path, at: Position, failure: CommandFailure) {
-        self.problem(problem(file, Some(at), failure.message, failure.help));
+        let CommandFailure { message: cause, help: cure } = failure;
+        self.problem(Complaint { cause, cure }.in_file(file, Some(at)));
     }
 
     fn suite(&mut self, file: &Path, suite: Suite) {
@@ -171,9 +125,9 @@ impl SuiteLoader<'_> {
         }
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = found::hooks_around(file) else {
-                let cause = "nothing says which hooks it tests".to_string();
-                let cure = "add `hooks = \"…\"` to it, or give --hooks".to_string();
-                self.problem(problem(file, None, cause, Some(cure)));
+                let cure = "add `hooks = \"…\"` to it, or give --hooks";
+                let wrong = Complaint::with_cure("nothing says which hooks it tests", cure);
+                self.problem(wrong.in_file(file, None));
                 return None;
             };
             choice.explicit.push(folder);
@@ -181,7 +135,7 @@ impl SuiteLoader<'_> {
         Some(choice)
     }
 
-    /// The hooks of `choice` as `host` has them, with their mistakes told.
+    /// The hooks of `choice` as `host` has them; their mistakes are reported.
     fn bench(&mut self, choice: &Choice, host: &str) -> Arc<Bench> {
         let is_known = |bench: &&Arc<Bench>| bench.choice == *choice && bench.host == host;
         if let Some(known) = self.loaded.benches.iter().find(is_known) {
@@ -200,20 +154,20 @@ impl SuiteLoader<'_> {
         bench
     }
 
-    /// What a step asks; `None`, and a problem, where it cannot.
+    /// What a step asks; `None`, and a problem, if it cannot.
     fn asks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<Asks> {
         let bench = self.bench(choice, &step.host.value);
         let config = &bench.config;
         if config.has_errors() {
-            // They are problem enough.
+            // They are reported already.
             return None;
         }
         if config.hooks.is_empty() {
             let at = choice.explicit.first().or(choice.settings.first());
             let where_from = at.map(|at| at.display().to_string()).unwrap_or_default();
-            let cure = "add `hooks = \"…\"` to the file of cases, or give --hooks".to_string();
+            let cure = "add `hooks = \"…\"` to the file of cases, or give --hooks";
             let cause = format!("there are no hooks in `{where_from}`");
-            self.problem(problem(file, None, cause, Some(cure)));
+            self.problem(Complaint::with_cure(cause, cure).in_file(file, None));
             return None;
         }
         let asked = EventRequest::new(&step.event.value, &step.host.value);
@@ -225,10 +179,9 @@ impl SuiteLoader<'_> {
         let bound: Vec<&Hook> =
             config.hooks.iter().filter(|hook| events.contains(&hook.event)).collect();
         let before = self.loaded.checks.len();
-        for (name, at) in named(step) {
-            if let Some(failure) = unknown_hook(name, &bound, &step.event.value) {
-                self.fault(file, at, failure);
-            }
+        let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
+        for (name, at) in named(step).into_iter().filter(|(name, _)| !known.contains(name)) {
+            self.fault(file, at, unknown_hook(name, &known, &step.event.value));
         }
         self.check_context(file, step, &events, config);
         let is_picked = |hook: &&Hook| {
@@ -256,18 +209,4 @@ fn named(step: &CaseStep) -> Vec<(&str, Position)> {
     // hookrun itself can fail as well.
     names.retain(|(name, _)| *name != "hookrun");
     names
-}
-
-/// What to say of a name that no hook of the event has.
-fn unknown_hook(name: &str, bound: &[&Hook], event: &str) -> Option<CommandFailure> {
-    if bound.iter().any(|hook| hook.name == name) {
-        return None;
-    }
-    let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
-    let help = match spelling::nearest(name, known.iter().copied()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if known.is_empty() => format!("no hook is bound to `{event}`"),
-        None => format!("bound to `{event}`: {}", known.join(", ")),
-    };
-    Some(CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help))
 }

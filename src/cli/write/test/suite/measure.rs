@@ -5,10 +5,11 @@ use crate::lab::report::suite::{Covered, Excuse, Gap};
 use crate::lab::scenario::coverage::{self, CoveragePart, Witness};
 use crate::lab::scenario::{Played, StepResult};
 
-use super::load::{CaseTrial, Loaded};
+use super::selection::is_chosen;
+use super::trial::{CaseTrial, Loaded};
 use crate::cli::args::TestArgs;
 
-/// The coverage of the hooks under test, if it is asked for: of those that `--hook` and `--event`
+/// The coverage of the hooks under test, if it is wanted: of those that `--hook` and `--event`
 /// name, or of all.
 pub(super) fn measure(
     loaded: &Loaded,
@@ -44,19 +45,6 @@ pub(super) fn measure(
     };
     let untrue = coverage.untrue.iter().filter_map(excuse).collect();
     Some(Covered { coverage, gaps, untrue, least: args.suite.coverage_min })
-}
-
-/// Whether `--hook` and `--event` let a hook, or the whole of its event, be looked at.
-pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &TestArgs) -> bool {
-    let events = &args.suite.events;
-    let is_event = events.is_empty() || events.iter().any(|name| is_called(name, event));
-    let is_hook = args.hook.is_empty() || args.hook.iter().any(|name| name == hook);
-    is_event && (is_hook || is_whole_event && args.hook.is_empty())
-}
-
-/// Whether an event is called that, by its own name or by a host's.
-fn is_called(name: &str, event: &str) -> bool {
-    name.eq_ignore_ascii_case(event) || super::meant_by(name).contains(&event)
 }
 
 /// Where a point of a hook is configured: in its table, in its directive, or in the whole file.

@@ -10,16 +10,16 @@ use crate::lab::scenario::coverage::{Who, can_run};
 use crate::lab::scenario::mutation::{MutantRow, Tried, mutants};
 use crate::lab::scenario::{End, Played, StepResult};
 
-use super::load::{Asks, CaseTrial};
-use super::measure::is_chosen;
-use super::play::Company;
+use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
+use super::selection::is_chosen;
+use super::trial::{Asks, CaseTrial};
 use crate::cli::args::TestArgs;
 
-/// Tries every mutant, if that is asked for, with the cases that asked its hook in `played`. `None`
-/// also if hookrun was interrupted meanwhile: nothing is known then.
+/// Tries every mutant, if that is wanted, with the cases that ran its hook in `played`. `None` also
+/// if hookrun was interrupted: nothing is known then.
 pub(super) fn mutate(
-    company: &Company<'_>,
+    suite: &SuiteRunner<'_>,
     trials: &[&CaseTrial],
     played: &[Played],
     args: &TestArgs,
@@ -30,7 +30,7 @@ pub(super) fn mutate(
     let started = Instant::now();
     let victims = victims(trials, args);
     // One case that notices is enough.
-    let company = Company { fail_fast: true, ..*company };
+    let suite = SuiteRunner { fail_fast: true, ..*suite };
     let progress = SuiteProgress::of(victims.values().map(Vec::len).sum());
     let mut mutated = Mutated::default();
     for (who, rows) in &victims {
@@ -38,8 +38,8 @@ pub(super) fn mutate(
             let asking = asking(who, row, played);
             let changed: Vec<CaseTrial> =
                 asking.iter().map(|place| changed(trials[*place], who, row)).collect();
-            let round = company.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
-            if company.abort.times_raised() > 0 {
+            let round = suite.play_all(&changed.iter().collect::<Vec<_>>(), &mut |_| ());
+            if suite.abort.times_raised() > 0 {
                 progress.clear();
                 return None;
             }
@@ -73,7 +73,7 @@ fn victims(trials: &[&CaseTrial], args: &TestArgs) -> BTreeMap<Who, Vec<&'static
     victims
 }
 
-/// The cases that asked a hook; first those that may well notice the mutant, and of these the
+/// The cases that ran a hook; first those that may well notice the mutant, and of these the
 /// quickest.
 fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
     let mut asking: Vec<(bool, usize)> = Vec::new();
@@ -109,8 +109,7 @@ fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {
     CaseTrial { asks: trial.asks.iter().map(change).collect(), ..trial.clone() }
 }
 
-/// Why a case says nothing of a mutant: what comes before the first hook is asked has nothing to
-/// do with it, and a case that was not played has not been tried.
+/// Why a case says nothing about a mutant: it failed before the first hook ran, or was not played.
 fn trouble(played: &Played) -> Option<String> {
     let why = match &played.end {
         End::CouldNot(why) if played.steps.is_empty() => why.as_str(),

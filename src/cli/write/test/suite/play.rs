@@ -1,4 +1,4 @@
-//! Plays cases: each on a stage of its own, several at once, told in their order.
+//! Plays cases: each in its own workspace, several at once, reported in their order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,33 +13,31 @@ use crate::lab::scenario::{
     CaseFolders, CaseStep, End, Played, StepInput, StepOutcome, StepResult, misses,
 };
 
-use super::load::{Asks, CaseTrial};
-use super::stage::{self, Rooms, Stage, Theatre};
+use super::trial::{self, Asks, CaseTrial};
+use super::workspace::{CaseDirs, SuiteFolder, Workspace};
 use crate::cli::decide::request::EventRequest;
 use crate::cli::exit::Result;
 
 /// How cases are played.
 #[derive(Debug)]
-pub(super) struct Company<'c> {
-    /// What decides: the hooks that are asked are those of each case.
+pub(super) struct SuiteRunner<'c> {
+    /// What decides, with the hooks of each case.
     pub(super) runner: &'c Runner,
-    pub(super) theatre: &'c Theatre,
+    pub(super) folder: &'c SuiteFolder,
     pub(super) abort: &'c Abort,
-    /// How many at once.
     pub(super) jobs: usize,
     /// Whether the first that is not as expected is the last.
     pub(super) fail_fast: bool,
 }
 
-/// What came of the cases so far.
 struct Board<'b> {
     played: Vec<Option<Played>>,
     told: &'b mut (dyn FnMut(&Played) + Send),
 }
 
-impl Company<'_> {
-    /// Plays all `trials`; `told` hears of each as it ends, in any order. What comes back is in
-    /// theirs, and the same whichever ends first.
+impl SuiteRunner<'_> {
+    /// Plays all `trials`; `told` is called as each ends, in any order. The result is in the order of
+    /// the trials, whichever ends first.
     pub(super) fn play_all(
         &self,
         trials: &[&CaseTrial],
@@ -48,7 +46,7 @@ impl Company<'_> {
         let next = AtomicUsize::new(0);
         let first_bad = AtomicUsize::new(usize::MAX);
         let played = trials.iter().map(|_| None).collect();
-        // Written by those who play, so that nobody has to be woken for it.
+        // The threads that play write it, so no other thread has to wake up for it.
         let board = Mutex::new(Board { played, told });
         thread::scope(|scope| {
             for _ in 0..self.jobs.min(trials.len()) {
@@ -60,7 +58,7 @@ impl Company<'_> {
             }
         });
         let played = board.into_inner().unwrap_or_else(PoisonError::into_inner).played;
-        // Those after the first bad one may have been played or not: that is chance.
+        // Whether those after the first bad one were played is chance.
         let last = if self.fail_fast { first_bad.into_inner() } else { usize::MAX };
         let in_order = played.into_iter().zip(trials).enumerate();
         in_order
@@ -95,20 +93,20 @@ impl Company<'_> {
         }
     }
 
-    /// Plays one case, in the rooms of an earlier one if there are some to spare.
+    /// Plays one case, in the folders of an earlier one if there are some to spare.
     pub(super) fn play(
         &self,
         trial: &CaseTrial,
         number: usize,
-        spare: &mut Option<Rooms>,
+        spare: &mut Option<CaseDirs>,
     ) -> Played {
         let started = Instant::now();
         let mut played = match &trial.case.skip {
             Some(why) => return ended_early(trial, End::Skipped(why.clone())),
-            None => match self.theatre.stage(number, trial, spare.take()) {
-                Ok(stage) => {
-                    let played = self.play_on(&stage, trial);
-                    *spare = stage.leave();
+            None => match self.folder.workspace(number, trial, spare.take()) {
+                Ok(workspace) => {
+                    let played = self.play_in(&workspace, trial);
+                    *spare = workspace.leave();
                     played
                 }
                 Err(error) => {
@@ -125,9 +123,9 @@ impl Company<'_> {
         played
     }
 
-    fn play_on(&self, stage: &Stage, trial: &CaseTrial) -> Played {
+    fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> Played {
         let mut played = ended_early(trial, End::Expected);
-        if let Err(why) = stage.prepare(&trial.case.files, &trial.case.setup, self.abort) {
+        if let Err(why) = workspace.prepare(&trial.case.files, &trial.case.setup, self.abort) {
             return Played { end: End::CouldNot(why), ..played };
         }
         let mut missed = Vec::new();
@@ -136,7 +134,7 @@ impl Company<'_> {
                 Some(number) => format!("step {number}: {why}"),
                 None => why,
             };
-            let decided = match self.decide(stage, step, asks) {
+            let decided = match self.decide(workspace, step, asks) {
                 Ok(decided) => decided,
                 Err(why) => return Played { end: End::CouldNot(of_step(why)), ..played },
             };
@@ -146,8 +144,8 @@ impl Company<'_> {
                 played.steps.push(decided);
                 return Played { end: End::CouldNot(why), ..played };
             }
-            let look = |path: &str| stage.look(path);
-            let seen = StepOutcome { decided: &decided, folders: &stage.folders, look: &look };
+            let look = |path: &str| workspace.look(path);
+            let seen = StepOutcome { decided: &decided, folders: &workspace.folders, look: &look };
             let found = misses(&step.expect, seen);
             missed.extend(found.into_iter().map(|mut miss| {
                 miss.step = step.number;
@@ -164,14 +162,14 @@ impl Company<'_> {
     /// Decides the event of one step.
     fn decide(
         &self,
-        stage: &Stage,
+        workspace: &Workspace,
         step: &CaseStep,
         asks: &Asks,
     ) -> std::result::Result<StepResult, String> {
-        stage.prepare(&step.files, &step.setup, self.abort)?;
+        workspace.prepare(&step.files, &step.setup, self.abort)?;
         let config = &asks.bench.config;
         let asked = EventRequest::new(&step.event.value, &step.host.value);
-        let bytes = match bytes(&step.input, &stage.folders) {
+        let bytes = match bytes(&step.input, &workspace.folders) {
             Ok(bytes) => bytes.unwrap_or_else(|| asked.least(config).into_bytes()),
             Err(error) => return Err(format!("cannot read its context: {error}")),
         };
@@ -188,8 +186,8 @@ impl Company<'_> {
                 return Ok(StepResult::Refused { event, host, outcome, reply });
             }
         };
-        let project = stage.folders.work.clone();
-        let runner = self.runner.elsewhere(asks.registry.clone(), &stage.env, project);
+        let project = workspace.folders.work.clone();
+        let runner = self.runner.elsewhere(asks.registry.clone(), &workspace.env, project);
         let budget = asked.budget().map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&event, budget);
         let reply = host.reply(&run.outcome);
@@ -205,7 +203,7 @@ fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>
         StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
         StepInput::Text(text) => folders.fill(text).into_bytes(),
         StepInput::File(path) => {
-            let bytes = stage::read(&folders.suite.join(&path.value))?;
+            let bytes = trial::read(&folders.suite.join(&path.value))?;
             match String::from_utf8(bytes) {
                 Ok(text) => folders.fill(&text).into_bytes(),
                 Err(error) => error.into_bytes(),
@@ -215,7 +213,7 @@ fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>
     Ok(Some(bytes))
 }
 
-/// A case of which nothing more is known than how it ended.
+/// A case of which only the end is known.
 fn ended_early(trial: &CaseTrial, end: End) -> Played {
     Played {
         file: trial.file.clone(),

@@ -1,5 +1,5 @@
-//! Whether anything has happened in folders: one question to the system, where looking into each of
-//! them takes as long as a short hook.
+//! Whether anything has happened in folders: one system call, while looking into each of them takes
+//! as long as a short hook.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ pub(super) struct Stillness {
 }
 
 impl Stillness {
-    /// Watches these folders from now on: entries that come and go, and permissions. `None` where
-    /// the system has no way to, or no more of them.
+    /// Watches these folders from now on: entries that come and go, and permissions. `None` if the
+    /// system cannot.
     #[cfg(target_os = "linux")]
     pub(super) fn of(folders: &[PathBuf]) -> Option<Stillness> {
         use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
@@ -24,7 +24,6 @@ impl Stillness {
         Some(Stillness { events })
     }
 
-    /// `None`: this system has no such way.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn of(_folders: &[PathBuf]) -> Option<Stillness> {
         None
@@ -36,7 +35,8 @@ impl Stillness {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;

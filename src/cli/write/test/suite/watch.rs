@@ -1,7 +1,7 @@
 //! `--watch`: plays again what a change of a file touches.
 //!
-//! Files are looked at every now and then: that needs nothing of the system, works on every file
-//! system, and costs little for the few files that hooks and cases are.
+//! Files are polled: that works on every system and file system, and costs little for the few files
+//! of hooks and cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,32 +13,29 @@ use std::time::Duration;
 
 use crate::config::Environment;
 use crate::config::discover::{MANIFEST, SUITES};
-use crate::engine::exec::{Abort, command};
+use crate::engine::exec::{Abort, command as program};
 use crate::engine::hook::Hook;
-use crate::engine::runner::Runner;
 use crate::lab::report::{Paths, plain};
-use crate::lab::scenario::{Content, End, Played, StepInput};
+use crate::lab::scenario::{End, Played};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::load::{self, Bench, CaseTrial, Loaded};
-use super::{chosen, found, round};
-use crate::cli::args::TestArgs;
+use super::round::{SuiteCommand, round};
+use super::selection::chosen;
+use super::trial::{self, Bench, CaseFile, CaseTrial, Loaded};
+use super::{found, load};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 
-/// How long until files are looked at again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// How many files of a folder of hooks are looked at.
 const MOST_FILES: usize = 10_000;
 
-/// What tells one version of a file from another.
+/// What differs between two versions of a file.
 type Stamp = (i64, i64, u64, u64, u32);
 
 /// Every file that matters, as it was when it was looked at.
 type Snapshot = BTreeMap<PathBuf, Option<Stamp>>;
 
-/// What is to be played.
 #[derive(Debug, Default)]
 struct Owed {
     /// What has changed since cases were last played; `None` if they never were, and all are owed.
@@ -71,14 +68,9 @@ impl Owed {
     }
 }
 
-/// Plays the cases, and again what is touched, until hookrun is told to stop.
-pub(super) fn watch(
-    args: &TestArgs,
-    env: &Environment,
-    runner: &Runner,
-    abort: &Abort,
-    out: &mut dyn Write,
-) -> Result {
+/// Plays the cases, and again what a change touches, until hookrun is interrupted.
+pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
+    let SuiteCommand { args, env, abort, .. } = command;
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let mut files = found::find(paths, &args.source, env)?;
     let mut owed = Owed::default();
@@ -94,7 +86,7 @@ pub(super) fn watch(
         trials.retain(|trial| owed.has(trial, &loaded));
         let is_worth = owed.changed.is_none() || !trials.is_empty() || !loaded.checks.is_empty();
         if is_worth {
-            match round(&loaded, &trials, args, env, runner, abort, out) {
+            match round(command, &loaded, &trials, out) {
                 Ok((_, played)) => owed.settle(played),
                 Err(failure) => say(&failure),
             }
@@ -108,7 +100,7 @@ pub(super) fn watch(
         owed.add(news);
         match found::find(paths, &args.source, env) {
             Ok(found) => {
-                let is_new = |file: &&found::CaseFile| !files.contains(file);
+                let is_new = |file: &&CaseFile| !files.contains(file);
                 owed.add(found.iter().filter(is_new).map(|file| file.path.clone()));
                 files = found;
             }
@@ -121,7 +113,6 @@ fn say(failure: &CommandFailure) {
     streams::remark(&format!("error: {}\n", failure.line()));
 }
 
-/// Says what has changed.
 fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
     let paths = Paths::from(&env.cwd);
     for path in changed {
@@ -133,7 +124,7 @@ fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {
 fn wait_for_change(
     seen: &Snapshot,
     loaded: &Loaded,
-    files: &[found::CaseFile],
+    files: &[CaseFile],
     abort: &Abort,
 ) -> Option<BTreeSet<PathBuf>> {
     loop {
@@ -176,7 +167,6 @@ fn watched(loaded: &Loaded, own: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     all
 }
 
-/// The files of a layer of hooks.
 fn files_of(bench: &Bench) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::new();
     for layer in &bench.config.layers {
@@ -206,42 +196,29 @@ fn walk(folder: &Path, all: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// The file that tells of a hook, and the one that is run.
+/// The file that configures a hook, and the one that is run.
 fn program_files(hook: &Hook) -> Vec<PathBuf> {
-    let program = command::resolve(&hook.handler, None).ok();
+    let program = program::resolve(&hook.handler, None).ok();
     let program = program.map(|program| program.path).filter(|path| !path.starts_with("/usr"));
     [Some(hook.source.file.clone()), program].into_iter().flatten().collect()
 }
 
-/// The files that a case copies or sends.
-fn sources(trial: &CaseTrial) -> Vec<PathBuf> {
+fn sources(trial: &CaseTrial) -> impl Iterator<Item = PathBuf> {
     let folder = trial.file.parent().unwrap_or(&trial.file);
-    let steps = &trial.case.steps;
-    let laid = trial.case.files.iter().chain(steps.iter().flat_map(|step| &step.files));
-    let copies = laid.filter_map(|laid| match &laid.content {
-        Content::Copy(path) => Some(path),
-        Content::Text(_) => None,
-    });
-    let inputs = steps.iter().filter_map(|step| match &step.input {
-        StepInput::File(path) => Some(&path.value),
-        StepInput::Nothing | StepInput::Context(_) | StepInput::Json(_) | StepInput::Text(_) => {
-            None
-        }
-    });
-    copies.chain(inputs).map(|path| folder.join(path)).collect()
+    trial::sources(&trial.case).into_iter().map(|(path, _)| folder.join(path))
 }
 
-/// Whether what comes of a case may be another after `path` has changed. A file of hooks that is
-/// none of a single hook may matter to all that are beside it.
+/// Whether what comes of a case may be another after `path` has changed. A file that
+/// belongs to no single hook may matter to all hooks around it.
 fn touches(path: &Path, trial: &CaseTrial, loaded: &Loaded) -> bool {
-    if trial.file == path || sources(trial).iter().any(|source| source == path) {
+    if trial.file == path || sources(trial).any(|source| source == path) {
         return true;
     }
     let is_case = loaded
         .trials
         .iter()
-        .any(|other| other.file == path || sources(other).iter().any(|source| source == path));
-    // A folder of suites tells of a new file, which is named itself.
+        .any(|other| other.file == path || sources(other).any(|source| source == path));
+    // A new file changes its folder too, and is named itself.
     if is_case || path.is_dir() {
         return false;
     }

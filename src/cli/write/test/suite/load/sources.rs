@@ -1,35 +1,24 @@
 //! Checks what a case sends and copies, before anything is run.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::config::{Config, Position};
 use crate::dialects;
-use crate::lab::scenario::{Case, CaseStep, Content, Keys, StepInput};
+use crate::engine::complaint::Complaint;
+use crate::lab::scenario::{Case, CaseStep, Keys, StepInput};
 use serde_json::{Map, Value};
 
-use super::{SuiteLoader, problem};
+use super::SuiteLoader;
 use crate::cli::exit::CommandFailure;
-use crate::cli::write::test::suite::stage;
+use crate::cli::write::test::suite::trial;
 
 impl SuiteLoader<'_> {
     /// Files that a case copies or sends must be there.
     pub(super) fn check_sources(&mut self, file: &Path, case: &Case) {
         let folder = file.parent().unwrap_or(file);
-        let all_laid = case.files.iter().chain(case.steps.iter().flat_map(|step| &step.files));
-        let mut sources: Vec<(PathBuf, Position)> = Vec::new();
-        for laid in all_laid {
-            if let Content::Copy(path) = &laid.content {
-                sources.push((path.clone(), laid.path.at));
-            }
-        }
-        for step in &case.steps {
-            if let StepInput::File(path) = &step.input {
-                sources.push((path.value.clone(), path.at));
-            }
-        }
-        for (path, at) in sources {
-            let cause = match folder.join(&path).metadata() {
+        for (path, at) in trial::sources(case) {
+            let cause = match folder.join(path).metadata() {
                 Ok(meta) if meta.is_file() => continue,
                 Ok(_) => format!("`{}` is not a file", path.display()),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -42,8 +31,8 @@ impl SuiteLoader<'_> {
         }
     }
 
-    /// A context must be one. Where it is to be allowed its keys must be those of the event, or clearly
-    /// others: that a slip is refused is worth a case, that it is allowed proves nothing.
+    /// A context must be one. If it should be allowed, its keys must be those of the event, or clearly
+    /// others: a case that a slip blocks is worth something, that it is allowed proves nothing.
     pub(super) fn check_context(
         &mut self,
         file: &Path,
@@ -57,8 +46,8 @@ impl SuiteLoader<'_> {
             StepInput::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
             StepInput::File(path) => {
                 let source = file.parent().unwrap_or(file).join(&path.value);
-                // One that cannot be read is told where it is named.
-                let Ok(bytes) = stage::read(&source) else { return };
+                // One that cannot be read is reported where it is named.
+                let Ok(bytes) = trial::read(&source) else { return };
                 (self.context_in(&source, &bytes), path.at)
             }
         };
@@ -83,8 +72,9 @@ impl SuiteLoader<'_> {
             Err(error) => {
                 let at = Position { line: error.line().max(1), column: error.column().max(1) };
                 let cause = format!("is not a JSON object: {error}");
-                let cure = "correct it; to send other text, use `stdin`".to_string();
-                self.problem(problem(source, Some(at), cause, Some(cure)));
+                let wrong =
+                    Complaint::with_cure(cause, "correct it; to send other text, use `stdin`");
+                self.problem(wrong.in_file(source, Some(at)));
                 None
             }
         }

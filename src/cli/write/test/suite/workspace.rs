@@ -1,10 +1,9 @@
-//! The stage on which a case is played: folders of its own, and an environment that holds nothing
-//! of ours.
+//! Where a case is played: its own folders, and an environment that holds nothing of ours.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -13,15 +12,13 @@ use crate::config::Environment;
 use crate::engine::exec::Abort;
 use crate::engine::run::signal_name;
 use crate::lab::scenario::{CaseFolders, Content, Laid, Placed};
-use rustix::fs::OFlags;
 use tempfile::TempDir;
 
-use super::load::CaseTrial;
 use super::stillness::Stillness;
+use super::trial::{CaseTrial, not_a_file, read};
 use crate::cli::errand;
 use crate::cli::exit::{CommandFailure, Result};
 
-/// How long the lines of one `setup` may take.
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
 
 /// The permissions of a case's folders.
@@ -32,7 +29,7 @@ const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The folder that all cases of a run have theirs in.
 #[derive(Debug)]
-pub(super) struct Theatre {
+pub(super) struct SuiteFolder {
     folder: TempDir,
     root: PathBuf,
     /// The mark of our hooks.
@@ -42,7 +39,7 @@ pub(super) struct Theatre {
 
 /// The folders of one case; they are gone when they are dropped.
 #[derive(Debug)]
-pub(super) struct Rooms {
+pub(super) struct CaseDirs {
     root: PathBuf,
     work: PathBuf,
     home: PathBuf,
@@ -52,20 +49,19 @@ pub(super) struct Rooms {
     still: Option<Stillness>,
 }
 
-/// The stage of one case.
+/// The folders and the environment of one case.
 #[derive(Debug)]
-pub(super) struct Stage {
-    rooms: Rooms,
+pub(super) struct Workspace {
+    dirs: CaseDirs,
     pub(super) folders: CaseFolders,
     pub(super) env: Environment,
-    /// The variables of hooks and of `setup`.
     variables: Vec<(OsString, OsString)>,
     /// Something was laid out, or lines of `setup` were run.
     is_used: std::cell::Cell<bool>,
 }
 
-impl Theatre {
-    pub(super) fn build(env: &Environment) -> Result<Theatre> {
+impl SuiteFolder {
+    pub(super) fn make(env: &Environment) -> Result<SuiteFolder> {
         let failed = |error: io::Error| {
             CommandFailure::with_help(
                 format!("cannot make a folder in `{}`: {error}", env.temporary.display()),
@@ -82,45 +78,45 @@ impl Theatre {
             symlink(program, root.join("bin/hookrun")).map_err(failed)?;
         }
         let (mark, program) = (env.run_id.clone(), env.program.clone());
-        Ok(Theatre { folder, root, mark, program })
+        Ok(SuiteFolder { folder, root, mark, program })
     }
 
-    /// The stage of `trial`, the case with this number, in the rooms of an earlier one if there are
-    /// some.
-    pub(super) fn stage(
+    /// The workspace of `trial`, the case with this number, in the folders of an earlier one if there
+    /// are some.
+    pub(super) fn workspace(
         &self,
         number: usize,
         trial: &CaseTrial,
-        spare: Option<Rooms>,
-    ) -> io::Result<Stage> {
-        let rooms = match spare {
-            Some(rooms) => rooms,
-            None => Rooms::make(self.root.join(number.to_string()))?,
+        spare: Option<CaseDirs>,
+    ) -> io::Result<Workspace> {
+        let dirs = match spare {
+            Some(dirs) => dirs,
+            None => CaseDirs::make(self.root.join(number.to_string()))?,
         };
-        let (work, home) = (rooms.work.clone(), rooms.home.clone());
+        let (work, home) = (dirs.work.clone(), dirs.home.clone());
         let folders = CaseFolders { work, home, suite: trial.folder.clone() };
         let search = format!("{}:{SEARCH}", self.root.join("bin").display());
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), search.into()),
-            ("HOME".into(), rooms.home.clone().into()),
-            ("TMPDIR".into(), rooms.temporary.clone().into()),
+            ("HOME".into(), dirs.home.clone().into()),
+            ("TMPDIR".into(), dirs.temporary.clone().into()),
             ("LANG".into(), "C.UTF-8".into()),
             // git looks neither above the folder nor at the system's settings.
-            ("GIT_CEILING_DIRECTORIES".into(), rooms.root.clone().into()),
+            ("GIT_CEILING_DIRECTORIES".into(), dirs.root.clone().into()),
             ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
         ];
         for (name, value) in &trial.case.env {
             variables.retain(|(known, _)| known != name.as_str());
             variables.push((name.into(), folders.fill(value).into()));
         }
-        let (cwd, state) = (rooms.work.clone(), rooms.state.clone());
+        let (cwd, state) = (dirs.work.clone(), dirs.state.clone());
         let apart = Environment::apart(variables.clone(), cwd, state);
         let run_id = format!("{}.{number}", self.mark);
         let env = Environment { run_id, program: self.program.clone(), ..apart };
-        Ok(Stage { rooms, folders, env, variables, is_used: false.into() })
+        Ok(Workspace { dirs, folders, env, variables, is_used: false.into() })
     }
 
-    /// Removes everything; what cannot be removed is told.
+    /// Removes everything. Returns what could not be removed.
     pub(super) fn close(self) -> Option<String> {
         let path = self.root.clone();
         let error = self.folder.close().err()?;
@@ -128,18 +124,15 @@ impl Theatre {
     }
 }
 
-impl Stage {
-    /// The rooms, for the next case, if this one has left them as it found them: making and removing
-    /// folders takes longer than deciding.
-    pub(super) fn leave(self) -> Option<Rooms> {
-        let Stage { mut rooms, is_used, .. } = self;
-        (!is_used.get() && rooms.are_clean()).then_some(rooms)
+impl Workspace {
+    /// The folders, for the next case, if this one has left them as it found them: making and
+    /// removing folders takes longer than deciding.
+    pub(super) fn leave(self) -> Option<CaseDirs> {
+        let Workspace { mut dirs, is_used, .. } = self;
+        (!is_used.get() && dirs.are_clean()).then_some(dirs)
     }
 
     /// Lays out files, then runs the lines of `setup`.
-    ///
-    /// # Errors
-    /// What could not be done.
     pub(super) fn prepare(
         &self,
         files: &[Laid],
@@ -157,14 +150,14 @@ impl Stage {
 
     fn lay(&self, path: &Path, laid: &Laid) -> io::Result<()> {
         let leaves = path.components().any(|part| part == Component::ParentDir);
-        if leaves || !path.starts_with(&self.rooms.root) {
+        if leaves || !path.starts_with(&self.dirs.root) {
             return Err(io::Error::other("it is outside of the case's folders"));
         }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-            // Whoever writes to a pipe waits for somebody who reads.
+            // Writing to a pipe would wait for a reader.
             return Err(not_a_file());
         }
         match &laid.content {
@@ -177,10 +170,9 @@ impl Stage {
         }
     }
 
-    /// Runs lines of `setup`.
     fn run(&self, lines: &str, abort: &Abort) -> std::result::Result<(), String> {
         let lines = self.folders.fill(lines);
-        let place = self.rooms.root.join("setup.out");
+        let place = self.dirs.root.join("setup.out");
         let said = || fs::read(&place).map(|said| String::from_utf8_lossy(&said).into_owned());
         let ran = File::create(&place).and_then(|file| {
             let (folder, variables) = (&self.folders.work, &self.variables);
@@ -219,15 +211,15 @@ impl Stage {
     }
 }
 
-impl Rooms {
-    fn make(root: PathBuf) -> io::Result<Rooms> {
+impl CaseDirs {
+    fn make(root: PathBuf) -> io::Result<CaseDirs> {
         let below = |name: &str| root.join(name);
         let (work, home) = (below("work"), below("home"));
         let (temporary, state) = (below("tmp"), below("state"));
         for folder in [&root, &work, &home, &temporary, &state] {
             DirBuilder::new().mode(PRIVATE).create(folder)?;
         }
-        Ok(Rooms { root, work, home, temporary, state, still: None })
+        Ok(CaseDirs { root, work, home, temporary, state, still: None })
     }
 
     /// Whether everything is as it was made, but for empty folders for the state of hooks.
@@ -254,32 +246,15 @@ impl Rooms {
     }
 }
 
-impl Drop for Rooms {
+impl Drop for CaseDirs {
     fn drop(&mut self) {
         if fs::remove_dir_all(&self.root).is_err() {
-            // It may have taken its own folders from itself. What a process of it still writes is
-            // removed with the whole theatre.
+            // A case may have locked its own folders. What its processes still write is removed
+            // with the folder of the suite.
             open(&self.root);
             let _ = fs::remove_dir_all(&self.root);
         }
     }
-}
-
-/// Reads a file. A pipe, which nobody may ever write to, is not waited for, and a device not read
-/// until it ends.
-pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let no_waiting = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(no_waiting).open(file)?;
-    if !file.metadata()?.is_file() {
-        return Err(not_a_file());
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn not_a_file() -> io::Error {
-    io::Error::other("it is not a file")
 }
 
 fn is_private(folder: &Path) -> bool {
@@ -298,7 +273,6 @@ fn holds_only_folders(folder: &Path) -> bool {
     })
 }
 
-/// The folders below `folder`.
 fn add_folders(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in entries(folder).unwrap_or_default() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -1,13 +1,38 @@
-//! What managers of hooks do with the hooks that they find, and where they look for theirs.
+//! The files of git's hooks, and what managers of hooks do with those that they find.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::dialects::git::GitHook;
 
-use super::change::read;
-use super::shim;
-use crate::cli::exit::Result;
+use super::shim::{self, KEPT_ENDING};
+use crate::cli::exit::{CommandFailure, Result};
+
+pub(super) fn kept_beside(file: &Path) -> PathBuf {
+    let mut path = file.as_os_str().to_os_string();
+    path.push(KEPT_ENDING);
+    PathBuf::from(path)
+}
+
+/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
+pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(file.symlink_metadata().is_ok().then(Vec::new))
+        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
+        Err(error) => {
+            Err(CommandFailure::new(format!("cannot read `{}`: {error}", file.display())))
+        }
+    }
+}
+
+pub(super) fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+}
 
 /// What managers of hooks call a hook that they have found: the end of its name, and whether they
 /// run it. Sources: pre-commit's `install` and `hook-impl`; lefthook's `install`.
@@ -30,12 +55,12 @@ pub(super) fn husky_folder(hooks: &Path) -> Option<&Path> {
     hooks.ends_with(".husky/_").then(|| hooks.parent()).flatten()
 }
 
-/// What asks hookrun in a hook of husky.
+/// The line that runs hookrun in a hook of husky.
 pub(super) fn husky_line(name: &str) -> String {
     format!("hookrun run --host git {name} -- \"$@\"")
 }
 
-/// Whether a hook of husky asks hookrun.
+/// Whether a hook of husky runs hookrun.
 pub(super) fn asks_by_husky(hooks: &Path, name: &str) -> bool {
     let text = husky_folder(hooks).and_then(|folder| fs::read_to_string(folder.join(name)).ok());
     let asks = format!(" run --host git {name}");

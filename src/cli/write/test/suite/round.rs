@@ -1,0 +1,123 @@
+//! One round: plays cases once and reports them.
+
+use std::io::Write;
+use std::time::Instant;
+
+use crate::config::{Environment, Problem, Severity};
+use crate::engine::complaint::Complaint;
+use crate::engine::exec::Abort;
+use crate::engine::runner::Runner;
+use crate::lab::report::{plain, problems, suite as report};
+use crate::lab::scenario::coverage::can_run;
+use crate::lab::scenario::{CaseStep, End, Played};
+
+use super::play::SuiteRunner;
+use super::progress::SuiteProgress;
+use super::selection::{no_cases, unknown_event};
+use super::trial::{Asks, CaseTrial, Loaded};
+use super::workspace::SuiteFolder;
+use super::{measure, mutate};
+use crate::cli::args::TestArgs;
+use crate::cli::decide::printed::paths;
+use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::streams;
+
+/// The command, and what decides all its cases.
+pub(super) struct SuiteCommand<'a> {
+    pub(super) args: &'a TestArgs,
+    pub(super) env: &'a Environment,
+    pub(super) runner: Runner,
+    pub(super) abort: Abort,
+}
+
+/// Plays `trials` once and reports them; an error if nothing was played.
+pub(super) fn round(
+    command: &SuiteCommand<'_>,
+    loaded: &Loaded,
+    trials: &[&CaseTrial],
+    out: &mut dyn Write,
+) -> Result<(ExitStatus, Vec<Played>)> {
+    let SuiteCommand { args, env, runner, abort } = command;
+    let paths = paths(args.format.name(), env);
+    for (path, why) in &loaded.passed_over {
+        let shown = plain(&paths.show(path));
+        streams::remark(&format!("note: {shown} {why}; skipped\n"));
+    }
+    if !loaded.checks.is_empty() {
+        // Nothing is run: what cannot be read might be what fails.
+        args.format.write(loaded.checks.as_slice(), &paths, out)?;
+        return Err(CommandFailure::new("no case was run, because not all of them can be read"));
+    }
+    if let Some(failure) = unknown_event(loaded, args) {
+        return Err(failure);
+    }
+    if trials.is_empty() {
+        return Err(no_cases(loaded, args));
+    }
+    for problem in trials.iter().filter_map(|trial| doubt(trial)) {
+        streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
+    }
+    let folder = SuiteFolder::make(env)?;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = args.vectors.jobs.unwrap_or(processors);
+    let fail_fast = args.suite.fail_fast;
+    let started = Instant::now();
+    let mut progress = SuiteProgress::of(trials.len());
+    let suite = SuiteRunner { runner, folder: &folder, abort, jobs, fail_fast };
+    let played = suite.play_all(trials, &mut |one| progress.tell(one));
+    progress.clear();
+    let took = started.elapsed();
+    let mut exit = judge(&played, fail_fast);
+    let (mut coverage, mut mutation) = (None, None);
+    // What a case shows that is not as expected is not what it is there to show.
+    if matches!(exit, ExitStatus::Yes) {
+        coverage = measure::measure(loaded, trials, &played, args);
+        mutation = mutate::mutate(&suite, trials, &played, args);
+    }
+    let further = report::Further { coverage: coverage.as_ref(), mutation: mutation.as_ref() };
+    if !further.is_good() {
+        exit = ExitStatus::No;
+    }
+    if mutation.as_ref().is_some_and(|mutation| mutation.trouble.is_some()) {
+        exit = ExitStatus::CouldNot;
+    }
+    let whole =
+        report::Whole { played: &played, took, further, is_stopped: abort.times_raised() > 0 };
+    args.format.write(&whole, &paths, out)?;
+    if let Some(left) = folder.close() {
+        streams::remark(&format!("warning: {left}\n"));
+    }
+    Ok((exit, played))
+}
+
+/// A warning about a case that passes with any hooks: an event without hooks is allowed.
+fn doubt(trial: &CaseTrial) -> Option<Problem> {
+    let case = &trial.case;
+    let is_open =
+        |step: &CaseStep| step.expect.decision.value == "allow" && step.expect.asked.is_none();
+    let asks_nobody = |asks: &Asks| !asks.registry.hooks().iter().any(|hook| can_run(hook));
+    let is_empty = case.steps.iter().all(is_open) && trial.asks.iter().all(asks_nobody);
+    let (step, asks) = (case.steps.first()?, trial.asks.first()?);
+    let event = &step.event.value;
+    let why = match asks.registry.hooks().first() {
+        Some(hook) => format!("no hook of `{event}` can run, not even `{}`", hook.name),
+        None => format!("no hook is bound to `{event}`"),
+    };
+    let cause = format!("`{}` proves nothing: {why}", case.name);
+    let complaint = Complaint::with_cure(cause, "bind one; if none must run, expect `asked = []`");
+    let problem = complaint.in_file(&trial.file, Some(case.at));
+    (is_empty && case.skip.is_none()).then(|| Problem { severity: Severity::Warning, ..problem })
+}
+
+fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
+    let has = |is: fn(&End) -> bool| played.iter().any(|one| is(&one.end));
+    if has(|end| matches!(end, End::CouldNot(_))) {
+        return ExitStatus::CouldNot;
+    }
+    let is_bad = has(|end| matches!(end, End::Unexpected(_)));
+    match (is_bad, has(|end| matches!(end, End::NotRun))) {
+        (true, _) => ExitStatus::No,
+        (false, true) if !fail_fast => ExitStatus::CouldNot,
+        (false, _) => ExitStatus::Yes,
+    }
+}

@@ -1,0 +1,92 @@
+//! Which cases and hooks the command line asks for, and what to say if there are none.
+
+use crate::dialects::DIALECTS;
+use crate::engine::event::catalog;
+use crate::engine::spelling;
+
+use super::trial::{CaseTrial, Loaded};
+use crate::cli::args::TestArgs;
+use crate::cli::decide::unbound::meant;
+use crate::cli::exit::CommandFailure;
+
+pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
+    let is_chosen = |trial: &&CaseTrial| {
+        let is_named =
+            args.vectors.filter.as_ref().is_none_or(|filter| filter.is_match(&trial.case.name));
+        is_named && is_of_event(trial, &args.suite.events) && may_ask(trial, &args.hook)
+    };
+    trials.iter().filter(is_chosen).collect()
+}
+
+fn is_of_event(trial: &CaseTrial, events: &[String]) -> bool {
+    let is_called = |name: &String| {
+        let meant = meant_by(name);
+        let steps = trial.case.steps.iter().zip(&trial.asks);
+        steps.into_iter().any(|(step, asks)| {
+            step.event.value.eq_ignore_ascii_case(name)
+                || asks.events.iter().any(|event| event.eq_ignore_ascii_case(name))
+                || asks.events.iter().any(|event| meant.contains(&event.as_str()))
+        })
+    };
+    events.is_empty() || events.iter().any(is_called)
+}
+
+/// The canonical names of what an event may be called: by us, or by any host.
+fn meant_by(name: &str) -> Vec<&'static str> {
+    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.called(name));
+    let own = catalog::find(name).map(|spec| spec.name.as_ref());
+    of_hosts.map(|binding| binding.row.event).chain(own).collect()
+}
+
+/// A name after `--event` that no event has, and so no case: with a second name given, its missing
+/// cases would go unnoticed.
+pub(super) fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<CommandFailure> {
+    let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
+    let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
+    let is_known = |name: &str| {
+        own.iter().any(|known| known.eq_ignore_ascii_case(name)) || !meant_by(name).is_empty()
+    };
+    let name = args.suite.events.iter().find(|name| !is_known(name))?;
+    let of_hosts = DIALECTS.iter().flat_map(|dialect| dialect.events.iter().map(|row| row.name));
+    let help = match spelling::nearest(name, own.into_iter().chain(of_hosts)) {
+        Some(nearest) => format!("did you mean `--event {nearest}`?"),
+        None => "`hookrun events` lists them".to_string(),
+    };
+    Some(CommandFailure::with_help(format!("unknown event `{name}`"), help))
+}
+
+fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
+    names.is_empty() || trial.hooks().iter().any(|hook| names.contains(&hook.name))
+}
+
+/// What to say if the filters leave nothing, or there is nothing.
+pub(super) fn no_cases(loaded: &Loaded, args: &TestArgs) -> CommandFailure {
+    let all = loaded.trials.len();
+    if all == 0 {
+        let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
+        return CommandFailure::with_help("there are no cases", help);
+    }
+    let hooks = loaded.trials.iter().flat_map(CaseTrial::hooks).map(|hook| hook.name.clone());
+    let hooks: Vec<String> = hooks.collect();
+    let near = args.hook.iter().find_map(|name| {
+        let is_known = hooks.contains(name);
+        if is_known { None } else { meant(name, hooks.iter().map(String::as_str)) }
+    });
+    let help = match near {
+        Some(nearest) => format!("did you mean `--hook {nearest}`?"),
+        None => "check --filter, --hook and --event".to_string(),
+    };
+    CommandFailure::with_help(format!("none of the {all} cases is chosen"), help)
+}
+
+/// Whether `--hook` and `--event` let a hook, or the whole of its event, be looked at.
+pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &TestArgs) -> bool {
+    let events = &args.suite.events;
+    let is_event = events.is_empty() || events.iter().any(|name| is_called(name, event));
+    let is_hook = args.hook.is_empty() || args.hook.iter().any(|name| name == hook);
+    is_event && (is_hook || is_whole_event && args.hook.is_empty())
+}
+
+fn is_called(name: &str, event: &str) -> bool {
+    name.eq_ignore_ascii_case(event) || meant_by(name).contains(&event)
+}
