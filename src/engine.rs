@@ -15,6 +15,7 @@ pub mod exec;
 pub mod harmless;
 pub mod hook;
 pub mod interceptor;
+pub(crate) mod lock;
 pub(crate) mod names;
 pub mod outcome;
 pub mod plan;

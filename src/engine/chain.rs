@@ -314,7 +314,7 @@ impl Chain<'_> {
         let variables = std::mem::take(variables);
         let program = whole(hook, seen.spec().blocks, &variables)
             .and_then(|()| command::resolve(&hook.handler, search));
-        let (rules, notes) = sandbox(hook, &program, &variables, self.surroundings);
+        let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         Job {
             hook,
             runs: program.map(Runs::Program),
@@ -325,7 +325,7 @@ impl Chain<'_> {
             cwd: hook.folder.as_ref().or(cwd).cloned(),
             timeout: hook.timeout(seen.spec()),
             permit: turn.permit(seen),
-            rules,
+            sandbox,
             notes,
             clock: seat.as_ref().map(Seat::clock),
         }

@@ -121,6 +121,21 @@ pub struct Trace {
     pub notes: Vec<String>,
 }
 
+impl Trace {
+    /// The trace of a hook that never ran.
+    pub(crate) fn not_run(ending: Ending) -> Trace {
+        Trace {
+            ending,
+            exit: None,
+            took: Duration::ZERO,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            containment: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// How surely all that a hook starts is ended with it, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {

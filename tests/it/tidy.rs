@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("access", &[]),
     ("duration", &[]),
     ("complaint", &[]),
+    ("lock", &[]),
     ("names", &[]),
     ("event", &["names", "spelling"]),
     ("outcome", &["names", "event"]),
@@ -27,8 +28,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plan", &["hook", "event"]),
     ("run", &["hook", "ending", "outcome", "event"]),
     ("session", &[]),
-    ("ui", &["session", "harmless"]),
-    ("exec", &["ui", "hook", "answer", "run", "outcome", "event", "spelling", "access"]),
+    ("ui", &["session", "lock"]),
+    ("exec", &["ui", "lock", "hook", "answer", "run", "outcome", "event", "spelling", "access"]),
     ("chain", &["exec", "ui", "session", "plan", "run", "outcome", "hook", "event"]),
     (
         "runner",

@@ -1,5 +1,4 @@
-//! A function that is asked as a hook: its way into a thread or a task, and its answer's way
-//! back.
+//! How a function that runs as a hook answers: from its thread or task to the loop that waits.
 
 use std::any::Any;
 use std::io;
@@ -9,34 +8,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
-use super::Engine;
-use super::workers::{MOST_FUNCTIONS, WorkerPermit};
-use crate::engine::event::Event;
-use crate::engine::hook::{Called, Function, Returned};
+use super::job::FunctionCall;
+use super::workers::WorkerPermit;
+use crate::engine::hook::{Called, Returned};
 use crate::engine::run::{Ending, StartError, Trace};
-
-/// What is called: a function, and the event that it sees.
-#[derive(Debug, Clone)]
-pub struct FunctionCall {
-    /// The function.
-    pub function: Function,
-    /// The event, as earlier hooks left it.
-    pub event: Event,
-}
-
-/// A task that has begun. Dropped, it is cancelled: its future is dropped where it waits.
-#[cfg(feature = "tokio")]
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) task: tokio::task::AbortHandle,
-}
-
-#[cfg(feature = "tokio")]
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 /// A call that has begun.
 #[derive(Debug)]
@@ -45,36 +20,24 @@ pub(super) struct Begun {
     pub(super) deadline: Instant,
     /// What reaching the deadline means.
     pub(super) why: Ending,
-    /// Ends its task, if it is one.
-    #[cfg(feature = "tokio")]
-    pub(super) task: Option<Running>,
+    /// What ends its task when it is dropped; `None` for a thread, which nothing can end.
+    pub(super) task: Option<Box<dyn Any + Send>>,
 }
 
 impl Begun {
-    /// Its trace when it answered, or is no longer waited for.
+    /// Its trace when it answered, or nobody waits for it any more.
     pub(super) fn trace(&self, ending: Ending, now: Instant) -> Trace {
         let took = now.saturating_duration_since(self.started);
-        Trace { took, ..super::live::not_run(ending) }
+        Trace { took, ..Trace::not_run(ending) }
     }
 
-    /// Its trace when it is no longer waited for.
+    /// Its trace when nobody waits for it any more.
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
-        if self.goes_on() {
+        if self.task.is_none() {
             trace.notes.push("it was left running: nothing can end a function's thread".into());
         }
         trace
-    }
-
-    #[cfg(feature = "tokio")]
-    fn goes_on(&self) -> bool {
-        self.task.is_none()
-    }
-
-    #[cfg(not(feature = "tokio"))]
-    #[expect(clippy::unused_self, reason = "with the feature tokio it depends")]
-    fn goes_on(&self) -> bool {
-        true
     }
 }
 
@@ -103,17 +66,13 @@ impl Answers {
         self.reader.as_fd()
     }
 
-    /// What may be said from the hook at `place`, once.
-    fn reply(&self, place: usize) -> FunctionReply {
-        FunctionReply {
-            place,
-            sender: self.sender.clone(),
-            writer: Arc::clone(&self.writer),
-            given: false,
-        }
+    /// The one answer of the hook at `place`.
+    pub(super) fn reply(&self, place: usize) -> FunctionReply {
+        let (sender, writer) = (self.sender.clone(), Arc::clone(&self.writer));
+        FunctionReply { place, sender, writer, given: false }
     }
 
-    /// The next answer that is there, and whose it is.
+    /// The next answer that is there, and the place of its hook.
     pub(super) fn next(&self) -> Option<(usize, Returned)> {
         let answer = self.answers.try_recv().ok();
         if answer.is_some() {
@@ -154,44 +113,8 @@ impl Drop for FunctionReply {
     }
 }
 
-impl Engine {
-    /// Begins a call whose answer comes to `answers`, from the hook at `place`.
-    pub(super) fn begin(
-        &self,
-        call: &FunctionCall,
-        answers: &Answers,
-        place: usize,
-        deadline: Instant,
-        why: Ending,
-    ) -> Result<Begun, StartError> {
-        let started = Instant::now();
-        let permit = self.shared.workers.permit().ok_or_else(too_many)?;
-        let (call, reply) = (call.clone(), answers.reply(place));
-        #[cfg(feature = "tokio")]
-        if call.function.is_async() {
-            let task = Some(self.task(call, reply, permit)?);
-            return Ok(Begun { started, deadline, why, task });
-        }
-        let work = Box::new(move || ask(&call, reply, permit));
-        self.shared.workers.give(work).map_err(|error| no_thread(&error))?;
-        Ok(Begun {
-            started,
-            deadline,
-            why,
-            #[cfg(feature = "tokio")]
-            task: None,
-        })
-    }
-
-    /// Has `work` done by a thread of this engine's.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        self.shared.workers.give(Box::new(work))
-    }
-}
-
-/// Asks a function in a thread of its own.
-fn ask(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
+/// Calls a function in this thread.
+pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
     let called = catch_unwind(AssertUnwindSafe(|| call.function.call(&call.event)));
     drop(permit);
     match called {
@@ -217,13 +140,6 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> String {
     match text.or_else(|| panic.downcast_ref::<String>().cloned()) {
         Some(text) => format!("panicked: {text}"),
         None => "panicked".to_string(),
-    }
-}
-
-fn too_many() -> StartError {
-    StartError {
-        problem: format!("{MOST_FUNCTIONS} functions are still running"),
-        cure: "make functions return, those too that are past their timeouts".to_string(),
     }
 }
 

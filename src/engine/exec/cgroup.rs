@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::GIVE_UP;
+use super::child::GIVE_UP;
 
 /// A control group that was made for a hook. Dropping it ends what is in it and removes it.
 #[derive(Debug)]

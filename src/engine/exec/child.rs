@@ -19,8 +19,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
 use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
+use super::signals::Abort;
 use super::spawn::{Inherited, Start, Variables};
-use super::{Abort, GIVE_UP};
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 
@@ -39,6 +39,9 @@ pub(super) struct Spawn<'a> {
     /// What the hook gets on stdin.
     pub(super) payload: &'a Arc<Payload>,
 }
+
+/// How long a killed process may take to die: one in an uninterruptible sleep never does.
+pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
 
 /// How much nicer than hookrun a hook is whose processes are counted.
 const LOWER: i32 = 10;

@@ -223,7 +223,7 @@ fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
     let ran = limit_files(files).and_then(|()| child::run_inside(program));
     // With its first process the whole namespace ends, and that one is dead only after all.
     drop(pipe);
-    let _ = child::reap_within(first, super::GIVE_UP);
+    let _ = child::reap_within(first, child::GIVE_UP);
     match ran {
         Ok(status) => ConfineFailure::With(status),
         Err(error) => ConfineFailure::Never(super::command::explain(program, None, &error)),

@@ -1,26 +1,17 @@
 //! The way into a hook's process: straight, or through `confine`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::cgroup::Cgroup;
 use super::command::Program;
 use super::confine::ProcessBounds;
+use super::engine::Engine;
+use super::job::Job;
 use super::sandbox;
-use super::{Engine, Job};
+
 use crate::engine::hook::Containment;
 use crate::engine::run::{Level, StartError};
-
-/// hookrun's own program, for what must be a process of its own: the keeper, and what sets
-/// bounds that cannot be set from outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnProgram {
-    /// The `hookrun` binary, or a program that answers `keep MARK` by [`super::keeper::keep`] and
-    /// `confine …` by [`super::confine::enter`].
-    pub path: PathBuf,
-    /// The mark that the processes of its hooks carry in `HOOKRUN_RUN_ID`.
-    pub mark: String,
-}
 
 /// The way into one hook's process.
 #[derive(Debug)]
@@ -61,17 +52,17 @@ impl Engine {
                 cure: "run it on Linux with /proc mounted, or drop them".to_string(),
             });
         }
-        let may_do_without = job.rules.as_ref().is_none_or(|rules| !rules.required);
-        if !is_bound && job.rules.is_some() && self.program.is_none() && may_do_without {
+        let may_do_without = job.sandbox.as_ref().is_none_or(|rules| !rules.required);
+        if !is_bound && job.sandbox.is_some() && self.program.is_none() && may_do_without {
             let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
             entry.notes.push(note.to_string());
             return Ok(entry);
         }
-        if !is_bound && job.rules.is_none() {
+        if !is_bound && job.sandbox.is_none() {
             return Ok(entry);
         }
-        if let Some(lacking) = job.rules.as_ref().and_then(sandbox::lacking) {
-            if job.rules.as_ref().is_some_and(|rules| rules.required) {
+        if let Some(lacking) = job.sandbox.as_ref().and_then(sandbox::lacking) {
+            if job.sandbox.as_ref().is_some_and(|rules| rules.required) {
                 return Err(StartError {
                     problem: format!("its sandbox cannot be had: {lacking}"),
                     cure: "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`".to_string(),
@@ -104,7 +95,7 @@ impl Engine {
                 cure: "start hookrun as root or by `systemd-run --user --scope -p Delegate=yes`, or drop `containment = \"cgroup\"`".to_string(),
             })?);
         }
-        let rules = job.rules.clone().map(|rules| match entry.level {
+        let rules = job.sandbox.clone().map(|rules| match entry.level {
             // The first process of a namespace is hookrun as well.
             Level::Namespace => rules.with_readable(&own.path),
             Level::Group | Level::Sweep | Level::Cgroup => rules,

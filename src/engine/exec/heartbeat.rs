@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How much later than promised is too late.
-pub const SLACK: Duration = Duration::from_millis(1500);
+const SLACK: Duration = Duration::from_millis(1500);
 
 /// A promise to be heard of again, renewed at every step; and the right to answer, given once.
 #[derive(Debug, Clone)]

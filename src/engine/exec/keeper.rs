@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-use super::{OwnProgram, cgroup, child, tree};
+use super::{cgroup, child, tree};
 
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
@@ -23,6 +23,17 @@ const LAST_WAIT: Duration = Duration::from_millis(50);
 
 /// The good-bye.
 const DONE: &str = "done";
+
+/// hookrun's own program, for what must be a process of its own: the keeper, and what sets
+/// bounds that cannot be set from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnProgram {
+    /// The `hookrun` binary, or a program that answers `keep MARK` by `keep` and
+    /// `confine …` by [`super::confine::enter`].
+    pub path: PathBuf,
+    /// The mark that the processes of its hooks carry in `HOOKRUN_RUN_ID`.
+    pub mark: String,
+}
 
 /// A running keeper.
 #[derive(Debug)]

@@ -3,15 +3,30 @@
 use std::time::{Duration, Instant};
 
 use super::cgroup::Cgroup;
-use super::child::{Child, Status};
+use super::child::{Child, GIVE_UP, Status};
+use super::job::{Budget, Job};
 use super::keeper::{Keeper, LATER};
 use super::usage::{self, Usage};
-use super::{ASKING, Budget, DRAIN, GIVE_UP, GRACE, HELD, Job, confine, tree};
+use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::Background;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Captured, Ending, Exit, Level, Trace};
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// How long a hook that has exited may take to close its output: a process that it started may
+/// hold the pipe for hours (nextest's rule and number).
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// How long a gate waits for the end of an answer while a process still holds stdout: what it
+/// says last may refuse.
+const HELD: Duration = Duration::from_secs(1);
+
+/// How often the loop looks at a hook that is past its deadline while a person decides.
+const ASKING: Duration = Duration::from_millis(50);
 
 /// The first pause before a hook with limits is looked at; it doubles up to [`LOOK_EVERY`].
 const LOOK_FIRST: Duration = Duration::from_millis(1);
@@ -285,7 +300,7 @@ impl Live {
             exit.filter(|_| self.is_confined).and_then(|exit| confine::failed(exit, &stderr));
         if let Some(error) = never {
             // What was started was still ours; nothing of it is the hook's.
-            return Trace { notes, ..not_run(Ending::NotStarted(error)) };
+            return Trace { notes, ..Trace::not_run(Ending::NotStarted(error)) };
         }
         // A limit that struck when it had already exited with a refusal does not undo that.
         let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
@@ -370,17 +385,4 @@ fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
 
 fn refuses(ending: &Ending) -> bool {
     ending.verdict().is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
-}
-
-/// The trace of a hook that never ran.
-pub(crate) fn not_run(ending: Ending) -> Trace {
-    Trace {
-        ending,
-        exit: None,
-        took: Duration::ZERO,
-        stdout: Captured::default(),
-        stderr: Captured::default(),
-        containment: None,
-        notes: Vec::new(),
-    }
 }

@@ -8,6 +8,7 @@ mod calling;
 mod starting;
 
 use std::os::fd::AsFd;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -17,14 +18,24 @@ use rustix::process::Pid;
 
 use super::call::{Answers, Begun};
 use super::child::Status;
+use super::engine::Engine;
+use super::job::{Budget, Job};
 use super::keeper::Keeper;
-use super::live::{Live, Phase, not_run};
+use super::live::{Live, Phase};
 use super::progress::HookProgress;
-use super::{Budget, Engine, JUDGING, Job, TICK, locked, tree};
+use super::tree;
+use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 
 /// How much is read at once. With 64 KiB glibc tidies its whole heap each time that this is freed.
 const BUFFER_BYTES: usize = 32 * 1024;
+
+/// How long reading the longest answer may take before a watchdog steps in.
+const JUDGING: Duration = Duration::from_secs(10);
+
+/// How often the loop looks at a hook where the system has no pidfd, and for a second request to
+/// stop.
+const TICK: Duration = Duration::from_millis(5);
 
 /// How long nothing is looked at. A wait that is interrupted by SIGSTOP goes on after SIGCONT for
 /// what was left of it, however late it is by then.
@@ -72,6 +83,49 @@ enum Watched {
     Stderr(usize),
 }
 
+impl Engine {
+    /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
+    /// one of them decided, those after it are ended: what they would say no longer counts.
+    pub fn step(
+        &self,
+        jobs: &[Job<'_>],
+        budget: Option<Budget>,
+        settles: &dyn Fn(&Trace) -> bool,
+    ) -> Vec<Trace> {
+        for job in jobs.iter().filter(|job| job.may_leave_processes()) {
+            locked(&self.shared.spared).insert(job.hook.name.clone());
+        }
+        let running = self.shared.steps.read().unwrap_or_else(PoisonError::into_inner);
+        let (mut traces, groups) = RunningStep::new(self, jobs, budget, settles).run();
+        drop(running);
+        self.sweep(jobs, &mut traces, &groups);
+        traces
+    }
+
+    fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
+        let Some(subreaper) = &self.subreaper else { return };
+        // Where hooks still run in other threads, only what surely belongs to no other one is
+        // ended; the last of them is followed by a whole sweep.
+        let alone = self.shared.steps.try_write();
+        let mark = if alone.is_ok() { None } else { self.mark.as_deref() };
+        if alone.is_err() && mark.is_none() {
+            return;
+        }
+        let keeper = locked(&self.shared.kept).as_ref().map(Keeper::pid);
+        let swept = subreaper.sweep(&locked(&self.shared.spared), mark, keeper, groups);
+        for left in swept.left {
+            let named = |job: &Job<'_>| left.hook.as_deref() == Some(job.hook.name.as_str());
+            let place = jobs.iter().position(named).unwrap_or(0);
+            if let Some(trace) = traces.get_mut(place) {
+                trace.notes.push(format!("it left {} running; killed", left.words));
+            }
+        }
+        if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
+            trace.notes.push("not all that left its process group could be ended".to_string());
+        }
+    }
+}
+
 impl<'e> RunningStep<'e> {
     pub(super) fn new(
         engine: &'e Engine,
@@ -116,7 +170,7 @@ impl<'e> RunningStep<'e> {
             .map(|slot| match slot.state {
                 SlotState::Done(trace) => *trace,
                 SlotState::Waiting { .. } | SlotState::Live(_) | SlotState::Called(_) => {
-                    not_run(self.engine.aborted())
+                    Trace::not_run(self.engine.aborted())
                 }
             })
             .collect();
@@ -293,7 +347,7 @@ impl<'e> RunningStep<'e> {
         for slot in &mut self.slots {
             match &mut slot.state {
                 SlotState::Waiting { .. } => {
-                    slot.state = SlotState::Done(Box::new(not_run(aborted.clone())));
+                    slot.state = SlotState::Done(Box::new(Trace::not_run(aborted.clone())));
                 }
                 SlotState::Live(live) if times > 1 => live.kill(aborted.clone()),
                 SlotState::Live(live) => live.stop(aborted.clone()),
@@ -412,7 +466,7 @@ impl<'e> RunningStep<'e> {
         for slot in &mut self.slots[place + 1..] {
             match &mut slot.state {
                 SlotState::Waiting { .. } => {
-                    slot.state = SlotState::Done(Box::new(not_run(Ending::Voided)));
+                    slot.state = SlotState::Done(Box::new(Trace::not_run(Ending::Voided)));
                 }
                 SlotState::Live(live) => live.stop(Ending::Voided),
                 SlotState::Called(begun) => {

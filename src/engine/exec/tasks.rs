@@ -1,5 +1,6 @@
 //! Async functions: tasks of the runtime in which an event is decided, or of one of our own.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,12 +8,13 @@ use std::sync::Mutex;
 use std::task::Poll;
 
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::AbortHandle;
 
-use super::call::{FunctionCall, FunctionReply, Running, in_words, no_thread, panicked};
+use super::call::{FunctionReply, in_words, panicked};
+use super::job::FunctionCall;
 use super::workers::WorkerPermit;
-use super::{Engine, locked};
 use crate::engine::hook::{Called, Returned};
-use crate::engine::run::StartError;
+use crate::engine::lock::locked;
 
 /// A runtime of our own with one thread, made for the first task that has no other.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ pub(super) struct OwnRuntime {
 }
 
 impl OwnRuntime {
-    fn handle(&self) -> io::Result<Handle> {
+    pub(super) fn handle(&self) -> io::Result<Handle> {
         let mut runtime = locked(&self.runtime);
         let made = match runtime.take() {
             Some(made) => made,
@@ -43,25 +45,29 @@ impl Drop for OwnRuntime {
     }
 }
 
-impl Engine {
-    /// Begins an async function.
-    pub(super) fn task(
-        &self,
-        call: FunctionCall,
-        reply: FunctionReply,
-        permit: WorkerPermit,
-    ) -> Result<Running, StartError> {
-        let runtime = match &self.runtime {
-            Some(runtime) => runtime.clone(),
-            None => self.shared.runtime.handle().map_err(|error| no_thread(&error))?,
-        };
-        let task = runtime.spawn(async move {
-            let returned = contained(call).await;
-            drop(permit);
-            reply.give(returned);
-        });
-        Ok(Running { task: task.abort_handle() })
+/// A task that has begun. Dropped, it is cancelled: its future is dropped where it waits.
+#[derive(Debug)]
+struct RunningTask(AbortHandle);
+
+impl Drop for RunningTask {
+    fn drop(&mut self) {
+        self.0.abort();
     }
+}
+
+/// Begins an async function; what it gives cancels the task when it is dropped.
+pub(super) fn begin(
+    runtime: &Handle,
+    call: FunctionCall,
+    reply: FunctionReply,
+    permit: WorkerPermit,
+) -> Box<dyn Any + Send> {
+    let task = runtime.spawn(async move {
+        let returned = contained(call).await;
+        drop(permit);
+        reply.give(returned);
+    });
+    Box::new(RunningTask(task.abort_handle()))
 }
 
 /// What an async function returns, be it a panic.

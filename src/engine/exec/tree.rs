@@ -7,16 +7,17 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-use super::child::group_of;
-use super::{GIVE_UP, usage};
+use super::child::{GIVE_UP, group_of};
+use super::usage;
 use crate::engine::hook::Hook;
+use crate::engine::lock::locked;
 
 /// How long a sweep goes on while new processes keep appearing.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
@@ -72,7 +73,7 @@ impl Subreaper {
         let mut swept = Swept { left: Vec::new(), is_clean: true };
         let keeper = keeper.map_or(0, |pid| pid.as_raw_nonzero().get());
         if self.sweeps.fetch_add(1, Ordering::Relaxed) == 1 {
-            *self.children.lock().unwrap_or_else(PoisonError::into_inner) = open_children();
+            *locked(&self.children) = open_children();
         }
         if !has_children() {
             return swept;
@@ -124,7 +125,7 @@ impl Subreaper {
     /// A program that runs more than one step keeps the list open: then it costs one system call,
     /// and can be read when there are no descriptors left.
     fn adopted(&self) -> Option<Vec<i32>> {
-        let kept = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = locked(&self.children);
         let opened = if kept.is_none() { open_children() } else { None };
         let list = kept.as_ref().or(opened.as_ref())?;
         let mut text = Vec::new();

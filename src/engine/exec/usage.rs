@@ -8,6 +8,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::engine::hook::duration_text;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::run::Ending;
 
@@ -85,7 +86,7 @@ impl Usage {
             return Some(over("memory", format!("it held {used} of {}", size_text(limit))));
         }
         if let Some(limit) = limits.cpu.filter(|limit| self.cpu > *limit) {
-            let limit = crate::engine::hook::duration_text(limit);
+            let limit = duration_text(limit);
             let used = self.cpu.as_secs_f64();
             return Some(over("cpu", format!("it used {used:.2}s of {limit}")));
         }
@@ -185,11 +186,12 @@ pub(super) fn children_of(pid: i32) -> Vec<i32> {
     pids
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn a_tree_is_counted_with_all_its_children() {
         let own = i32::try_from(std::process::id()).unwrap();
         let alone = Usage::of_trees(vec![own], &Limits::default());

@@ -7,8 +7,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
+
+use crate::engine::lock::locked;
 
 /// How many threads are kept when they have nothing to do.
 const KEPT_THREADS: usize = 16;
@@ -52,7 +54,7 @@ impl Workers {
     /// # Errors
     /// When the system has no thread to give; `work` is dropped.
     pub(super) fn give(&self, work: Work) -> io::Result<()> {
-        let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let waiting = locked(&self.idle).pop();
         let thread = match waiting {
             Some(thread) => thread,
             None => {
@@ -83,7 +85,7 @@ fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
             std::mem::forget(panic);
         }
         let Some(idle) = idle.upgrade() else { return };
-        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = locked(&idle);
         if idle.len() >= KEPT_THREADS {
             return;
         }

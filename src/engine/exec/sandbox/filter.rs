@@ -9,7 +9,7 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-use super::SandboxRules;
+use super::rules::SandboxRules;
 
 /// What every sandbox is without: calls that go around the others (`io_uring`, file handles), keys
 /// and queues that other processes share, and what belongs to the whole machine.

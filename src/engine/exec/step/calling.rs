@@ -1,12 +1,16 @@
 //! The hooks of a step that are functions: from their start to their answers.
 
+use std::io;
 use std::time::Instant;
 
 use super::{RunningStep, SlotState};
 use crate::engine::answer;
-use crate::engine::exec::call::{Answers, Begun, FunctionCall, no_thread};
-use crate::engine::exec::live::not_run;
-use crate::engine::run::{Ending, StartError};
+use crate::engine::exec::call::{self, Answers, Begun, no_thread};
+use crate::engine::exec::job::FunctionCall;
+#[cfg(feature = "tokio")]
+use crate::engine::exec::tasks;
+use crate::engine::exec::workers::MOST_FUNCTIONS;
+use crate::engine::run::{Ending, StartError, Trace};
 
 impl RunningStep<'_> {
     /// Calls the function of the hook at `place`.
@@ -15,7 +19,7 @@ impl RunningStep<'_> {
         tracing::debug!(hook = hook.name, "called");
         match self.begin(place, call, now) {
             Ok(begun) => self.slots[place].state = SlotState::Called(Box::new(begun)),
-            Err(error) => self.done(place, not_run(Ending::NotStarted(error))),
+            Err(error) => self.done(place, Trace::not_run(Ending::NotStarted(error))),
         }
     }
 
@@ -29,10 +33,24 @@ impl RunningStep<'_> {
         if self.answers.is_none() {
             self.answers = Some(Answers::open().map_err(|error| no_thread(&error))?);
         }
-        match &self.answers {
-            Some(answers) => self.engine.begin(call, answers, place, deadline, why),
-            None => Err(no_thread(&std::io::ErrorKind::Other.into())),
+        let answers = self.answers.as_ref();
+        let answers = answers.ok_or_else(|| no_thread(&io::ErrorKind::Other.into()))?;
+        let shared = &self.engine.shared;
+        let permit = shared.workers.permit().ok_or_else(too_many)?;
+        let (call, reply) = (call.clone(), answers.reply(place));
+        let started = Instant::now();
+        let begun = |task| Ok(Begun { started, deadline, why, task });
+        #[cfg(feature = "tokio")]
+        if call.function.is_async() {
+            let runtime = match &self.engine.runtime {
+                Some(runtime) => runtime.clone(),
+                None => shared.runtime.handle().map_err(|error| no_thread(&error))?,
+            };
+            return begun(Some(tasks::begin(&runtime, call, reply, permit)));
         }
+        let work = Box::new(move || call::call(&call, reply, permit));
+        shared.workers.give(work).map_err(|error| no_thread(&error))?;
+        begun(None)
     }
 
     /// Takes the answers that are there: they win over deadlines.
@@ -55,5 +73,12 @@ impl RunningStep<'_> {
             let trace = begun.left(begun.why.clone(), now);
             self.done(place, trace);
         }
+    }
+}
+
+fn too_many() -> StartError {
+    StartError {
+        problem: format!("{MOST_FUNCTIONS} functions are still running"),
+        cure: "make functions return, those too that are past their timeouts".to_string(),
     }
 }

@@ -7,12 +7,18 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use super::{RunningStep, SlotState};
-use crate::engine::exec::child::{Child, Spawn};
+use crate::engine::exec::child::{Child, GIVE_UP, Spawn};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::entry::SandboxEntry;
-use crate::engine::exec::live::{Live, Look, Phase, not_run};
-use crate::engine::exec::{GIVE_UP, Job, RETRIES, RETRY_FIRST, Runs};
-use crate::engine::run::Ending;
+use crate::engine::exec::job::{Job, Runs, end_of};
+use crate::engine::exec::live::{Live, Look, Phase};
+use crate::engine::run::{Ending, Trace};
+
+/// The first pause before a start is tried again; it doubles each time.
+const RETRY_FIRST: Duration = Duration::from_millis(10);
+
+/// How often a start is tried again when the file is busy or the system short of processes.
+const RETRIES: u32 = 6;
 
 impl RunningStep<'_> {
     /// Starts as many waiting hooks as there is room for.
@@ -40,25 +46,27 @@ impl RunningStep<'_> {
         let job = self.slots[place].job;
         let now = Instant::now();
         if self.engine.is_aborted() {
-            return self.done(place, not_run(self.engine.aborted()));
+            return self.done(place, Trace::not_run(self.engine.aborted()));
         }
         if let Some(budget) = self.budget.filter(|budget| budget.until <= now) {
-            return self.done(place, not_run(Ending::OutOfBudget { budget: budget.whole }));
+            return self.done(place, Trace::not_run(Ending::OutOfBudget { budget: budget.whole }));
         }
         let program = match &job.runs {
             Ok(Runs::Program(program)) => program,
             Ok(Runs::Call(call)) => return self.call(place, call, now),
-            Err(error) => return self.done(place, not_run(Ending::NotStarted(error.clone()))),
+            Err(error) => {
+                return self.done(place, Trace::not_run(Ending::NotStarted(error.clone())));
+            }
         };
         let entry = match self.engine.enter(job, program) {
             Ok(entry) => entry,
-            Err(error) => return self.done(place, not_run(Ending::NotStarted(error))),
+            Err(error) => return self.done(place, Trace::not_run(Ending::NotStarted(error))),
         };
         let inherited = match self.engine.inherited(job.environment) {
             Ok(inherited) => inherited,
             Err(error) => {
                 let error = command::explain(program, None, &error);
-                return self.done(place, not_run(Ending::NotStarted(error)));
+                return self.done(place, Trace::not_run(Ending::NotStarted(error)));
             }
         };
         let spawn = Spawn {
@@ -86,7 +94,7 @@ impl RunningStep<'_> {
                     Some(Errno::TOOBIG) => command::too_long(spawn.sizes()),
                     _ => command::explain(spawn.program, job.cwd.as_deref(), &error),
                 };
-                self.done(place, not_run(Ending::NotStarted(error)));
+                self.done(place, Trace::not_run(Ending::NotStarted(error)));
             }
         }
     }
@@ -118,7 +126,7 @@ impl RunningStep<'_> {
             child,
             started: now,
             phase,
-            own_deadline: deadline_of(job.timeout, now),
+            own_deadline: end_of(job.timeout, now),
             has_news: false,
             is_kept: !job.may_leave_processes(),
             is_told: false,
@@ -138,17 +146,12 @@ impl RunningStep<'_> {
 
     /// When that comes, and what it means.
     pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
-        let own = deadline_of(timeout, now);
+        let own = end_of(timeout, now);
         match self.budget.filter(|budget| budget.until < own) {
             Some(budget) => (budget.until, Ending::OutOfBudget { budget: budget.whole }),
             None => (own, Ending::TimedOut { after: timeout }),
         }
     }
-}
-
-/// The end of a timeout. One beyond what the clock can express never comes.
-fn deadline_of(timeout: Duration, now: Instant) -> Instant {
-    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(u32::MAX.into()))
 }
 
 /// Whether starting may succeed a moment later: the file is just being written by somebody

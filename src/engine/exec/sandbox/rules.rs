@@ -1,0 +1,113 @@
+//! What a hook in a sandbox may do, with its paths found.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::hook::Sandbox;
+
+/// What a program needs to run at all: itself, its libraries, their settings, and itself again
+/// under `/proc`. Readable in every sandbox.
+pub const SYSTEM_PATHS: &[&str] = &[
+    "/bin",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/opt",
+    "/proc",
+    "/sbin",
+    "/usr",
+];
+
+/// Devices that hold nothing; readable and writable in every sandbox.
+pub const DEVICES: &[&str] =
+    &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
+
+/// A sandbox with its paths found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxRules {
+    /// What may be read and run; `None` for everything.
+    pub read: Option<Vec<PathBuf>>,
+    /// What may be read and changed.
+    pub write: Vec<PathBuf>,
+    /// Whether there is a network.
+    pub network: bool,
+    /// Whether there are sockets of this machine: with the network, and to reach hookrun where a
+    /// person can be asked.
+    pub sockets: bool,
+    /// Whether modes, owners, times and attributes may be changed: no system can forbid that for
+    /// some files only.
+    pub modes: bool,
+    /// Whether it is better not to run than to run without them.
+    pub required: bool,
+}
+
+impl SandboxRules {
+    /// Finds the paths of `sandbox`: those without a slash at the beginning are relative to
+    /// `project`, `~/` is below `home`. Those that do not exist cannot be granted and are
+    /// left out, with a note for each.
+    pub fn find(
+        sandbox: &Sandbox,
+        project: &Path,
+        home: Option<&Path>,
+    ) -> (SandboxRules, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut find = |path: &String| {
+            let found = match (path.strip_prefix('~'), home) {
+                (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
+                (Some(_), None) => {
+                    notes.push(format!("sandbox: `{path}` is left out: there is no HOME"));
+                    return None;
+                }
+                (None, _) => project.join(path),
+            };
+            if let Err(error) = found.metadata() {
+                let is_missing = error.kind() == io::ErrorKind::NotFound;
+                let why = if is_missing { "it does not exist" } else { &error.to_string() };
+                notes.push(format!("sandbox: `{path}` is left out: {why}"));
+                return None;
+            }
+            Some(found)
+        };
+        let read = sandbox.read.as_ref().map(|paths| paths.iter().filter_map(&mut find).collect());
+        let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
+        let Sandbox { network, required, .. } = *sandbox;
+        let (sockets, modes) = (network, !write.is_empty());
+        (SandboxRules { read, write, network, sockets, modes, required }, notes)
+    }
+
+    /// The same rules with one more file to read and run.
+    #[must_use]
+    pub fn with_readable(mut self, file: &Path) -> SandboxRules {
+        if let Some(read) = &mut self.read {
+            read.push(file.to_path_buf());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_and_what_does_not_exist_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        let sandbox = Sandbox {
+            read: Some(vec!["src".to_string(), "/usr".to_string(), "none".to_string()]),
+            write: vec!["~/src".to_string(), "~".to_string()],
+            ..Sandbox::default()
+        };
+        let (rules, notes) = SandboxRules::find(&sandbox, folder.path(), Some(folder.path()));
+        assert_eq!(rules.read.unwrap(), [folder.path().join("src"), PathBuf::from("/usr")]);
+        assert_eq!(rules.write, [folder.path().join("src"), folder.path().join("")]);
+        assert_eq!(notes, ["sandbox: `none` is left out: it does not exist"]);
+        let (_, notes) = SandboxRules::find(&sandbox, folder.path(), None);
+        assert_eq!(notes.len(), 3);
+    }
+}
