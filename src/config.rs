@@ -1,336 +1,38 @@
-//! All layers of configuration, and every problem found on the way.
-//!
-//! Reading never stops at the first problem, and never lets one pass: what cannot be read
-//! keeps gates closed (see [`Config::refusal`]).
+//! Configuration: layers, `hookrun.toml`, directives, hosts' settings files, and the environment.
 
-mod bounds;
+mod checks;
 pub mod commands;
 mod convention;
 mod directive;
 pub mod discover;
 mod draft;
+mod drop_ins;
 mod embed;
 pub mod env;
 pub mod keys;
+mod layer;
+mod load;
 mod loader;
 mod loose;
 mod manifest;
 pub mod problem;
 mod project;
+pub(crate) mod reader;
 mod relative;
 mod settings;
 mod shadow;
+mod tables;
+pub(crate) mod tree;
+pub(crate) mod value;
 pub mod words;
 
-use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
-use crate::dialects::{Dialect, Discovery};
-use crate::engine::complaint::Complaint;
-use crate::engine::event::EventSpec;
-use crate::engine::event::catalog::Catalog;
-use crate::engine::hook::{Hook, LayerKind};
 pub use directive::line_of as line_of_directive;
-pub use discover::{Choice, Layer};
+pub use discover::Choice;
 pub use embed::{ConfigError, RunnerBuilder};
 pub use env::{Environment, Inside};
-use loader::ConfigLoader;
-pub use loose::{Loose, LooseOrigin};
-use manifest::Manifest;
-use problem::LineIndex;
-pub use problem::{Position, Problem, Severity};
-use settings::Operator;
-
-/// How much of the configuration is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfigScope<'a> {
-    /// All of it.
-    All,
-    /// The hooks of one event. Files that could hold such hooks are read in full; the drop-ins
-    /// of other events are not opened.
-    Event(&'a str),
-    /// The hooks of some events, by their canonical names.
-    Events(&'a [String]),
-}
-
-/// What all layers say together.
-#[derive(Debug, Clone, Default)]
-pub struct Config {
-    /// The events, those of one's own included.
-    pub catalog: Catalog,
-    /// The hooks: layer by layer, drop-ins in byte order before the order of `hookrun.toml`.
-    pub hooks: Vec<Hook>,
-    /// The layers, the system first.
-    pub layers: Vec<Layer>,
-    /// The project's root.
-    pub project: PathBuf,
-    /// Everything that is wrong.
-    pub problems: Vec<Problem>,
-    /// What is kept of decisions.
-    pub log: LogSettings,
-}
-
-/// What is kept of decisions, as all layers say it.
-#[derive(Debug, Clone, Default)]
-pub struct LogSettings {
-    /// The system or the user wants nothing kept.
-    pub is_off: bool,
-    /// Regular expressions for secrets, of all layers.
-    pub redact: Vec<String>,
-}
-
-impl Config {
-    /// Reads the layers that `choice` asks for.
-    pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
-        let discover::Discovered { layers, project, mut problems } =
-            discover::find_layers(choice, env);
-        let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
-        for layer in &layers {
-            let (program, host) = (choice.program.as_deref(), layer.settings_of);
-            let operator = Operator { env, program, host };
-            let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
-            for file in &layer.manifests {
-                read.push(read_manifest(file, &mut problems, manifest::read));
-            }
-            for file in &layer.settings {
-                let reader = |text: &str, file: &Path| settings::read(text, file, operator);
-                read.push(read_manifest(file, &mut problems, reader));
-            }
-            manifests.push(read);
-        }
-        let commands = commands::find_events(&layers, &manifests, scope);
-        let catalog = own_events(&manifests, commands, &mut problems);
-        let all = manifests.iter().flatten();
-        let misdeclared = all.flat_map(|(_, manifest)| manifest.rejected_events.clone()).collect();
-        let (hooks, seen) = (Vec::new(), HashSet::new());
-        let mut loader =
-            ConfigLoader { catalog: &catalog, misdeclared, scope, hooks, problems, seen };
-        for (layer, manifests) in layers.iter().zip(&manifests) {
-            let first = loader.hooks.len();
-            for place in layer.places() {
-                loader.check_writers(place);
-            }
-            for folder in &layer.drop_ins {
-                loader.drop_ins(layer.kind, folder);
-            }
-            for loose in &layer.loose {
-                loader.loose(layer.kind, loose);
-            }
-            for (file, manifest) in manifests {
-                loader.check_writers(file);
-                for loose in &manifest.loose {
-                    loader.loose(layer.kind, loose);
-                }
-                for entry in &manifest.hooks {
-                    loader.entry(layer.kind, file, entry);
-                }
-                for rejected in &manifest.rejected {
-                    loader.check(file, rejected);
-                }
-            }
-            loader.find_duplicates(first);
-            if layer.kind == LayerKind::Project && layer.folder != project {
-                for hook in &mut loader.hooks[first..] {
-                    hook.root = Some(layer.folder.clone());
-                }
-            }
-        }
-        loader.shadow_commands();
-        for (dialect, timeout) in manifests.iter().flatten().flat_map(|(_, one)| &one.timeouts) {
-            loader.limit(dialect, *timeout);
-        }
-        let (hooks, mut problems) = (loader.hooks, loader.problems);
-        let log = log_settings(&layers, &manifests, &mut problems);
-        Config { hooks, layers, project, problems: in_order(problems), catalog, log }
-    }
-
-    /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
-    /// others are idle, with a warning; so is a hook with a mistake, which the others do not wait
-    /// for.
-    #[must_use]
-    pub fn for_host(mut self, dialect: Option<&Dialect>) -> Config {
-        match dialect.map(|dialect| dialect.discovery) {
-            None | Some(Discovery::All) => return self,
-            Some(Discovery::FirstWins) => {}
-        }
-        for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
-            let is_of = |problem: &&Problem| {
-                let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
-                problem.severity == Severity::Error
-                    && problem.file == hook.source.file
-                    && is_whole_file
-            };
-            let mistake = self.problems.iter().find(is_of);
-            hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
-        }
-        let catalog = &self.catalog;
-        let key = |hook: &Hook| {
-            let tools = hook.matcher.tools().map(str::to_string);
-            // The hooks of the system are nobody's to replace, and the guards of a layer no
-            // other's.
-            let may_be_shadowed = hook.source.layer != LayerKind::System;
-            let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
-            let layer = is_gate.then_some(hook.source.layer);
-            may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
-        };
-        for shadowed in shadow::shadow(&mut self.hooks, key) {
-            let cure = "give one of them another name if both are to run";
-            self.problems.push(shadow::warning(&self.hooks[shadowed.hook], cure));
-        }
-        self.problems = in_order(self.problems);
-        self
-    }
-
-    /// The folder of the project in which a person works: the nearest that configures hooks.
-    pub fn nearest_folder(&self) -> &Path {
-        let project = self.layers.iter().rfind(|layer| layer.kind == LayerKind::Project);
-        project.map_or(&self.project, |layer| &layer.folder)
-    }
-
-    /// Whether anything is wrong that keeps gates closed.
-    pub fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Error)
-    }
-
-    /// Why gates are refused: a hook that cannot be read may be the one that would refuse.
-    /// `None` without errors.
-    pub fn refusal(&self) -> Option<String> {
-        Some(refusal_for(&self.complaint()?))
-    }
-
-    /// That the configuration has errors, and the first of them. `None` without errors.
-    pub fn complaint(&self) -> Option<String> {
-        complaint(self.problems.iter())
-    }
-}
-
-/// The reason of a refusal for a mistake that `complaint` tells of.
-pub(crate) fn refusal_for(complaint: &str) -> String {
-    format!("nothing is allowed while {complaint}")
-}
-
-/// That there are errors among `problems`, and the first of them. `None` without errors.
-pub fn complaint<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
-    let errors: Vec<&Problem> =
-        problems.filter(|problem| problem.severity == Severity::Error).collect();
-    let first = errors.first()?;
-    let more = match errors.len() - 1 {
-        0 => String::new(),
-        1 => " (and 1 more error)".to_string(),
-        count => format!(" (and {count} more errors)"),
-    };
-    Some(format!(
-        "the hooks have errors: {}: {}{more}; `hookrun validate` with the same options shows what to fix",
-        first.place(),
-        first.cause
-    ))
-}
-
-/// Problems file by file as they were read, each file's in the order of its lines, each once: a
-/// hook of two events has its own twice.
-fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
-    let mut files: HashMap<PathBuf, usize> = HashMap::new();
-    let mut numbered = Vec::with_capacity(problems.len());
-    for problem in problems {
-        let next = files.len();
-        let number = *files.entry(problem.file.clone()).or_insert(next);
-        numbered.push((number, problem));
-    }
-    numbered.sort_by_key(|(number, one)| (*number, one.at.map(|at| (at.line, at.column))));
-    numbered.dedup();
-    numbered.into_iter().map(|(_, problem)| problem).collect()
-}
-
-/// Reads a file. A pipe, which nobody may ever write to, is not waited for.
-fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    let meta = file.metadata()?;
-    // Reading a folder fails at once, in the system's own words.
-    if meta.is_file() || meta.is_dir() {
-        return fs::read(file);
-    }
-    Err(io::Error::other("it is not a file"))
-}
-
-/// Reads a file of hooks by `read`, which knows its form.
-fn read_manifest(
-    file: &Path,
-    problems: &mut Vec<Problem>,
-    read: impl Fn(&str, &Path) -> (Manifest, Vec<Problem>),
-) -> (PathBuf, Manifest) {
-    let bytes = match read_file(file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let fault = Complaint::with_cure(
-                format!("cannot be read: {error}"),
-                "make it a file that may be read",
-            );
-            problems.push(fault.in_file(file, None));
-            return (file.to_path_buf(), Manifest::default());
-        }
-    };
-    let (manifest, found) = match String::from_utf8(bytes) {
-        Ok(text) => read(&text, file),
-        Err(error) => {
-            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let at = LineIndex::of(&text).position(error.utf8_error().valid_up_to());
-            let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-            (Manifest::default(), vec![fault.in_file(file, Some(at))])
-        }
-    };
-    problems.extend(found);
-    (file.to_path_buf(), manifest)
-}
-
-/// What the layers say about the log. A project came with somebody's repository, and does not
-/// keep from its user what was decided there.
-fn log_settings(
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
-    problems: &mut Vec<Problem>,
-) -> LogSettings {
-    let mut settings = LogSettings::default();
-    for (layer, manifests) in layers.iter().zip(manifests) {
-        for (file, Manifest { log, .. }) in manifests {
-            settings.redact.extend(log.redact.iter().cloned());
-            match log.off {
-                None => {}
-                Some(at) if layer.kind == LayerKind::Project => {
-                    let cause = "a project cannot switch the decision log off";
-                    let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
-                    let problem = Complaint::with_cure(cause, cure).in_file(file, Some(at));
-                    problems.push(Problem { severity: Severity::Warning, ..problem });
-                }
-                Some(_) => settings.is_off = true,
-            }
-        }
-    }
-    settings
-}
-
-/// The catalog with the events that the manifests declare, and with the commands. Two declarations of one event must
-/// say the same.
-fn own_events(
-    manifests: &[Vec<(PathBuf, Manifest)>],
-    commands: Vec<EventSpec>,
-    problems: &mut Vec<Problem>,
-) -> Catalog {
-    let mut own: Vec<EventSpec> = Vec::new();
-    for (file, manifest) in manifests.iter().flatten() {
-        for (spec, at) in &manifest.events {
-            match own.iter().find(|known| known.name.eq_ignore_ascii_case(&spec.name)) {
-                None => own.push(spec.clone()),
-                Some(known) if known == spec => {}
-                Some(_) => {
-                    let cause = format!("`{}` is declared elsewhere with other rules", spec.name);
-                    let fault =
-                        Complaint::with_cure(cause, "make the declarations the same, or drop one");
-                    problems.push(fault.in_file(file, Some(*at)));
-                }
-            }
-        }
-    }
-    own.extend(commands);
-    Catalog::with(own)
-}
+pub use layer::{Layer, Loose, LooseOrigin};
+pub use load::{Config, LogSettings};
+pub use loader::ConfigScope;
+pub use manifest::{EVENT_KEYS, LOG_KEYS, TOP_KEYS};
+pub use problem::{Placed, Position, Problem, Severity};
+pub use reader::{KeyRow, names};

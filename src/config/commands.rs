@@ -7,16 +7,16 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use super::discover::{self, DropIn, Layer};
+use super::directive;
 use super::draft::HookDraft;
-use super::loader::ConfigLoader;
+use super::layer::{self, DropIn, Layer};
+use super::loader::ConfigScope;
 use super::manifest::Manifest;
+use super::problem::Problem;
 use super::shadow::{self, Shadowed};
-use super::{ConfigScope, directive};
-use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::command;
-use crate::engine::hook::{Hook, LayerKind};
+use crate::engine::hook::Hook;
 
 /// The folder of commands in a `hooks.d`: a file of it is a command.
 pub const FOLDER: &str = "command";
@@ -39,28 +39,28 @@ pub(super) fn find_events(
         });
         if found[at].1.is_none() && is_asked(scope, name) {
             let draft = describe();
-            found[at].1 = draft.description.filter(|_| draft.enabled);
+            found[at].1 = draft.hook.description.filter(|_| draft.hook.enabled);
         }
     };
     let mut nearest: Vec<_> = layers.iter().zip(manifests).collect();
     nearest.sort_by_key(|(layer, _)| Reverse(layer.kind));
     for (layer, manifests) in nearest {
         for root in &layer.drop_ins {
-            for file in discover::entries(&root.join(FOLDER)).unwrap_or_default() {
+            for file in layer::entries(&root.join(FOLDER)).unwrap_or_default() {
                 let describe = || {
                     let mut draft = HookDraft::default();
-                    // Whoever adds the hook tells what is wrong with it.
+                    // Loading the hook reports what is wrong with it.
                     let _ = directive::read(&file.path, &mut draft);
                     draft
                 };
-                add(name_of(&file).unwrap_or_default(), &describe);
+                add(command_of(&file).unwrap_or_default(), &describe);
             }
         }
         for (_, manifest) in manifests {
-            let hooks = manifest.hooks.iter().map(|entry| (&entry.events, &entry.draft));
-            let rejected = manifest.rejected.iter().map(|one| (&one.events, &one.draft));
-            for (events, draft) in hooks.chain(rejected) {
-                for name in events.iter().filter_map(|(event, _)| command::name_of(event)) {
+            let hooks = manifest.hooks.iter().map(|table| &table.draft);
+            for draft in hooks.chain(&manifest.rejected) {
+                let events = draft.events().iter();
+                for name in events.filter_map(|(event, _)| command::name_of(event)) {
                     add(name, &|| draft.clone());
                 }
             }
@@ -69,80 +69,26 @@ pub(super) fn find_events(
     found.iter().map(|(name, about)| command::event(name, about.as_deref())).collect()
 }
 
-/// Whether what the command does is asked for: opening its file costs something.
-fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
-    match scope {
-        ConfigScope::All | ConfigScope::Event("") => true,
-        ConfigScope::Event(event) => is_event_of(event, name),
-        ConfigScope::Events(events) => events.iter().any(|event| is_event_of(event, name)),
-    }
-}
-
-fn is_event_of(event: &str, name: &str) -> bool {
-    command::name_of(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name))
-}
-
-/// Whether any command is asked for.
-fn is_any_asked(scope: ConfigScope<'_>) -> bool {
-    match scope {
-        ConfigScope::All => true,
-        ConfigScope::Event(event) => command::name_of(event).is_some(),
-        ConfigScope::Events(events) => events.iter().any(|event| command::name_of(event).is_some()),
-    }
+/// Whether what the command does is needed: opening its file costs something.
+pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
+    let is_it =
+        |event: &str| command::name_of(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name));
+    scope == ConfigScope::Event("") || scope.has(is_it)
 }
 
 /// The name of the command that a file is: its own name without its ending.
-fn name_of(file: &DropIn) -> Option<&str> {
+pub(super) fn command_of(file: &DropIn) -> Option<&str> {
     let name = Path::new(&file.name).file_stem()?.to_str()?;
     (!file.is_folder).then_some(name)
 }
 
-/// What is wrong with the name of a command, and what would do.
-pub(super) fn bad_name(name: &str) -> Complaint {
-    let cause = format!("`{name}` cannot be the name of a command");
-    Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `:`")
-}
-
-impl ConfigLoader<'_> {
-    /// Reads the folder of commands in a `hooks.d`.
-    pub(super) fn commands(&mut self, layer: LayerKind, folder: &Path) {
-        if !is_any_asked(self.scope) {
-            return;
-        }
-        self.check_writers(folder);
-        let files = match discover::entries(folder) {
-            Ok(files) => files,
-            Err(error) => {
-                let fault = Complaint::with_cure(
-                    format!("cannot be read: {error}"),
-                    "check its permissions",
-                );
-                return self.fault(fault, folder, None);
-            }
-        };
-        for file in files {
-            let name = name_of(&file).unwrap_or(&file.name).to_string();
-            if file.is_folder {
-                let cure = "commands are files; shared code belongs into hooks.d/lib/";
-                let fault = Complaint::with_cure("is a folder among the commands", cure);
-                self.fault(fault, &file.path, None);
-            } else if !command::is_name(&name) {
-                self.fault(bad_name(&name), &file.path, None);
-            } else if is_asked(self.scope, &name) {
-                self.drop_in(layer, file, &format!("{}{name}", command::PREFIX));
-            }
-        }
-    }
-
-    /// Lets one hook answer each command. One that is hidden by another of its own layer is
-    /// hardly meant.
-    pub(super) fn shadow_commands(&mut self) {
-        let command = |hook: &Hook| command::name_of(&hook.event).map(str::to_string);
-        for Shadowed { hook, by } in shadow::shadow(&mut self.hooks, command) {
-            if self.hooks[hook].source.layer == self.hooks[by].source.layer {
-                let cure = "give one of them another name, or remove it";
-                self.problems.push(shadow::warning(&self.hooks[hook], cure));
-            }
-        }
-    }
+/// Lets one hook answer each command. One that is hidden by another of its own layer is probably a
+/// mistake.
+pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
+    let command = |hook: &Hook| command::name_of(&hook.event).map(str::to_string);
+    let shadowed = shadow::shadow(hooks, command).into_iter();
+    let of_one_layer = shadowed
+        .filter(|Shadowed { hook, by }| hooks[*hook].source.layer == hooks[*by].source.layer);
+    let cure = "give one of them another name, or remove it";
+    of_one_layer.map(|shadowed| shadow::warning(&hooks[shadowed.hook], cure)).collect()
 }

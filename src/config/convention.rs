@@ -1,4 +1,4 @@
-//! For whom a script was written: its folder, its directives and its own words must agree, since a
+//! Which host a script was written for: its folder, its directives and its code must agree, since a
 //! guard that gets another host's keys, or none of git's arguments, blocks nothing.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::directive::{self, Head};
 use super::draft::HookDraft;
 use super::loader::ConfigLoader;
 use super::manifest::HookTable;
-use super::{Position, Problem, Severity};
+use super::problem::Position;
 use crate::dialects::signs;
 use crate::dialects::{Dialect, Results, git};
 use crate::engine::complaint::Complaint;
@@ -17,123 +17,124 @@ use crate::engine::hook::Handler;
 /// Says to a script that is none of git's that hookrun misreads it.
 const MEANT_SO: &str = "# hookrun: dialect=native";
 
-impl ConfigLoader<'_> {
-    /// Settles for whom a script was written that does not say so: a folder with a host's name for
-    /// an event means that host's dialect. There a failure closes gates, whatever the host does,
-    /// since a hook of ours that stands there by mistake blocks by any exit status. Reports what
-    /// the folder or the script's own words tell of another convention.
-    pub(super) fn settle_convention(
-        &mut self,
-        draft: &mut HookDraft,
-        folder: &str,
-        head: &Head,
-        file: &Path,
-    ) {
-        let at = |line| Some(Position { line, column: 1 });
-        if draft.says_dialect {
-            let passes =
-                draft.dialect.and_then(|dialect| self.passes(draft, dialect, folder, head));
-            let problem = passes.map(|(fault, line)| fault.in_file(file, at(line)));
-            let warning = |problem| Problem { severity: Severity::Warning, ..problem };
-            self.problems.extend(problem.map(warning));
-            return;
+/// A complaint, and the line that it is about.
+type LineComplaint = (Complaint, Option<usize>);
+
+/// Settles which host a script was written for that does not say so: a folder with a host's name for
+/// an event means that host's dialect. There a failure closes gates, whatever the host does,
+/// since a hook of ours in that folder by mistake blocks by any exit status. Reports what
+/// the folder or the script's code say about another convention.
+pub(super) fn settle(
+    loader: &mut ConfigLoader<'_>,
+    draft: &mut HookDraft,
+    folder: &str,
+    head: &Head,
+    file: &Path,
+) {
+    if draft.says_dialect {
+        let passes = draft.dialect.and_then(|dialect| passes(loader, draft, dialect, folder, head));
+        let warning = |(complaint, line): (Complaint, usize)| {
+            complaint.warning(file, Some(Position::of_line(line)))
+        };
+        loader.problems.extend(passes.map(warning));
+        return;
+    }
+    if let Err((complaint, line)) = convention_of(loader, draft, folder, head) {
+        loader.complain(complaint, file, line.map(Position::of_line));
+    }
+}
+
+/// The convention of a script that says none.
+///
+/// # Errors
+/// When its folder or its words tell of another one, with the line.
+fn convention_of(
+    loader: &ConfigLoader<'_>,
+    draft: &mut HookDraft,
+    folder: &str,
+    head: &Head,
+) -> Result<(), LineComplaint> {
+    let written = head.written;
+    match signs::named_after(folder).as_slice() {
+        [] => match foreign(head, folder, directive_of).or_else(|| of_git(head, folder, true)) {
+            Some((cause, cure, line)) => Err((Complaint::with_cure(cause, cure), Some(line))),
+            None => Ok(()),
+        },
+        [dialect] if written.is_ours && written.foreign.is_none() => {
+            let cause = format!(
+                "it is written for hookrun's own keys, and `{folder}` is an event of {}",
+                dialect.name
+            );
+            let cure =
+                format!("{}, or move it into the folder of our event", directive_of("native"));
+            Err((Complaint::with_cure(cause, cure), None))
         }
-        if let Err((fault, line)) = self.convention_of(draft, folder, head) {
-            self.fault(fault, file, line.and_then(at));
+        [dialect] => {
+            draft.dialect = Some(*dialect);
+            let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
+            let spec = row.and_then(|row| loader.catalog.find(row.event).ok());
+            let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
+            draft.hook.on_failure = draft.hook.on_failure.or(closes.then_some(OnFailure::Block));
+            Ok(())
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
+            let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
+            let ours = several[0].called(folder).into_iter().next();
+            let ours = ours.map_or("our event", |binding| binding.row.event);
+            let cure = format!(
+                "for your own hook rename the folder to `{ours}`; for one of theirs {}",
+                directive_of(names[0])
+            );
+            Err((Complaint::with_cure(cause, cure), None))
         }
     }
+}
 
-    /// The convention of a script that says none.
-    ///
-    /// # Errors
-    /// When its folder or its words tell of another one, with the line.
-    fn convention_of(
-        &self,
-        draft: &mut HookDraft,
-        folder: &str,
-        head: &Head,
-    ) -> Result<(), (Complaint, Option<usize>)> {
-        let written = head.written;
-        match signs::named_after(folder).as_slice() {
-            [] => {
-                match foreign(head, folder, directive_of).or_else(|| of_git(head, folder, true)) {
-                    Some((cause, cure, line)) => {
-                        Err((Complaint::with_cure(cause, cure), Some(line)))
-                    }
-                    None => Ok(()),
-                }
-            }
-            [dialect] if written.is_ours && written.foreign.is_none() => {
-                let cause = format!(
-                    "it is written for hookrun's own keys, and `{folder}` is an event of {}",
-                    dialect.name
-                );
-                let cure =
-                    format!("{}, or move it into the folder of our event", directive_of("native"));
-                Err((Complaint::with_cure(cause, cure), None))
-            }
-            [dialect] => {
-                draft.dialect = Some(*dialect);
-                let row = dialect.called(folder).into_iter().map(|binding| binding.row).next();
-                let spec = row.and_then(|row| self.catalog.find(row.event).ok());
-                let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
-                draft.on_failure = draft.on_failure.or(closes.then_some(OnFailure::Block));
-                Ok(())
-            }
-            several => {
-                let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
-                let cause = format!("`{folder}` is an event of {}", names.join(" and of "));
-                let ours = several[0].called(folder).into_iter().next();
-                let ours = ours.map_or("our event", |binding| binding.row.event);
-                let cure = format!(
-                    "for your own hook rename the folder to `{ours}`; for one of theirs {}",
-                    directive_of(names[0])
-                );
-                Err((Complaint::with_cure(cause, cure), None))
-            }
-        }
+/// That a hook of a host only ever exits with a status that lets everything pass there, and
+/// the line.
+fn passes(
+    loader: &ConfigLoader<'_>,
+    draft: &HookDraft,
+    dialect: &'static Dialect,
+    event: &str,
+    head: &Head,
+) -> Option<(Complaint, usize)> {
+    let is_gate = |event| loader.catalog.find(event).is_ok_and(|spec| spec.blocks);
+    let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
+        Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
+        Results::Native | Results::Keys(_) | Results::Whole(..) => false,
+    });
+    if !lets_pass || draft.hook.on_failure == Some(OnFailure::Block) {
+        return None;
     }
+    let line = signs::exits_with_one(&head.text)?;
+    let cause = format!("status 1 allows it in {}: `exit 1` blocks nothing", dialect.name);
+    Some((Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"), line))
+}
 
-    /// That a hook of a host only ever exits with a status that lets everything pass there, and
-    /// the line.
-    fn passes(
-        &self,
-        draft: &HookDraft,
-        dialect: &'static Dialect,
-        event: &str,
-        head: &Head,
-    ) -> Option<(Complaint, usize)> {
-        let is_gate = |event| self.catalog.find(event).is_ok_and(|spec| spec.blocks);
-        let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
-            Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
-            Results::Native | Results::Keys(_) | Results::Whole(..) => false,
-        });
-        if !lets_pass || draft.on_failure == Some(OnFailure::Block) {
-            return None;
+/// Finds scripts beside a hookrun.toml that were written for another host, or for git.
+pub(super) fn check_scripts(
+    loader: &mut ConfigLoader<'_>,
+    file: &Path,
+    table: &HookTable,
+    handler: &Handler,
+) {
+    let Handler::Words { words, base } = handler else { return };
+    let key = |dialect: &str| format!("add `dialect = \"{dialect}\"` to the hook");
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('/')) {
+        let script = base.join(word);
+        if !script.starts_with(base) {
+            continue;
         }
-        let line = signs::exits_with_one(&head.text)?;
-        let cause = format!("status 1 allows it in {}: `exit 1` blocks nothing", dialect.name);
-        Some((Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"), line))
-    }
-
-    /// Finds scripts beside a hookrun.toml that were written for another host, or for git.
-    pub(super) fn check_scripts(&mut self, file: &Path, entry: &HookTable, handler: &Handler) {
-        let Handler::Words { words, base } = handler else { return };
-        let key = |dialect: &str| format!("add `dialect = \"{dialect}\"` to the hook");
-        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.contains('/')) {
-            let script = base.join(word);
-            if !script.starts_with(base) {
-                continue;
-            }
-            let Ok(head) = directive::read(&script, &mut HookDraft::default()) else { continue };
-            let is_last = at + 1 == words.len();
-            let mut events = entry.events.iter().map(|(event, _)| event.as_str());
-            let found = foreign(&head, entry.events.first().map_or("", |(event, _)| event), key)
-                .or_else(|| events.find_map(|event| of_git(&head, event, is_last)));
-            if let Some((cause, cure, line)) = found {
-                let cause = format!("`{}:{line}`: {cause}", script.display());
-                self.fault(Complaint::with_cure(cause, cure), file, Some(entry.at));
-            }
+        let Ok(head) = directive::read(&script, &mut HookDraft::default()) else { continue };
+        let is_last = at + 1 == words.len();
+        let events = table.draft.events();
+        let found = foreign(&head, events.first().map_or("", |(event, _)| event), key)
+            .or_else(|| events.iter().find_map(|(event, _)| of_git(&head, event, is_last)));
+        if let Some((cause, cure, line)) = found {
+            let cause = format!("`{}:{line}`: {cause}", script.display());
+            loader.complain(Complaint::with_cure(cause, cure), file, Some(table.at));
         }
     }
 }

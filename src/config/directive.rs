@@ -5,9 +5,12 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::draft::{HookDraft, Pattern, SettingValue};
-use super::keys::{self, HOOK_KEYS, KeyRow, KeyValue, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
-use super::problem::{Position, Problem};
+use super::draft::{HookDraft, Pattern};
+use super::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use super::problem::Problem;
+use super::reader::{DocumentReader, KeyRow, Setting, names};
+use super::tree::{Tree, TreeValue};
+use super::value::{KeyValue, synonym};
 use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
@@ -31,7 +34,7 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// How lines of comment begin, in the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 
-/// Reads the directives of a script into `draft`, and returns what is wrong with them.
+/// Reads the directives of a script into `draft`.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -43,45 +46,127 @@ pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
         return Ok(Head { problems, written, text: String::new() });
     }
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
-    let head = String::from_utf8_lossy(&head);
-    let mut problems = Vec::new();
-    let mut seen = Vec::new();
-    let mut lines = (1..).zip(head.lines()).peekable();
-    while let Some((number, line)) = lines.next() {
-        let text = line.trim();
-        if number == 1 && text.starts_with("#!") {
-            problems.extend(line_end(&head, file).map(|fault| fault.in_file(file, at(1))));
-            continue;
-        }
-        if text.is_empty() {
-            continue;
-        }
-        let Some(comment) = comment_of(text) else {
-            let rest = std::iter::once((number, line)).chain(lines);
-            let late = rest.filter_map(|(number, line)| Some((late(line)?, number)));
-            problems.extend(late.map(|(fault, number)| fault.in_file(file, at(number))));
-            break;
-        };
-        let Some(rest) = comment.strip_prefix(NAME) else {
-            problems.extend(misspelt(comment).map(|fault| fault.in_file(file, at(number))));
-            continue;
-        };
-        let start = Position { line: number, column: column_of(line, rest) };
-        let faults = match rest.strip_prefix(':') {
-            Some(_) if is_cut && lines.peek().is_none() => {
-                let cause = "this directive does not end in the first 16 KiB of the file";
-                vec![(Complaint::with_cure(cause, "move it to the beginning"), start)]
+    let text = String::from_utf8_lossy(&head).into_owned();
+    let reader = DocumentReader::new(&text, file);
+    let mut directives = DirectiveReader { reader, draft, seen: Vec::new() };
+    directives.read(&text, is_cut);
+    let problems = directives.reader.problems;
+    Ok(Head { problems, written: signs::written(&text), text })
+}
+
+struct DirectiveReader<'r, 'd> {
+    reader: DocumentReader<'r>,
+    draft: &'d mut HookDraft,
+    /// The names of the settings so far.
+    seen: Vec<String>,
+}
+
+impl DirectiveReader<'_, '_> {
+    fn read(&mut self, head: &str, is_cut: bool) {
+        let offset_of = |line: &str| line.as_ptr().addr() - head.as_ptr().addr();
+        let mut lines = head.lines().peekable();
+        while let Some(line) = lines.next() {
+            let (text, offset) = (line.trim(), offset_of(line));
+            if offset == 0 && text.starts_with("#!") {
+                self.complain_of(offset, line_end(head, self.reader.file));
+                continue;
             }
-            Some(directive) => take_directive(directive, line, start, &mut seen, draft),
-            None if looks_like_directive(rest) => {
-                let cause = "this comment looks like a directive and has no colon";
-                vec![(Complaint::with_cure(cause, format!("write `# hookrun:{rest}`")), start)]
+            if text.is_empty() {
+                continue;
             }
-            None => continue,
-        };
-        problems.extend(faults.into_iter().map(|(fault, at)| fault.in_file(file, Some(at))));
+            let Some(comment) = comment_of(text) else {
+                for line in std::iter::once(line).chain(lines) {
+                    self.complain_of(offset_of(line), late(line));
+                }
+                return;
+            };
+            let Some(rest) = comment.strip_prefix(NAME) else {
+                self.complain_of(offset, misspelt(comment));
+                continue;
+            };
+            let start = offset + place_of(line, rest);
+            match rest.strip_prefix(':') {
+                Some(_) if is_cut && lines.peek().is_none() => {
+                    let cause = "this directive does not end in the first 16 KiB of the file";
+                    self.reader.fault(start, cause, "move it to the beginning");
+                }
+                Some(directive) => self.directive(directive, line, offset, start),
+                None if looks_like_directive(rest) => {
+                    let cause = "this comment looks like a directive and has no colon";
+                    self.reader.fault(start, cause, format!("write `# hookrun:{rest}`"));
+                }
+                None => {}
+            }
+        }
     }
-    Ok(Head { problems, written: signs::written(&head), text: head.into_owned() })
+
+    fn complain_of(&mut self, offset: usize, complaint: Option<Complaint>) {
+        if let Some(complaint) = complaint {
+            self.reader.complain(offset, complaint);
+        }
+    }
+
+    /// Takes the settings of one line, which begins at `offset`; its directive begins at `start`.
+    fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
+        let Ok(words) = shell_words::split(directive) else {
+            return self.reader.fault(start, "a quote is not closed", "close it");
+        };
+        if words.is_empty() {
+            let cure = "write settings, for example `timeout=10s`";
+            return self.reader.fault(start, "the directive is empty", cure);
+        }
+        if let Some(complaint) = blanks(&words).or_else(|| eaten(directive)) {
+            return self.reader.complain(start, complaint);
+        }
+        for word in words {
+            // A word with quotes inside is not found as it was read, and then the line must do.
+            let is_found = line.contains(&word);
+            let at = if is_found { offset + place_of(line, &word) } else { start };
+            let name = word.split('=').next().unwrap_or_default().to_string();
+            if !MAY_REPEAT.contains(&name.as_str()) && self.seen.contains(&name) {
+                let cure = "keep one; only paths may appear several times";
+                self.reader.fault(at, format!("`{name}` is set twice"), cure);
+            } else if let Err(complaint) = self.word(&word, at) {
+                let complaint = unquoted(&word, &self.seen, directive).unwrap_or(complaint);
+                self.reader.complain(at, complaint);
+            }
+            self.seen.push(name);
+        }
+    }
+
+    /// Takes `name=value`, or a name alone.
+    fn word(&mut self, word: &str, at: usize) -> Result<(), Complaint> {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if let Some(field) = name.strip_prefix("where.").filter(|field| !field.is_empty()) {
+            let field = Pattern::Field(field.to_string());
+            self.draft.pattern(field, needed(name, value)?, self.reader.at(at));
+            return Ok(());
+        }
+        let names_events = self.draft.events.is_some() && name == "event";
+        let row = match name.split_once('.') {
+            Some(("limits", key)) => row_of(LIMIT_KEYS, name, key)?,
+            Some(("sandbox", key)) => row_of(SANDBOX_KEYS, name, key)?,
+            _ => HOOK_KEYS
+                .iter()
+                .find(|row| row.name == name && (name == "sandbox" || names_events))
+                .or_else(|| find(name))
+                .ok_or_else(|| unknown(name))?,
+        };
+        let tree = Tree { value: value_of(row, name, value)?, offset: at };
+        let (takes, default) = (row.takes, row.default);
+        let mut key = Setting { reader: &mut self.reader, name, takes, default, tree: &tree };
+        (row.set)(self.draft, &mut key).map_err(|mut complaint| {
+            let in_toml = format!("`{} = ", row.name);
+            complaint.cure = complaint.cure.map(|cure| match cure.contains(&in_toml) {
+                true => cure.replace(&in_toml, &format!("`{name}=")).replace('"', ""),
+                false => cure,
+            });
+            complaint
+        })
+    }
 }
 
 /// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
@@ -102,10 +187,6 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
 fn comment_of(line: &str) -> Option<&str> {
     let comment = COMMENTS.iter().find_map(|start| line.strip_prefix(start))?;
     Some(comment.trim_start_matches(['#', '/']).trim_start())
-}
-
-fn at(line: usize) -> Option<Position> {
-    Some(Position { line, column: 1 })
 }
 
 /// The rest of a comment that is a directive but for capitals.
@@ -178,58 +259,17 @@ fn names_setting(text: &str) -> bool {
     find(name).is_some() || matches!(group, "limits" | "sandbox" | "where" | "event")
 }
 
-/// The column at which `part` stands in `line` as a whole word, or as the rest of the line.
-fn column_of(line: &str, part: &str) -> usize {
+/// Where `part` is in `line` as a whole word, or as the rest of the line, in bytes.
+fn place_of(line: &str, part: &str) -> usize {
     let ends_word = |at: &usize| {
         let after = line[at + part.len()..].chars().next();
         after.is_none_or(|c| c.is_whitespace() || c == '\'' || c == '"')
     };
-    let offset = line.match_indices(part).map(|(at, _)| at).find(ends_word).unwrap_or(0);
-    line[..offset].chars().count() + 1
+    line.match_indices(part).map(|(at, _)| at).find(ends_word).unwrap_or(0)
 }
 
 /// Settings of which each adds to the others.
 const MAY_REPEAT: &[&str] = &["path", "sandbox.read", "sandbox.write"];
-
-/// Takes the settings of one line; each mistake comes with the place of its word.
-fn take_directive(
-    directive: &str,
-    line: &str,
-    start: Position,
-    seen: &mut Vec<String>,
-    draft: &mut HookDraft,
-) -> Vec<(Complaint, Position)> {
-    let words = match shell_words::split(directive) {
-        Ok(words) => words,
-        Err(_) => return vec![(Complaint::with_cure("a quote is not closed", "close it"), start)],
-    };
-    if words.is_empty() {
-        let cure = "write settings, for example `timeout=10s`";
-        return vec![(Complaint::with_cure("the directive is empty", cure), start)];
-    }
-    if let Some(fault) = blanks(&words).or_else(|| eaten(directive)) {
-        return vec![(fault, start)];
-    }
-    let mut faults = Vec::new();
-    for word in words {
-        // A word with quotes inside is not found as it was read, and then the line must do.
-        let is_found = line.contains(&word);
-        let column = if is_found { column_of(line, &word) } else { start.column };
-        let at = Position { line: start.line, column };
-        let name = word.split('=').next().unwrap_or_default();
-        if !MAY_REPEAT.contains(&name) && seen.iter().any(|known| known == name) {
-            let cause = format!("`{name}` is set twice");
-            faults.push((
-                Complaint::with_cure(cause, "keep one; only paths may appear several times"),
-                at,
-            ));
-        } else if let Err(fault) = take_word(&word, at, draft) {
-            faults.push((unquoted(&word, seen, directive).unwrap_or(fault), at));
-        }
-        seen.push(name.to_string());
-    }
-    faults
-}
 
 /// That blanks, or a colon, stand where `=` joins a setting and its value: `tool = bash`.
 fn blanks(words: &[String]) -> Option<Complaint> {
@@ -297,97 +337,36 @@ fn is_next_setting(word: &str) -> bool {
     word.split_once('=').is_some_and(|_| names_setting(word))
 }
 
-fn take_word(word: &str, at: Position, draft: &mut HookDraft) -> Result<(), Complaint> {
-    let (name, value) = match word.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (word, None),
-    };
-    if let Some(field) = name.strip_prefix("where.").filter(|field| !field.is_empty()) {
-        let value = needed(name, value)?;
-        draft.pattern(Pattern::Field(field.to_string()), value.to_string(), Some(at));
-        return Ok(());
-    }
-    if name == "sandbox" {
-        let on = value.is_none_or(|value| value == "true");
-        if !on && value != Some("false") {
-            let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
-            return Err(Complaint::with_cure(
-                format!("`sandbox` takes no {}", value.unwrap_or("")),
-                cure,
-            ));
-        }
-        draft.bounds.switch_sandbox(on);
-        return Ok(());
-    }
-    if let Some(key) = name.strip_prefix("limits.") {
-        let row = row_of(LIMIT_KEYS, name, key)?;
-        return draft.bounds.limit(row.name, row.takes, given(row, value)?);
-    }
-    if let Some(key) = name.strip_prefix("sandbox.") {
-        let row = row_of(SANDBOX_KEYS, name, key)?;
-        return draft.bounds.sandbox(row.name, row.takes, given(row, value)?);
-    }
-    if let Some(events) = draft.events.as_mut().filter(|_| name == "event") {
-        let names = needed(name, value)?.split([',', '|']).map(str::trim);
-        events.extend(names.filter(|one| !one.is_empty()).map(|one| (one.to_string(), at)));
-        return Ok(());
-    }
-    let row = find(name).ok_or_else(|| unknown(name))?;
-    let pattern = match row.name {
-        "tool" => Some(Pattern::Tool),
-        "path" => Some(Pattern::Path),
-        "command" => Some(Pattern::Command),
-        _ => None,
-    };
-    if let Some(pattern) = pattern {
-        draft.pattern(pattern, needed(name, value)?.to_string(), Some(at));
-        return Ok(());
-    }
-    draft.set(row.name, row.takes, given(row, value)?).map_err(|mut fault| {
-        let in_toml = format!("`{} = ", row.name);
-        fault.cure = fault.cure.map(|cure| match cure.contains(&in_toml) {
-            true => cure.replace(&in_toml, &format!("`{}=", row.name)).replace('"', ""),
-            false => cure,
-        });
-        fault
-    })
-}
-
 /// The row of a key that can stand in a directive.
-fn find(name: &str) -> Option<&'static KeyRow> {
+fn find(name: &str) -> Option<&'static KeyRow<HookDraft>> {
     let rows = HOOK_KEYS.iter().chain(MATCH_KEYS);
     rows.filter(|row| row.in_directive).find(|row| row.name == name)
 }
 
 /// The row of a key of `limits` or `sandbox`.
-fn row_of(rows: &'static [KeyRow], name: &str, key: &str) -> Result<&'static KeyRow, Complaint> {
+fn row_of(
+    rows: &'static [KeyRow<HookDraft>],
+    name: &str,
+    key: &str,
+) -> Result<&'static KeyRow<HookDraft>, Complaint> {
     rows.iter().find(|row| row.name == key).ok_or_else(|| {
-        let keys = rows.iter().map(|row| row.name);
         let group = name.split('.').next().unwrap_or_default();
-        let cure = match spelling::nearest(key, keys.clone()) {
+        let cure = match spelling::nearest(key, names(rows)) {
             Some(nearest) => format!("did you mean `{group}.{nearest}`?"),
-            None => format!("`{group}` knows {}", keys.collect::<Vec<_>>().join(", ")),
+            None => format!("`{group}` knows {}", names(rows).join(", ")),
         };
         Complaint::with_cure(format!("unknown setting `{name}`"), cure)
     })
 }
 
 fn unknown(name: &str) -> Complaint {
-    let known: Vec<&str> = HOOK_KEYS
-        .iter()
-        .chain(MATCH_KEYS)
-        .filter(|row| row.in_directive)
-        .map(|row| row.name)
-        .collect();
-    let meant = keys::synonym(name, &known);
+    let rows = HOOK_KEYS.iter().chain(MATCH_KEYS).filter(|row| row.in_directive);
+    let known: Vec<&str> = rows.map(|row| row.name).collect();
+    let meant = synonym(name, &known);
     let cure = match meant.or_else(|| spelling::nearest(name, known.iter().copied())) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None if LIMIT_KEYS.iter().any(|row| row.name == name) => {
-            format!("write `limits.{name}=…`")
-        }
-        None if SANDBOX_KEYS.iter().any(|row| row.name == name) => {
-            format!("write `sandbox.{name}=…`")
-        }
+        None if names(LIMIT_KEYS).contains(&name) => format!("write `limits.{name}=…`"),
+        None if names(SANDBOX_KEYS).contains(&name) => format!("write `sandbox.{name}=…`"),
         None if name == "event" => "the folder names the event: hooks.d/<event>/".to_string(),
         None => format!(
             "a directive knows {}, where.FIELD, limits.KEY, sandbox and sandbox.KEY",
@@ -404,21 +383,32 @@ fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> 
 }
 
 /// The value of a word: `rewrite` alone is `rewrite=true`.
-fn given(row: &KeyRow, value: Option<&str>) -> Result<SettingValue, Complaint> {
-    if matches!(row.takes, KeyValue::Flag) {
-        return match value {
-            None | Some("true") => Ok(SettingValue::Flag(true)),
-            Some("false") => Ok(SettingValue::Flag(false)),
-            Some(other) => Ok(SettingValue::Text(other.to_string())),
-        };
+fn value_of(
+    row: &KeyRow<HookDraft>,
+    name: &str,
+    value: Option<&str>,
+) -> Result<TreeValue, Complaint> {
+    match (row.name, row.takes, value) {
+        ("sandbox", _, Some(other)) if other != "true" && other != "false" => {
+            let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
+            Err(Complaint::with_cure(format!("`sandbox` takes no {other}"), cure))
+        }
+        ("sandbox", ..) | (_, KeyValue::Flag, None | Some("true" | "false")) => {
+            Ok(TreeValue::Flag(value != Some("false")))
+        }
+        (_, KeyValue::Flag, Some(other)) => Ok(TreeValue::Text(other.to_string())),
+        ("event", ..) => {
+            let named = needed(name, value)?.split([',', '|']).map(str::trim);
+            let named = named.filter(|event| !event.is_empty());
+            let tree = |event: &str| Tree { value: TreeValue::Text(event.to_string()), offset: 0 };
+            Ok(TreeValue::List(named.map(tree).collect()))
+        }
+        _ => {
+            let value = needed(name, value)?;
+            let number = value.parse().ok().filter(|_| matches!(row.takes, KeyValue::Number));
+            Ok(number.map_or_else(|| TreeValue::Text(value.to_string()), TreeValue::Number))
+        }
     }
-    let value = needed(row.name, value)?;
-    if matches!(row.takes, KeyValue::Number) {
-        return Ok(value
-            .parse()
-            .map_or_else(|_| SettingValue::Text(value.to_string()), SettingValue::Number));
-    }
-    Ok(SettingValue::Text(value.to_string()))
 }
 
 #[cfg(test)]

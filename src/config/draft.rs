@@ -1,65 +1,32 @@
-//! A hook as it is being read: settings from `hookrun.toml` or from a script's comments.
-//!
-//! Both kinds of file go through [`HookDraft::set`], so a key means the same in both.
+//! A hook as it is being read, from `hookrun.toml`, a host's settings or a script's comments.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::bounds::DraftBounds;
-use super::keys::{KeyValue, READINGS};
 use super::problem::Position;
 use crate::dialects::rules::{HostMatch, WantedEvents};
-use crate::dialects::{self, Binding, Dialect, native};
+use crate::dialects::{Binding, Dialect};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Handler, Hook, HookSource, Matcher, parse_duration,
-};
+use crate::engine::hook::{Handler, Hook, Matcher};
 
-/// A value as it was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SettingValue {
-    Text(String),
-    Texts(Vec<String>),
-    Flag(bool),
-    Number(i64),
-    /// Something that no key takes, by its name.
-    Other(&'static str),
-}
-
-/// A hook's settings so far.
+/// A hook so far.
 #[derive(Debug, Clone)]
-pub(super) struct HookDraft {
-    pub(super) bounds: DraftBounds,
-    priority: i64,
-    pub(super) parallel: bool,
-    pub(super) on_failure: Option<OnFailure>,
-    pub(super) background: Background,
-    pub(super) variables: Vec<(String, String)>,
-    pub(super) folder: Option<PathBuf>,
-    rewrite: bool,
-    reads_stdin: bool,
+pub struct HookDraft {
+    /// Its settings; its event and matcher are known when it is bound.
+    pub(super) hook: Hook,
+    /// The keys `name`, `command` and `shell` of a table, with their offsets.
+    pub(super) name: Option<(String, usize)>,
+    pub(super) command: Option<(String, usize)>,
+    pub(super) is_shell: bool,
+    /// The events that its table or script names; `None` if it says nothing about them.
+    pub(super) events: Option<Vec<(String, Position)>>,
     pub(super) dialect: Option<&'static Dialect>,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
-    pub(super) enabled: bool,
-    /// Why it does not run although it is enabled.
-    pub(super) idle: Option<String>,
-    pub(super) description: Option<String>,
-    /// The events that a script names itself; `None` where its folder or table does.
-    pub(super) events: Option<Vec<(String, Position)>>,
-    patterns: Vec<(Pattern, String, Option<Position>)>,
+    patterns: Vec<HookPattern>,
     /// What it wants in the words of a host's settings.
     pub(super) wanted: Option<(WantedEvents, Position)>,
-}
-
-/// A hook apart from its settings.
-#[derive(Debug, Clone)]
-pub(super) struct DraftTarget {
-    pub(super) name: String,
-    pub(super) handler: Handler,
-    pub(super) source: HookSource,
 }
 
 /// An event that a hook is bound to.
@@ -67,6 +34,14 @@ pub(super) struct DraftTarget {
 pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
     pub(super) binding: Option<Binding>,
+}
+
+/// A pattern as it is written.
+#[derive(Debug, Clone)]
+struct HookPattern {
+    of: Pattern,
+    written: String,
+    at: Position,
 }
 
 /// What a pattern is for.
@@ -78,24 +53,19 @@ pub(super) enum Pattern {
     Field(String),
 }
 
+/// A complaint, and where to make it.
+pub(super) type PlacedComplaint = (Complaint, Position);
+
 impl Default for HookDraft {
     fn default() -> HookDraft {
         HookDraft {
-            bounds: DraftBounds::default(),
-            priority: DEFAULT_PRIORITY,
-            parallel: false,
-            on_failure: None,
-            background: Background::Kill,
-            variables: Vec::new(),
-            folder: None,
-            rewrite: false,
-            reads_stdin: false,
+            hook: Hook::new("", "", Handler::Shell(String::new())),
+            name: None,
+            command: None,
+            is_shell: false,
+            events: None,
             dialect: None,
             says_dialect: false,
-            enabled: true,
-            idle: None,
-            description: None,
-            events: None,
             patterns: Vec::new(),
             wanted: None,
         }
@@ -103,180 +73,107 @@ impl Default for HookDraft {
 }
 
 impl HookDraft {
-    /// Takes one of the keys that are the same in `hookrun.toml` and in directives.
-    ///
-    /// # Errors
-    /// When the value is not what the key takes.
-    pub(super) fn set(
-        &mut self,
-        key: &str,
-        takes: KeyValue,
-        given: SettingValue,
-    ) -> Result<(), Complaint> {
-        let wrong = |given: &SettingValue| {
-            Complaint::with_cure(
-                format!("`{key}` takes {}, not {}", takes.describe(), given.describe()),
-                match given {
-                    SettingValue::Text(text) => takes.cure_for(key, text),
-                    SettingValue::Number(number) => takes.cure_for(key, &number.to_string()),
-                    SettingValue::Flag(flag) => takes.cure_for(key, &flag.to_string()),
-                    SettingValue::Texts(_) | SettingValue::Other(_) => takes.cure(key),
-                },
-            )
-        };
-        match (key, given) {
-            ("timeout", SettingValue::Text(text)) => {
-                let fault = |problem: String| Complaint::new(format!("`timeout`: {problem}"));
-                self.bounds.limits.timeout = Some(parse_duration(&text).map_err(fault)?);
-            }
-            ("priority", SettingValue::Number(number)) => self.priority = number,
-            ("parallel", SettingValue::Flag(flag)) => self.parallel = flag,
-            ("rewrite", SettingValue::Flag(flag)) => self.rewrite = flag,
-            ("enabled", SettingValue::Flag(flag)) => self.enabled = flag,
-            ("on_failure", given) => {
-                let chosen = one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?;
-                self.on_failure = Some(chosen);
-            }
-            ("background", given) => {
-                self.background = one_of(Background::NAMES, &given).ok_or_else(|| wrong(&given))?;
-            }
-            ("reads", given) => {
-                self.reads_stdin = one_of(READINGS, &given).ok_or_else(|| wrong(&given))?;
-            }
-            ("containment", given) => {
-                let chosen = one_of(Containment::NAMES, &given).ok_or_else(|| wrong(&given))?;
-                self.bounds.containment = chosen;
-            }
-            ("description", SettingValue::Text(text)) => {
-                if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
-                    let cause = "`description` must be text on one line";
-                    return Err(Complaint::with_cure(cause, "say in a few words what it does"));
-                }
-                self.description = Some(text);
-            }
-            ("dialect", SettingValue::Text(text)) => {
-                let found = dialects::find(&text);
-                if found.is_none() && text != native::NAME {
-                    return Err(wrong(&SettingValue::Text(text)));
-                }
-                (self.dialect, self.says_dialect) = (found, true);
-            }
-            (_, given) => return Err(wrong(&given)),
-        }
-        Ok(())
+    /// A hook of this event.
+    pub(super) fn of_event(event: &str, at: Position) -> HookDraft {
+        HookDraft { events: Some(vec![(event.to_string(), at)]), ..HookDraft::default() }
+    }
+
+    /// The events that it names, each with its place.
+    pub(super) fn events(&self) -> &[(String, Position)] {
+        self.events.as_deref().unwrap_or_default()
     }
 
     /// Takes a pattern, to be compiled when the hook is needed.
-    pub(super) fn pattern(&mut self, pattern: Pattern, written: String, at: Option<Position>) {
-        self.patterns.push((pattern, written, at));
+    pub(super) fn pattern(&mut self, of: Pattern, written: &str, at: Position) {
+        self.patterns.push(HookPattern { of, written: written.to_string(), at });
     }
 
     /// The fields of the context that it matches, each with its place.
-    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Option<Position>)> {
-        self.patterns.iter().filter_map(|(pattern, _, at)| match pattern {
-            Pattern::Field(field) => Some((field.as_str(), *at)),
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
+        self.patterns.iter().filter_map(|pattern| match &pattern.of {
+            Pattern::Field(field) => Some((field.as_str(), pattern.at)),
             Pattern::Tool | Pattern::Path | Pattern::Command => None,
         })
     }
 
-    /// Path globs that were hardly meant so, each with its place.
-    pub(super) fn doubts(&self) -> impl Iterator<Item = (Complaint, Option<Position>)> {
-        self.patterns.iter().filter(|(pattern, ..)| *pattern == Pattern::Path).filter_map(
-            |(_, written, at)| {
-                if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
-                    let cause = format!("`{written}` is in the root folder of the system");
-                    let cure = format!("write `{name}` for one in the project");
-                    return Some((Complaint::with_cure(cause, cure), *at));
-                }
-                let parts = matcher::divided(written)?;
-                let cause =
-                    format!("`{written}` is one glob, with a comma or a blank in its names");
-                let cure = format!(
-                    "write `path={}`, in TOML `path = [\"{}\"]`; a comma or blank of a name is \
-                     `[,]` or `[ ]`",
-                    parts.join(" path="),
-                    parts.join("\", \"")
-                );
-                Some((Complaint::with_cure(cause, cure), *at))
-            },
-        )
+    /// Path globs that look like a mistake.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = PlacedComplaint> {
+        let paths = self.patterns.iter().filter(|pattern| pattern.of == Pattern::Path);
+        paths.filter_map(|HookPattern { written, at, .. }| {
+            if let Some(name) = written.strip_prefix('/').filter(|name| !name.contains('/')) {
+                let cause = format!("`{written}` is in the root folder of the system");
+                let cure = format!("write `{name}` for one in the project");
+                return Some((Complaint::with_cure(cause, cure), *at));
+            }
+            let parts = matcher::divided(written)?;
+            let cause = format!("`{written}` is one glob, with a comma or a blank in its names");
+            let cure = format!(
+                "write `path={}`, in TOML `path = [\"{}\"]`; a comma or blank of a name is \
+                 `[,]` or `[ ]`",
+                parts.join(" path="),
+                parts.join("\", \"")
+            );
+            Some((Complaint::with_cure(cause, cure), *at))
+        })
     }
 
     /// The matcher.
     ///
     /// # Errors
-    /// Every pattern that cannot be used, with its place.
-    pub(super) fn matcher(&self) -> Result<Matcher, Vec<(Complaint, Option<Position>)>> {
+    /// Every pattern that cannot be used.
+    pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut matcher = Matcher::default();
         let mut faults = Vec::new();
-        for (pattern, written, at) in &self.patterns {
-            let added = match pattern {
-                Pattern::Tool => matcher.clone().tool(written),
-                Pattern::Path => matcher.clone().path(written),
-                Pattern::Command => matcher.clone().command(written),
-                Pattern::Field(field) => matcher.clone().field(field, written),
+        for HookPattern { of, written, at } in &self.patterns {
+            let before = std::mem::take(&mut matcher);
+            let added = match of {
+                Pattern::Tool => before.tool(written),
+                Pattern::Path => before.path(written),
+                Pattern::Command => before.command(written),
+                Pattern::Field(field) => before.field(field, written),
             };
             match added {
                 Ok(added) => matcher = added,
-                Err(error) => faults.push((pattern.fault(written, &error), *at)),
+                Err(error) => faults.push((of.fault(written, &error), *at)),
             }
         }
         if let Some((wanted, at)) = &self.wanted {
             match HostMatch::read(wanted) {
                 Ok(condition) => matcher = matcher.condition(condition),
-                Err(error) => faults.push((fault_of(wanted, &error), Some(*at))),
+                Err(error) => faults.push((fault_of(wanted, &error), *at)),
             }
         }
         if faults.is_empty() { Ok(matcher) } else { Err(faults) }
     }
 
-    /// What is wrong with the patterns, without making them ready for use: that costs ten times
-    /// as much.
-    pub(super) fn check(&self) -> Vec<(Complaint, Option<Position>)> {
-        let fault = |(pattern, written, at): &(Pattern, String, Option<Position>)| {
-            let checked = match pattern {
+    /// What is wrong with the patterns. Making them ready for use would cost ten times as much.
+    pub(super) fn check(&self) -> Vec<PlacedComplaint> {
+        let fault = |HookPattern { of, written, at }: &HookPattern| {
+            let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
                 Pattern::Path => matcher::check_path(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
             };
-            Some((pattern.fault(written, &checked.err()?), *at))
+            Some((of.fault(written, &checked.err()?), *at))
         };
         let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
-            let error = HostMatch::read(wanted).err()?;
-            Some((fault_of(wanted, &error), Some(*at)))
+            Some((fault_of(wanted, &HostMatch::read(wanted).err()?), *at))
         });
         self.patterns.iter().filter_map(fault).chain(of_host).collect()
     }
 
-    /// The hook, for one event, which its dialect may have in a way of its own.
-    pub(super) fn hook(&self, what: DraftTarget, event: &BoundEvent, matcher: Matcher) -> Hook {
+    /// The hook of one event, which its dialect may have in a way of its own.
+    pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
         Hook {
-            name: what.name,
             event: event.spec.name.to_string(),
-            source: what.source,
-            handler: what.handler,
             matcher,
-            priority: self.priority,
-            parallel: self.parallel,
-            on_failure: self.on_failure,
-            limits: self.bounds.limits.clone(),
-            sandbox: self.bounds.sandbox.clone(),
-            containment: self.bounds.containment,
-            background: self.background,
-            variables: self.variables.clone(),
-            folder: self.folder.clone(),
-            root: None,
-            rewrite: self.rewrite,
-            reads_stdin: self.reads_stdin,
             convention: event.binding.map(|binding| Arc::new(binding) as _),
-            enabled: self.enabled,
-            idle: self.idle.clone(),
-            description: self.description.clone(),
+            ..self.hook.clone()
         }
     }
 }
 
-/// A matcher of a host's settings that cannot be used. There it would never fire, and say nothing.
+/// A matcher of a host's settings that cannot be used. In the host it would never match, in silence.
 fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
     let alone = WantedEvents { condition: None, ..wanted.clone() };
     let is_rule = HostMatch::read(&alone).is_ok();
@@ -289,42 +186,19 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
         return Complaint::with_cure(cause, "write `Bash(git *)`, `Edit(src/**)` or a tool's name");
     }
     let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
-    Complaint::with_cure(
-        cause,
-        "write names divided by `|`, or a regular expression without look-around",
-    )
+    let cure = "write names divided by `|`, or a regular expression without look-around";
+    Complaint::with_cure(cause, cure)
 }
 
 impl Pattern {
     fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
-        Complaint::with_cure(format!("`{written}` cannot be used to match: {error}"), self.cure())
-    }
-
-    fn cure(&self) -> &'static str {
-        match self {
+        let cure = match self {
             Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
             Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Command | Pattern::Field(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }
-        }
+        };
+        Complaint::with_cure(format!("`{written}` cannot be used to match: {error}"), cure)
     }
-}
-
-impl SettingValue {
-    pub(super) fn describe(&self) -> String {
-        match self {
-            SettingValue::Text(text) => format!("\"{text}\""),
-            SettingValue::Texts(_) => "a list".to_string(),
-            SettingValue::Flag(flag) => flag.to_string(),
-            SettingValue::Number(number) => number.to_string(),
-            SettingValue::Other(name) => format!("a {name}"),
-        }
-    }
-}
-
-/// The value that a word names in `table`.
-pub(super) fn one_of<T: Copy>(table: &[(T, &str)], given: &SettingValue) -> Option<T> {
-    let SettingValue::Text(text) = given else { return None };
-    table.iter().find(|(_, name)| name == text).map(|(value, _)| *value)
 }

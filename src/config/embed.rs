@@ -4,7 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Choice, Config, ConfigScope, Environment, Problem, Severity, complaint, refusal_for};
+use super::discover::Choice;
+use super::env::Environment;
+use super::load::{Config, complaint, refusal_for};
+use super::loader::ConfigScope;
+use super::problem::{Problem, Severity};
 use crate::engine::chain::Surroundings;
 use crate::engine::event::EventSpec;
 use crate::engine::registry::Registry;

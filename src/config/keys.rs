@@ -1,282 +1,202 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
-use crate::dialects::DIALECTS;
+use super::draft::{HookDraft, Pattern};
+use super::reader::{KeyRow, Setting, names};
+use super::value::{KeyValue, words};
+use crate::dialects::{self, DIALECTS, native};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Merge, OnFailure, Schedule};
+use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Containment};
-use crate::engine::spelling;
 
-/// A key that users may write.
-#[derive(Debug)]
-pub struct KeyRow {
-    /// The key.
-    pub name: &'static str,
-    /// What it takes.
-    pub takes: KeyValue,
-    /// Its default, as written.
-    pub default: &'static str,
-    /// What it does.
-    pub about: &'static str,
-    /// Whether it can stand in a script's comment directive as well.
-    pub in_directive: bool,
-}
-
-/// What a key takes.
-#[derive(Debug, Clone, Copy)]
-pub enum KeyValue {
-    Text,
-    /// A string or a list of strings.
-    Texts,
-    Flag,
-    Number,
-    Duration,
-    Size,
-    /// One of these words.
-    OneOf(fn() -> Vec<&'static str>),
-    Table,
-    /// A regular expression.
-    Pattern,
-    /// A table, or JSON in a string.
-    Json,
-}
-
-impl KeyValue {
-    /// What is expected, for messages and docs.
-    pub fn describe(self) -> String {
-        match self {
-            KeyValue::Text => "a string".to_string(),
-            KeyValue::Texts => "a string or a list of strings".to_string(),
-            KeyValue::Flag => "true or false".to_string(),
-            KeyValue::Number => "a whole number".to_string(),
-            KeyValue::Duration => "a duration like \"10s\"".to_string(),
-            KeyValue::Size => "a size like \"64M\"".to_string(),
-            KeyValue::OneOf(words) => format!("one of \"{}\"", words().join("\", \"")),
-            KeyValue::Table => "a table".to_string(),
-            KeyValue::Pattern => "a regular expression".to_string(),
-            KeyValue::Json => "a table, or JSON in a string".to_string(),
-        }
-    }
-}
-
-impl KeyValue {
-    /// What to write for `key`, as a cure.
-    pub(crate) fn cure(self, key: &str) -> String {
-        let key = key.rsplit('.').next().unwrap_or(key);
-        let example = match key {
-            "findings" => "'^error src/main.tf:7 '".to_string(),
-            _ => self.example(),
-        };
-        format!("write `{key} = {example}`")
-    }
-
-    /// What to write for `key` instead of a text that it does not take.
-    pub(super) fn cure_for(self, key: &str, written: &str) -> String {
-        let written = written.to_lowercase();
-        let means = |(words, _): &&(&[&str], &str)| words.contains(&written.as_str());
-        let (table, words): (&[(&[&str], &str)], _) = match self {
-            KeyValue::Flag => (FLAG_WORDS, vec!["true", "false"]),
-            KeyValue::OneOf(words) => (FAILURE_WORDS, words()),
-            KeyValue::Text
-            | KeyValue::Texts
-            | KeyValue::Number
-            | KeyValue::Duration
-            | KeyValue::Size
-            | KeyValue::Table
-            | KeyValue::Pattern
-            | KeyValue::Json => return self.cure(key),
-        };
-        let meant = table.iter().find(means).map(|(_, meant)| *meant);
-        let meant = meant.filter(|meant| words.contains(meant));
-        match (meant.or_else(|| spelling::nearest(&written, words.iter().copied())), self) {
-            (Some(meant), KeyValue::Flag) => format!("write `{key} = {meant}`"),
-            (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
-            (None, _) => format!("`{key}` is one of {}", words.join(", ")),
-        }
-    }
-
-    /// A value that it takes.
-    pub(super) fn example(self) -> String {
-        match self {
-            KeyValue::Text => "\"text\"".to_string(),
-            KeyValue::Texts => "[\"one\", \"two\"]".to_string(),
-            KeyValue::Flag => "true".to_string(),
-            KeyValue::Number => "10".to_string(),
-            KeyValue::Duration => "\"10s\"".to_string(),
-            KeyValue::Size => "\"64M\"".to_string(),
-            KeyValue::OneOf(words) => format!("\"{}\"", words().first().unwrap_or(&"")),
-            KeyValue::Table => "{ key = \"value\" }".to_string(),
-            KeyValue::Pattern => "'^rm '".to_string(),
-            KeyValue::Json => "{ key = 1 }".to_string(),
-        }
-    }
-}
-
-/// Words that people write for true and false.
-const FLAG_WORDS: &[(&[&str], &str)] = &[
-    (&["yes", "on", "1", "y", "enabled"], "true"),
-    (&["no", "off", "0", "n", "disabled", "never", "none"], "false"),
-];
-
-/// Words that people write for what a failure means.
-const FAILURE_WORDS: &[(&[&str], &str)] = &[
-    (&["open", "ignore", "warn", "pass", "continue", "skip", "approve"], "allow"),
-    (&["closed", "close", "fail", "error", "deny", "refuse", "stop", "abort"], "block"),
-];
-
-/// Keys of other tools, each with ours.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("matcher", "tool"),
-    ("toolName", "tool"),
-    ("tool_name", "tool"),
-    ("tools", "tool"),
-    ("paths", "path"),
-    ("file", "path"),
-    ("glob", "path"),
-    ("run", "command"),
-    ("exec", "command"),
-    ("cmd", "command"),
-    ("if", "match"),
-    ("when", "match"),
-];
-
-/// The key among `known` that other tools call `name`.
-pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let (_, ours) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
-    known.contains(ours).then_some(*ours)
-}
-
-/// The row of an unknown key's table that was probably meant, as a cure.
-pub(crate) fn unknown(rows: &[KeyRow], name: &str, group: Option<&str>) -> Complaint {
-    let names = rows.iter().map(|row| row.name);
-    let known: Vec<&'static str> = names.clone().collect();
-    let meant = synonym(name, &known);
-    let in_match = synonym(name, &["tool", "path"]).filter(|_| known.contains(&"match"));
-    let meant = meant.or_else(|| spelling::nearest(name, names.clone()));
-    let cure = match (in_match, meant, group) {
-        (Some(key), ..) => format!("write `match = {{ {key} = … }}`"),
-        (None, Some(nearest), _) => format!("did you mean `{nearest}`?"),
-        (None, None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
-        (None, None, None) => format!("known here: {}", names.collect::<Vec<_>>().join(", ")),
-    };
-    Complaint::with_cure(format!("unknown key `{name}`"), cure)
-}
-
-pub(crate) const fn key(
-    name: &'static str,
-    takes: KeyValue,
-    default: &'static str,
-    about: &'static str,
-    in_directive: bool,
-) -> KeyRow {
-    KeyRow { name, takes, default, about, in_directive }
-}
-
-/// The keys of a `[[hook]]` table; those marked can stand in a directive.
+/// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
-pub const HOOK_KEYS: &[KeyRow] = &[
-    key("name", KeyValue::Text, "required", "what lists, reasons and logs call it", false),
-    key("event", KeyValue::Texts, "required", "the event, or a list of them; a host's own name will do", false),
-    key("command", KeyValue::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell", false),
-    key("shell", KeyValue::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables", false),
-    key("timeout", KeyValue::Duration, "\"5s\"", "how long it may run", true),
-    key("match", KeyValue::Table, "every event", "which events of that name it wants; all that is given must match", false),
-    key("priority", KeyValue::Number, "100", "lower runs earlier", true),
-    key("parallel", KeyValue::Flag, "false", "it may run at the same time as its neighbours that say the same", true),
-    key("on_failure", KeyValue::OneOf(on_failures), "the event's", "what a failure of it means", true),
-    key("background", KeyValue::OneOf(backgrounds), "\"kill\"", "what happens to processes that it leaves running", true),
-    key("limits", KeyValue::Table, "none", "what it may use up", false),
-    key("sandbox", KeyValue::Table, "none", "what it may touch; Linux only", false),
-    key("containment", KeyValue::OneOf(containments), "\"auto\"", "how surely all that it starts is ended with it", true),
-    key("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists", true),
-    key("reads", KeyValue::OneOf(readings), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment", true),
-    key("dialect", KeyValue::OneOf(dialects), "\"native\"", "the convention that it was written for", true),
-    key("enabled", KeyValue::Flag, "true", "false: it is listed and never run", true),
-    key("description", KeyValue::Text, "none", "what it does, for lists; the description of a command", true),
+pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::key("name", KeyValue::Text, "required", "what lists, reasons and logs call it",
+        |draft, key| key.text().map(|name| draft.name = Some((name.into(), key.tree.offset)))),
+    KeyRow::key("event", KeyValue::Texts, "required", "the event, or a list of them; a host's own name will do", set_events),
+    KeyRow::key("command", KeyValue::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell",
+        |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
+    KeyRow::key("shell", KeyValue::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables",
+        |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
+    KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "how long it may run",
+        |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
+    KeyRow::key("match", KeyValue::Table(|| names(MATCH_KEYS)), "every event", "which events of that name it wants; all that is given must match",
+        |draft, key| key.take(MATCH_KEYS, "", draft)),
+    KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
+        |draft, key| key.number().map(|number| draft.hook.priority = number)),
+    KeyRow::directive("parallel", KeyValue::Flag, "false", "it may run at the same time as its neighbours that say the same",
+        |draft, key| key.flag().map(|flag| draft.hook.parallel = flag)),
+    KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "what a failure of it means",
+        |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
+    KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "what happens to processes that it leaves running",
+        |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
+    KeyRow::key("limits", KeyValue::Table(|| names(LIMIT_KEYS)), "none", "what it may use up",
+        |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
+    KeyRow::key("sandbox", KeyValue::Table(|| names(SANDBOX_KEYS)), "none", "what it may touch; Linux only", set_sandbox),
+    KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "how surely all that it starts is ended with it",
+        |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
+    KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists",
+        |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
+    KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment",
+        |draft, key| key.one_of(READINGS).map(|is_stdin| draft.hook.reads_stdin = is_stdin)),
+    KeyRow::directive("dialect", KeyValue::OneOf(dialect_names), "\"native\"", "the convention that it was written for", set_dialect),
+    KeyRow::directive("enabled", KeyValue::Flag, "true", "false: it is listed and never run",
+        |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
+    KeyRow::directive("description", KeyValue::Text, "none", "what it does, for lists; the description of a command", set_description),
 ];
 
-/// The keys of `match`, which stand in a directive by themselves.
+/// The keys of `match`, each of which is a key of a directive by itself.
 #[rustfmt::skip]
-pub const MATCH_KEYS: &[KeyRow] = &[
-    key("tool", KeyValue::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", true),
-    key("path", KeyValue::Texts, "any", "globs for the paths that the tool names", true),
-    key("command", KeyValue::Text, "any", "a regular expression for the command line", true),
-    key("where", KeyValue::Table, "any", "field = regular expression, for any field of the context", true),
+pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", |draft, key| {
+        let tools: Vec<String> = key.some_texts(OR_ANY)?.into_iter().map(|tool| tool.value).collect();
+        draft.pattern(Pattern::Tool, &tools.join("|"), key.at());
+        Ok(())
+    }),
+    KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool names", |draft, key| {
+        key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
+        Ok(())
+    }),
+    KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line",
+        |draft, key| key.text().map(|form| draft.pattern(Pattern::Command, form, key.at()))),
+    KeyRow::directive("where", KeyValue::Table(Vec::new), "any", "field = regular expression, for any field of the context",
+        |draft, key| set_fields(draft, key, "")),
 ];
 
-/// The keys of `limits`, which stand in a directive as `limits.memory=64M`.
+/// The keys of `limits`, in a directive `limits.memory=64M`.
 #[rustfmt::skip]
-pub const LIMIT_KEYS: &[KeyRow] = &[
-    key("memory", KeyValue::Size, "none", "memory that all its processes hold together", true),
-    key("cpu", KeyValue::Duration, "none", "processor time that all its processes use together", true),
-    key("files", KeyValue::Number, "hookrun's", "files that each of its processes may have open at once", true),
-    key("processes", KeyValue::Number, "none", "processes at once, the hook itself included", true),
-    key("output", KeyValue::Size, "none", "bytes on stdout and stderr together", true),
+pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::directive("memory", KeyValue::Size, "none", "memory that all its processes hold together",
+        |draft, key| key.size().map(|bytes| draft.hook.limits.memory_bytes = Some(bytes))),
+    KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time that all its processes use together",
+        |draft, key| key.duration().map(|time| draft.hook.limits.cpu = Some(time))),
+    // Its three streams, and what its interpreter is read from.
+    KeyRow::directive("files", KeyValue::Number, "hookrun's", "files that each of its processes may have open at once",
+        |draft, key| at_least(4, key).map(|files| draft.hook.limits.files = Some(files))),
+    KeyRow::directive("processes", KeyValue::Number, "none", "processes at once, the hook itself included",
+        |draft, key| at_least(1, key).map(|processes| draft.hook.limits.processes = Some(processes))),
+    KeyRow::directive("output", KeyValue::Size, "none", "bytes on stdout and stderr together",
+        |draft, key| key.size().map(|bytes| draft.hook.limits.output_bytes = Some(bytes))),
 ];
 
-/// The keys of `sandbox`, which stand in a directive as `sandbox.write=build`.
+/// The keys of `sandbox`, in a directive `sandbox.write=build`. Paths add up.
 #[rustfmt::skip]
-pub const SANDBOX_KEYS: &[KeyRow] = &[
-    key("read", KeyValue::Texts, "everything", "files and folders that it may read and run, besides those of the system", true),
-    key("write", KeyValue::Texts, "nothing", "files and folders that it may read, change, make and remove", true),
-    key("network", KeyValue::Flag, "false", "it may use the network", true),
-    key("required", KeyValue::Flag, "true", "it does not run where the system cannot keep it to this", true),
+pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
+    KeyRow::directive("read", KeyValue::Texts, "everything", "files and folders that it may read and run, besides those of the system", |draft, key| {
+        // An empty list allows nothing but those of the system.
+        let read = draft.hook.sandbox.get_or_insert_default().read.get_or_insert_default();
+        read.extend(paths(key)?);
+        Ok(())
+    }),
+    KeyRow::directive("write", KeyValue::Texts, "nothing", "files and folders that it may read, change, make and remove", |draft, key| {
+        draft.hook.sandbox.get_or_insert_default().write.extend(paths(key)?);
+        Ok(())
+    }),
+    KeyRow::directive("network", KeyValue::Flag, "false", "it may use the network",
+        |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().network = flag)),
+    KeyRow::directive("required", KeyValue::Flag, "true", "it does not run where the system cannot keep it to this",
+        |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().required = flag)),
 ];
-
-/// The keys of an `[event."name"]` table: an event of your own.
-#[rustfmt::skip]
-pub const EVENT_KEYS: &[KeyRow] = &[
-    key("summary", KeyValue::Text, "required", "completes \"runs when …\"", false),
-    key("blocks", KeyValue::Flag, "true", "a hook can block it", false),
-    key("on_failure", KeyValue::OneOf(on_failures), "\"block\" if it can be blocked", "what a failing hook means", false),
-    key("schedule", KeyValue::OneOf(schedules), "\"sequential\"", "how its hooks run", false),
-    key("context", KeyValue::Table, "empty", "field = JSON type, for samples and schemas", false),
-    key("required", KeyValue::Texts, "none", "keys of `context` without which nothing is decided", false),
-    key("rewrites", KeyValue::Table, "empty", "field = merge rule, for what hooks may rewrite", false),
-];
-
-/// The keys of `[log]`.
-#[rustfmt::skip]
-pub const LOG_KEYS: &[KeyRow] = &[
-    key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project", false),
-    key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", false),
-];
-
-/// The tables of a `hookrun.toml`.
-#[rustfmt::skip]
-pub const TOP_KEYS: &[KeyRow] = &[
-    key("hook", KeyValue::Table, "", "a hook", false),
-    key("event", KeyValue::Table, "", "an event that you declare", false),
-    key("log", KeyValue::Table, "", "what is kept of decisions", false),
-];
-
-fn on_failures() -> Vec<&'static str> {
-    OnFailure::NAMES.iter().map(|(_, name)| *name).collect()
-}
-
-fn backgrounds() -> Vec<&'static str> {
-    Background::NAMES.iter().map(|(_, name)| *name).collect()
-}
-
-fn readings() -> Vec<&'static str> {
-    READINGS.iter().map(|(_, name)| *name).collect()
-}
 
 /// What a hook may say that it reads, and whether that is its stdin.
-pub(crate) const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
+const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
 
-fn containments() -> Vec<&'static str> {
-    Containment::NAMES.iter().map(|(_, name)| *name).collect()
+const OR_ANY: &str = "name at least one, or drop it: then any matches";
+
+/// `native`, and the names of all dialects.
+pub(crate) fn dialect_names() -> Vec<&'static str> {
+    std::iter::once(native::NAME).chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
 }
 
-fn schedules() -> Vec<&'static str> {
-    Schedule::NAMES.iter().map(|(_, name)| *name).collect()
+fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let events = draft.events.get_or_insert_default();
+    let named = key.some_texts("name at least one event")?;
+    events.extend(named.into_iter().map(|event| (event.value, key.at())));
+    Ok(())
 }
 
-pub(crate) fn dialects() -> Vec<&'static str> {
-    std::iter::once("native").chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
+/// `sandbox = true` is one with its defaults.
+fn set_sandbox(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    if let Some(on) = key.tree.flag() {
+        draft.hook.sandbox = on.then(|| draft.hook.sandbox.take().unwrap_or_default());
+        return Ok(());
+    }
+    key.take(SANDBOX_KEYS, "sandbox.", draft)?;
+    draft.hook.sandbox.get_or_insert_default();
+    Ok(())
 }
 
-/// The names of the merge rules.
-pub(crate) fn merges() -> Vec<&'static str> {
-    Merge::NAMES.iter().map(|(_, name)| *name).collect()
+fn set_dialect(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let found = dialects::find(key.text()?);
+    if found.is_none() && key.tree.text() != Some(native::NAME) {
+        return Err(key.wrong());
+    }
+    (draft.dialect, draft.says_dialect) = (found, true);
+    Ok(())
+}
+
+fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let text = key.text()?;
+    if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
+        let cause = "`description` must be text on one line";
+        return Err(Complaint::with_cure(cause, "say in a few words what it does"));
+    }
+    draft.hook.description = Some(text.to_string());
+    Ok(())
+}
+
+/// Takes the fields of `where`. A table in it is a path: `toolInput = { url = "…" }`, which TOML
+/// also writes `toolInput.url = "…"`.
+fn set_fields(
+    draft: &mut HookDraft,
+    key: &mut Setting<'_, '_>,
+    above: &str,
+) -> Result<(), Complaint> {
+    let table = key.table()?;
+    if table.is_empty() {
+        let cause = "a table in `match` is empty";
+        return Err(Complaint::with_cure(cause, "name a field and an expression, or drop it"));
+    }
+    for entry in table {
+        let field = format!("{above}{}", entry.key);
+        let tree = &entry.tree;
+        if let Some(form) = tree.text() {
+            draft.pattern(Pattern::Field(field), form, key.reader.at(tree.offset));
+        } else if tree.entries().is_some() {
+            let mut inner = Setting { reader: &mut *key.reader, tree, ..*key };
+            if let Err(complaint) = set_fields(draft, &mut inner, &format!("{field}.")) {
+                key.reader.complain(tree.offset, complaint);
+            }
+        } else {
+            let cause = format!("`where.{field}` takes a string, not {}", tree.describe());
+            key.reader.fault(tree.offset, cause, "write a regular expression");
+        }
+    }
+    Ok(())
+}
+
+fn at_least(least: u64, key: &Setting<'_, '_>) -> Result<u64, Complaint> {
+    let number = u64::try_from(key.number()?).unwrap_or(0);
+    if number < least {
+        return Err(key.about(&format!("nothing can run with fewer than {least}")));
+    }
+    Ok(number)
+}
+
+/// Paths of a sandbox: files and folders, no patterns.
+fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
+    let paths: Vec<String> = key.texts()?.into_iter().map(|path| path.value).collect();
+    for path in &paths {
+        let is_of_other = path.starts_with('~') && path != "~" && !path.starts_with("~/");
+        let cause = match path.as_str() {
+            _ if path.is_empty() || path.contains('\0') => "a path of the sandbox is empty".into(),
+            _ if path.contains(['*', '?', '[', '{']) => {
+                format!("`{path}` looks like a pattern, and the sandbox takes none")
+            }
+            _ if is_of_other => format!("`{path}` begins with another user's home folder"),
+            _ => continue,
+        };
+        return Err(Complaint::with_cure(cause, "name a file or a folder: `src`, `~/.cache`"));
+    }
+    Ok(paths)
 }

@@ -34,6 +34,20 @@ pub struct Position {
     pub column: usize,
 }
 
+impl Position {
+    /// The beginning of a line.
+    pub(super) fn of_line(line: usize) -> Position {
+        Position { line, column: 1 }
+    }
+}
+
+/// A value with its place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed<T> {
+    pub value: T,
+    pub at: Position,
+}
+
 /// Whether a problem keeps gates closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -63,9 +77,15 @@ impl Complaint {
         let file = file.to_path_buf();
         Problem { severity: Severity::Error, file, at, cause, cure, events: Vec::new() }
     }
+
+    /// The complaint as a warning in a file.
+    pub(super) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
+        Problem { severity: Severity::Warning, ..self.in_file(file, at) }
+    }
 }
 
 /// A text whose lines were counted once, so that asking for many positions is not quadratic.
+#[derive(Debug)]
 pub(crate) struct LineIndex<'t> {
     text: &'t str,
     /// Where each line begins.

@@ -17,8 +17,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::discover::{self, Layer, is_there};
 use super::env::Environment;
+use super::layer::{DROP_INS, HIDDEN, Layer, MANIFEST, is_there, layer_in};
 use super::problem::Problem;
 use crate::dialects::folders::HostFolders;
 use crate::engine::access;
@@ -67,7 +67,7 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
         if repository.is_none() {
             let mut beyond = starts.iter().flat_map(|start| start.ancestors());
             let kind = LayerKind::Project;
-            layers.extend(beyond.find_map(|folder| discover::layer(kind, folder, problems)));
+            layers.extend(beyond.find_map(|folder| layer_in(kind, folder, problems)));
         }
         root = root.or(repository);
     }
@@ -103,7 +103,7 @@ impl ProjectSearch {
         for folder in start.ancestors() {
             let Ok(meta) = folder.metadata() else {
                 // What we may not look at is told when it is read.
-                found.extend(discover::layer(LayerKind::Project, folder, problems));
+                found.extend(layer_in(LayerKind::Project, folder, problems));
                 continue;
             };
             let own = identity(&meta);
@@ -112,7 +112,7 @@ impl ProjectSearch {
             }
             self.seen.push(own);
             self.looked.push(folder.to_path_buf());
-            found.extend(discover::layer(LayerKind::Project, folder, problems));
+            found.extend(layer_in(LayerKind::Project, folder, problems));
         }
         self.layers.extend(found.into_iter().rev());
     }
@@ -140,7 +140,7 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
         let there = folder.join(name).symlink_metadata();
         meta.uid() == own && there.is_ok_and(|meta| meta.uid() == own)
     };
-    let names = [discover::DROP_INS, discover::MANIFEST, discover::HIDDEN, ".git"];
+    let names = [DROP_INS, MANIFEST, HIDDEN, ".git"];
     let name = names.into_iter().find(is_own)?;
     let cause =
         format!("`{name}` is in it and everyone may put files into it, so no hooks of it run");

@@ -24,9 +24,8 @@ use hookrun::dialects::settings::{OperatorSwitch, SHAPES};
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::commands::FOLDER;
-use hookrun::internals::config::keys::{
-    EVENT_KEYS, HOOK_KEYS, KeyRow, LIMIT_KEYS, LOG_KEYS, MATCH_KEYS, SANDBOX_KEYS,
-};
+use hookrun::internals::config::keys::{HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, SANDBOX_KEYS};
+use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, names as names_of};
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
@@ -179,9 +178,10 @@ fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
 
 #[test]
 fn the_page_of_the_configuration_names_every_key_and_its_words() {
-    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS, EVENT_KEYS, LOG_KEYS];
-    let mut wanted: Vec<&str> =
-        tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
+    let tables = [HOOK_KEYS, MATCH_KEYS, LIMIT_KEYS, SANDBOX_KEYS];
+    let mut wanted: Vec<&str> = tables.iter().flat_map(|rows| names_of(rows)).collect();
+    wanted.extend(names_of(EVENT_KEYS));
+    wanted.extend(names_of(LOG_KEYS));
     wanted.extend(REDACTIONS.iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
@@ -191,19 +191,14 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
 
 #[test]
 fn the_page_of_suites_names_every_key() {
-    let tables = [
-        TOP_KEYS,
-        DEFAULT_KEYS,
-        CASE_KEYS,
-        STEP_KEYS,
-        EXPECT_KEYS,
-        REPLY_KEYS,
-        FILE_KEYS,
-        REPEAT_KEYS,
-        NEVER_KEYS,
-    ];
     let mut wanted: Vec<&str> =
-        tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
+        [DEFAULT_KEYS, CASE_KEYS, STEP_KEYS].iter().flat_map(|rows| names_of(rows)).collect();
+    wanted.extend(names_of(TOP_KEYS));
+    wanted.extend(names_of(EXPECT_KEYS));
+    wanted.extend(names_of(REPLY_KEYS));
+    wanted.extend(names_of(FILE_KEYS));
+    wanted.extend(names_of(REPEAT_KEYS));
+    wanted.extend(names_of(NEVER_KEYS));
     wanted.extend(TOKENS.iter().map(|row| row.name.trim_matches(['{', '}'])));
     wanted.extend(POINTS.iter().map(|row| row.name));
     page_names("man/hookrun-suite.5", &wanted);
@@ -560,9 +555,10 @@ fn mutants() -> String {
     table(["mutant", "what it does", "in the place of", "because"], MUTANTS.iter().map(row))
 }
 
-fn keys(rows: &[KeyRow]) -> String {
-    let has_directives = rows.iter().any(|row| row.in_directive);
+fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {
+    let has_directives = rows.iter().any(|row| row.as_ref().in_directive);
     let rows = rows.iter().map(|row| {
+        let row = row.as_ref();
         let is_value = row.default.ends_with('"') || row.default.parse::<bool>().is_ok();
         let default = if is_value { code(row.default) } else { row.default.to_string() };
         let directive = if row.in_directive { "yes" } else { "" };

@@ -1,104 +1,35 @@
-//! `[event."name"]`: an event of one's own.
+//! `[event."name"]`: an event that a user declares.
 
 use std::borrow::Cow;
 
-use toml::Spanned;
-
-use super::{ManifestReader, ManifestValue, given};
-use crate::config::draft::{SettingValue, one_of};
-use crate::config::keys::{EVENT_KEYS, KeyRow, KeyValue, merges};
-use crate::config::problem::Position;
+use crate::config::reader::{DocumentReader, KeyRow, Setting};
+use crate::config::tree::TreeEntry;
+use crate::config::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
 
-impl ManifestReader<'_> {
-    pub(super) fn event(
-        &mut self,
-        name: &Spanned<Cow<'_, str>>,
-        value: &ManifestValue<'_>,
-    ) -> Option<(EventSpec, Position)> {
-        let before = self.problems.len();
-        let start = name.span().start;
-        let mut parts = EventParts::default();
-        for (key, value) in self.table(value, "an event")? {
-            let Some(row) = self.row(EVENT_KEYS, key) else { continue };
-            if let Err(fault) = self.event_key(&mut parts, row, value) {
-                self.fault(fault, value.span().start);
-            }
-        }
-        let name = name.get_ref().to_string();
-        if let Some(fault) = bad_event_name(&name) {
-            self.fault(fault, start);
-        }
-        if parts.summary.is_none() {
-            let fault =
-                Complaint::with_cure("the event has no `summary`", "complete \"runs when …\"");
-            self.fault(fault, start);
-        }
-        if let Some(key) = parts.strange_required() {
-            let cause = format!("`required` names `{key}`, and `context` has no such key");
-            self.fault(
-                Complaint::with_cure(cause, format!("add `{key} = \"string\"` to `context`")),
-                start,
-            );
-        }
-        if parts.schedule == Some(Schedule::Detached) && parts.blocks != Some(false) {
-            let cause = "a detached event cannot be blocked: nothing waits for its hooks";
-            self.fault(
-                Complaint::with_cure(cause, "add `blocks = false`, or choose another schedule"),
-                start,
-            );
-        }
-        if self.problems.len() > before {
-            self.rejected_events.push(name);
-            return None;
-        }
-        Some((parts.spec(name), self.at(start)))
-    }
+/// The keys of an `[event."name"]` table: an event of your own.
+#[rustfmt::skip]
+pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
+    KeyRow::key("summary", KeyValue::Text, "required", "completes \"runs when …\"",
+        |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),
+    KeyRow::key("blocks", KeyValue::Flag, "true", "a hook can block it",
+        |draft, key| key.flag().map(|flag| draft.blocks = Some(flag))),
+    KeyRow::key("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "\"block\" if it can be blocked", "what a failing hook means",
+        |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
+    KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
+        |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
+    KeyRow::key("context", KeyValue::Table(Vec::new), "empty", "field = JSON type, for samples and schemas", set_context),
+    KeyRow::key("required", KeyValue::Texts, "none", "keys of `context` without which nothing is decided",
+        |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
+    KeyRow::key("rewrites", KeyValue::Table(Vec::new), "empty", "field = merge rule, for what hooks may rewrite", set_rewrites),
+];
 
-    fn event_key(
-        &mut self,
-        parts: &mut EventParts,
-        row: &KeyRow,
-        value: &ManifestValue<'_>,
-    ) -> Result<(), Complaint> {
-        let wrong = |given: &SettingValue| {
-            let cause =
-                format!("`{}` takes {}, not {}", row.name, row.takes.describe(), given.describe());
-            Complaint::with_cure(cause, row.takes.cure(row.name))
-        };
-        if matches!(row.takes, KeyValue::Table) {
-            let Some(table) = self.table(value, row.name) else { return Ok(()) };
-            for (field, value) in table {
-                let field_name = field.get_ref().to_string();
-                if let Err(fault) = parts.field(row.name, field_name, &given(value)) {
-                    self.fault(fault, value.span().start);
-                }
-            }
-            return Ok(());
-        }
-        match (row.name, given(value)) {
-            ("summary", SettingValue::Text(text)) => parts.summary = Some(text),
-            ("blocks", SettingValue::Flag(flag)) => parts.blocks = Some(flag),
-            ("on_failure", given) => {
-                parts.on_failure =
-                    Some(one_of(OnFailure::NAMES, &given).ok_or_else(|| wrong(&given))?);
-            }
-            ("schedule", given) => {
-                parts.schedule =
-                    Some(one_of(Schedule::NAMES, &given).ok_or_else(|| wrong(&given))?);
-            }
-            ("required", SettingValue::Texts(keys)) => parts.required = keys,
-            (_, given) => return Err(wrong(&given)),
-        }
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct EventParts {
+/// An event as it is being read.
+#[derive(Debug, Default)]
+pub struct EventDraft {
     summary: Option<String>,
     blocks: Option<bool>,
     on_failure: Option<OnFailure>,
@@ -108,44 +39,81 @@ struct EventParts {
     rewrites: Vec<Rewrite>,
 }
 
-impl EventParts {
-    /// Takes one entry of `context` or `rewrites`.
-    fn field(&mut self, table: &str, name: String, given: &SettingValue) -> Result<(), Complaint> {
-        if table == "context" {
-            let kind = one_of(JsonType::NAMES.iter().as_slice(), given).ok_or_else(|| {
-                let names: Vec<&str> = JsonType::NAMES.iter().map(|(_, name)| *name).collect();
-                Complaint::with_cure(
-                    format!("`context.{name}` takes a JSON type"),
-                    format!("one of {}", names.join(", ")),
-                )
-            })?;
-            self.context.push(ContextKey {
-                name: name.into(),
-                kind,
-                about: "declared in hookrun.toml".into(),
-                sample: kind.sample().into(),
-            });
-            return Ok(());
+/// The event that a table declares; `None` if it has a mistake.
+pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<EventSpec> {
+    let before = reader.problems.len();
+    let (name, at) = (entry.key.as_str(), entry.at);
+    let mut draft = EventDraft::default();
+    match entry.tree.entries() {
+        Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
+        None => {
+            let cure = format!("write `[event.\"{name}\"]`");
+            reader.fault(entry.tree.offset, "an event is not a table", cure);
+            return None;
         }
-        let merge: Merge = one_of(Merge::NAMES, given).ok_or_else(|| {
-            let cause = format!("`rewrites.{name}` takes a merge rule");
-            Complaint::with_cure(cause, format!("one of {}", merges().join(", ")))
-        })?;
-        self.rewrites.push(Rewrite { field: name.into(), merge });
-        Ok(())
     }
-
-    /// A key that is required and not declared.
-    fn strange_required(&self) -> Option<&String> {
-        let is_declared = |key: &&String| self.context.iter().any(|known| known.name == **key);
-        self.required.iter().find(|key| !is_declared(key))
+    if let Some(complaint) = bad_name(name) {
+        reader.complain(at, complaint);
     }
+    if draft.summary.is_none() {
+        reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
+    }
+    let is_declared = |key: &&String| draft.context.iter().any(|known| known.name == **key);
+    if let Some(key) = draft.required.iter().find(|key| !is_declared(key)) {
+        let cause = format!("`required` names `{key}`, and `context` has no such key");
+        reader.fault(at, cause, format!("add `{key} = \"string\"` to `context`"));
+    }
+    if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
+        let cause = "a detached event cannot be blocked: nothing waits for its hooks";
+        reader.fault(at, cause, "add `blocks = false`, or choose another schedule");
+    }
+    (reader.problems.len() == before).then(|| draft.spec(name))
+}
 
-    fn spec(self, name: String) -> EventSpec {
+fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for entry in key.table()? {
+        let kind = JsonType::NAMES.iter().find(|(_, name)| entry.tree.text() == Some(name));
+        let Some((kind, _)) = kind else {
+            let cause = format!("`context.{}` takes a JSON type", entry.key);
+            let cure = format!("one of {}", words(JsonType::NAMES).join(", "));
+            key.reader.fault(entry.tree.offset, cause, cure);
+            continue;
+        };
+        draft.context.push(ContextKey {
+            name: entry.key.clone().into(),
+            kind: *kind,
+            about: "declared in hookrun.toml".into(),
+            sample: kind.sample().into(),
+        });
+    }
+    Ok(())
+}
+
+fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for entry in key.table()? {
+        match Merge::NAMES.iter().find(|(_, name)| entry.tree.text() == Some(name)) {
+            Some((merge, _)) => {
+                draft.rewrites.push(Rewrite { field: entry.key.clone().into(), merge: *merge });
+            }
+            None => {
+                let cause = format!("`rewrites.{}` takes a merge rule", entry.key);
+                let cure = format!("one of {}", words(Merge::NAMES).join(", "));
+                key.reader.fault(entry.tree.offset, cause, cure);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl EventDraft {
+    fn spec(mut self, name: &str) -> EventSpec {
+        // Two declarations are the same in whichever order they name their fields.
+        self.context.sort_by(|a, b| a.name.cmp(&b.name));
+        self.rewrites.sort_by(|a, b| a.field.cmp(&b.field));
         let blocks = self.blocks.unwrap_or(true);
         let by_default = if blocks { OnFailure::Block } else { OnFailure::Allow };
         EventSpec {
-            name: name.into(),
+            name: name.to_string().into(),
             summary: self.summary.unwrap_or_default().into(),
             aliases: &[],
             context: self.context.into(),
@@ -159,8 +127,8 @@ impl EventParts {
     }
 }
 
-/// Why `name` cannot be the name of an event of one's own.
-fn bad_event_name(name: &str) -> Option<Complaint> {
+/// Why a user cannot declare an event of this name.
+fn bad_name(name: &str) -> Option<Complaint> {
     if let Some(known) = catalog::find(name) {
         let cause = format!("`{name}` is already an event: {}", known.summary);
         return Some(Complaint::with_cure(cause, "give yours another name"));
@@ -177,8 +145,6 @@ fn bad_event_name(name: &str) -> Option<Complaint> {
         return None;
     }
     let cause = format!("`{name}` cannot be the name of an event");
-    Some(Complaint::with_cure(
-        cause,
-        "use letters, digits, `-` and dots between them: `deploy.pre`",
-    ))
+    let cure = "use letters, digits, `-` and dots between them: `deploy.pre`";
+    Some(Complaint::with_cure(cause, cure))
 }

@@ -4,25 +4,28 @@
 //! does. None of them but `Run` and `Ask` can refuse anything.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
-use super::json::{JsonKind, Node};
-use super::{SettingsReader, url};
-use crate::config::draft::{HookDraft, Pattern, SettingValue};
-use crate::config::keys::HOOK_KEYS;
-use crate::config::manifest::{HookTable, Rejected};
+use super::reader::SettingsReader;
+use super::url;
+use crate::config::draft::{HookDraft, Pattern};
 use crate::config::problem::Position;
+use crate::config::tree::{Tree, TreeEntry};
+use crate::dialects;
 use crate::dialects::settings::{Bucket, BucketShape, Does, EntryAction, EntryValue};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::OnFailure;
 use crate::engine::hook::{Handler, OWN_IMAGE};
+use crate::engine::spelling;
 
-/// What sends an event. A proxy or a header that `~/.curlrc` names is somebody else's business,
-/// and a redirection would lead where nobody has looked.
+/// What sends an event. A proxy or a header that `~/.curlrc` names has no say here,
+/// and a redirection would lead to an address that was not checked.
 const CURL: &str = "curl --disable --globoff --silent --show-error --max-time 3.5 \
     --proto =http,https --output /dev/null --write-out '%{http_code}' \
     --header 'content-type: application/json' --user-agent hookrun --data-binary @- --url";
 
 /// How long sending may take: `curl` ends before.
-const POST_TIMEOUT: &str = "4500ms";
+const POST_TIMEOUT: Duration = Duration::from_millis(4500);
 
 /// An entry as it is being read.
 struct EntryReader<'i> {
@@ -30,28 +33,18 @@ struct EntryReader<'i> {
     bucket: &'static Bucket,
     action: &'static EntryAction,
     owner: &'i str,
-    values: Vec<(&'static str, ActionValue)>,
+    /// The keys whose values are what they take.
+    values: Vec<(&'static str, &'i Tree)>,
 }
 
-enum ActionValue {
-    Text(String, usize),
-    Texts(Vec<(String, usize)>),
-}
-
-impl EntryReader<'_> {
-    fn text(&self, key: &str) -> Option<(&str, usize)> {
-        self.values.iter().find_map(|(name, value)| match value {
-            ActionValue::Text(text, at) if *name == key => Some((text.as_str(), *at)),
-            ActionValue::Text(..) | ActionValue::Texts(_) => None,
-        })
+impl<'i> EntryReader<'i> {
+    fn get(&self, key: &str) -> Option<&'i Tree> {
+        self.values.iter().find(|(name, _)| *name == key).map(|(_, tree)| *tree)
     }
 
-    fn texts(&self, key: &str) -> &[(String, usize)] {
-        let found = self.values.iter().find_map(|(name, value)| match value {
-            ActionValue::Texts(texts) if *name == key => Some(texts.as_slice()),
-            ActionValue::Text(..) | ActionValue::Texts(_) => None,
-        });
-        found.unwrap_or_default()
+    fn text(&self, key: &str) -> Option<(&'i str, usize)> {
+        let tree = self.get(key)?;
+        Some((tree.text()?, tree.offset))
     }
 }
 
@@ -60,48 +53,28 @@ impl SettingsReader<'_> {
         &mut self,
         shape: &'static BucketShape,
         owner: &str,
-        buckets: super::PlacedEntries<'_>,
+        buckets: &[&TreeEntry],
     ) {
-        for (key, at, value) in buckets {
-            let Some(bucket) = shape.buckets.iter().find(|bucket| bucket.key == key) else {
-                self.unknown_key(&key, at, shape.buckets.iter().map(|bucket| bucket.key));
+        for entry in buckets {
+            let Some(bucket) = shape.buckets.iter().find(|bucket| bucket.key == entry.key) else {
+                let known: Vec<&str> = shape.buckets.iter().map(|bucket| bucket.key).collect();
+                self.unknown_key(entry, &known);
                 continue;
             };
-            let JsonKind::List(items) = value.kind() else {
-                let cause = format!("`{key}` takes a list of actions, not {}", value.describe());
+            let Some(items) = entry.tree.items() else {
                 let cure = format!("write [ {{ \"{}\": \"log\" }} ]", shape.action);
-                self.fault(Complaint::with_cure(cause, cure), value.offset);
+                self.wrong(&entry.tree, &entry.key, "a list of actions", &cure);
                 continue;
             };
-            for (number, item) in items.into_iter().enumerate() {
+            for (number, item) in items.iter().enumerate() {
                 let before = self.errors();
-                let at = self.lines.position(item.offset);
-                let events = vec![(bucket.event.to_string(), at)];
-                let entry = self.item(shape, bucket, owner, item, number);
-                match entry {
-                    Some((name, handler, draft)) if self.errors() == before => {
-                        let is_anchored = false;
-                        self.manifest.hooks.push(HookTable {
-                            name,
-                            events,
-                            handler,
-                            draft,
-                            at,
-                            is_anchored,
-                        });
-                    }
-                    _ => {
-                        let draft = HookDraft::default();
-                        self.manifest.rejected.push(Rejected { events, draft });
-                    }
+                let draft = self.item(shape, bucket, owner, item, number);
+                match draft.filter(|_| self.errors() == before) {
+                    Some(draft) => self.keep(draft, item.offset),
+                    None => self.reject(bucket.event, item.offset),
                 }
             }
         }
-    }
-
-    pub(super) fn errors(&self) -> usize {
-        let is_error = |severity| severity == super::Severity::Error;
-        self.problems.iter().filter(|problem| is_error(problem.severity)).count()
     }
 
     fn item(
@@ -109,153 +82,125 @@ impl SettingsReader<'_> {
         shape: &'static BucketShape,
         bucket: &'static Bucket,
         owner: &str,
-        node: Node<'_>,
+        item: &Tree,
         number: usize,
-    ) -> Option<(String, Handler, HookDraft)> {
-        let entries = self.table(node, "an action")?;
+    ) -> Option<HookDraft> {
         let mut action = None;
         let mut values = Vec::new();
         let mut places = Vec::new();
-        for (key, at, value) in entries {
-            if key == shape.action {
-                action = Some(value);
+        for entry in self.table(item, "an action")? {
+            if entry.key == shape.action {
+                action = Some(&entry.tree);
                 continue;
             }
-            let Some(row) = shape.keys.iter().find(|row| row.name == key) else {
-                let known = std::iter::once(shape.action);
-                self.unknown_key(&key, at, known.chain(shape.keys.iter().map(|row| row.name)));
+            let Some(row) = shape.keys.iter().find(|row| row.name == entry.key) else {
+                let keys = shape.keys.iter().map(|row| row.name);
+                let known: Vec<&str> = std::iter::once(shape.action).chain(keys).collect();
+                self.unknown_key(entry, &known);
                 continue;
             };
-            places.push((row.name, at));
-            values.extend(self.value(row.name, row.takes, value).map(|value| (row.name, value)));
+            places.push((row.name, entry.at));
+            if self.check_value(row.name, row.takes, &entry.tree) {
+                values.push((row.name, &entry.tree));
+            }
         }
         let Some(written) = action else {
             let names: Vec<&str> = shape.actions.iter().map(|action| action.name).collect();
-            let cure = format!("write one of {}", names.join(", "));
             let cause = format!("the entry has no `{}`", shape.action);
-            self.fault(Complaint::with_cure(cause, cure), node.offset);
+            self.fault(item.offset, cause, format!("write one of {}", names.join(", ")));
             return None;
         };
         let action = self.action(shape, written)?;
         for (key, at) in &places {
             if action.needs != Some(key) && action.may != Some(key) {
                 let cause = format!("`{key}` has no effect on `{}`", action.name);
-                self.warning(Complaint::with_cure(cause, "drop it"), *at);
+                self.warning(*at, cause, "drop it");
             }
         }
         if let Some(only) = action.only_in.filter(|only| *only != bucket.key) {
             let cause = format!("`{}` cannot be in `{}`", action.name, bucket.key);
             let cure = format!("move it into `{only}`: only there is something left to decide");
-            self.fault(Complaint::with_cure(cause, cure), written.offset);
+            self.fault(written.offset, cause, cure);
         }
         if let Some(key) = action.needs.filter(|key| !places.iter().any(|(name, _)| name == key)) {
             let cause = format!("`{}` has no `{key}`", action.name);
-            self.fault(Complaint::with_cure(cause, format!("add \"{key}\": …")), node.offset);
+            self.fault(item.offset, cause, format!("add \"{key}\": …"));
         }
-        let item = EntryReader { shape, bucket, action, owner, values };
-        let (handler, draft) = self.hook(&item, written.offset)?;
-        let name = format!("{}.{}[{number}]:{}", shape.section, item.bucket.key, item.action.name);
-        Some((name, handler, draft))
+        let entry = EntryReader { shape, bucket, action, owner, values };
+        let handler = self.handler(&entry, written.offset)?;
+        let mut draft = self.draft(&entry, self.reader.at(item.offset));
+        draft.hook.handler = handler;
+        draft.hook.name = format!("{}.{}[{number}]:{}", shape.section, bucket.key, action.name);
+        Some(draft)
     }
 
     fn action(
         &mut self,
         shape: &'static BucketShape,
-        written: Node<'_>,
+        written: &Tree,
     ) -> Option<&'static EntryAction> {
-        let JsonKind::Text(name) = written.kind() else {
-            let cause = format!("`{}` takes a string, not {}", shape.action, written.describe());
-            self.fault(
-                Complaint::with_cure(cause, format!("write `\"{}\": \"…\"`", shape.action)),
-                written.offset,
-            );
+        let Some(name) = written.text() else {
+            let cure = format!("write `\"{}\": \"…\"`", shape.action);
+            self.wrong(written, shape.action, "a string", &cure);
             return None;
         };
         let found = shape.actions.iter().find(|action| action.name == name);
         if found.is_none() {
             let names = shape.actions.iter().map(|action| action.name);
-            let cure = match crate::engine::spelling::nearest(&name, names.clone()) {
+            let cure = match spelling::nearest(name, names.clone()) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
             };
-            self.fault(
-                Complaint::with_cure(format!("unknown action `{name}`"), cure),
-                written.offset,
-            );
+            self.fault(written.offset, format!("unknown action `{name}`"), cure);
         }
         found
     }
 
-    fn value(&mut self, key: &str, takes: EntryValue, node: Node<'_>) -> Option<ActionValue> {
-        let value = match (takes, node.kind()) {
-            (EntryValue::Text, JsonKind::Text(text)) => Some(ActionValue::Text(text, node.offset)),
-            (EntryValue::OneOf(words), JsonKind::Text(text)) if words.contains(&text.as_str()) => {
-                Some(ActionValue::Text(text, node.offset))
+    /// Whether a value is what its key takes; otherwise that is a problem.
+    fn check_value(&mut self, key: &str, takes: EntryValue, tree: &Tree) -> bool {
+        let is_taken = match takes {
+            EntryValue::Text => tree.text().is_some(),
+            EntryValue::OneOf(words) => tree.text().is_some_and(|text| words.contains(&text)),
+            EntryValue::Texts => {
+                tree.items().is_some_and(|items| items.iter().all(|item| item.text().is_some()))
             }
-            (EntryValue::Texts, JsonKind::List(items)) => {
-                let texts = items.into_iter().map(|item| match item.kind() {
-                    JsonKind::Text(text) => Some((text, item.offset)),
-                    JsonKind::List(_) | JsonKind::Table(_) | JsonKind::Other(_) => None,
-                });
-                texts.collect::<Option<Vec<_>>>().map(ActionValue::Texts)
-            }
-            (
-                _,
-                JsonKind::Text(_) | JsonKind::List(_) | JsonKind::Table(_) | JsonKind::Other(_),
-            ) => None,
         };
-        if value.is_none() {
-            let cause = format!("`{key}` takes {}, not {}", takes.describe(), node.describe());
-            self.fault(
-                Complaint::with_cure(cause, format!("give it {}", takes.describe())),
-                node.offset,
-            );
+        if !is_taken {
+            self.wrong(tree, key, &takes.describe(), &format!("give it {}", takes.describe()));
         }
-        value
+        is_taken
     }
 
-    /// What is run for an entry, and how.
-    fn hook(&mut self, item: &EntryReader<'_>, at: usize) -> Option<(Handler, HookDraft)> {
-        let handler = match item.action.does {
-            Does::Log => self.own(item, "log", &[format!("--level={}", level(item))]),
-            Does::Save => self.save(item)?,
-            Does::Post => self.post(item)?,
-            Does::Ask => self.own(item, "ask", &[]),
-            Does::Run => self.command(item, at)?,
-        };
-        let draft = self.draft(item);
-        Some((handler, draft))
+    /// What is run for an entry.
+    fn handler(&mut self, item: &EntryReader<'_>, at: usize) -> Option<Handler> {
+        match item.action.does {
+            Does::Log => Some(self.own(item, "log", &[format!("--level={}", level(item))])),
+            Does::Save => self.save(item),
+            Does::Post => self.post(item),
+            Does::Ask => Some(self.own(item, "ask", &[])),
+            Does::Run => self.command(item, at),
+        }
     }
 
-    /// The settings of a hook. What only watches is told in the words of the convention, and its
+    /// The settings of a hook. One that only watches gets the words of the convention, and its
     /// failure means nothing.
-    fn draft(&mut self, item: &EntryReader<'_>) -> HookDraft {
-        let mut draft = HookDraft::default();
-        let dialect = SettingValue::Text(item.shape.dialect.to_string());
-        let open = SettingValue::Text("allow".to_string());
-        let settings = match item.action.does {
-            Does::Log | Does::Save => vec![("dialect", dialect), ("on_failure", open)],
-            Does::Post => vec![
-                ("dialect", dialect),
-                ("on_failure", open),
-                ("timeout", SettingValue::Text(POST_TIMEOUT.to_string())),
-                ("parallel", SettingValue::Flag(true)),
-            ],
-            Does::Run => vec![("dialect", dialect)],
-            Does::Ask => Vec::new(),
-        };
-        for (key, given) in settings {
-            let row = HOOK_KEYS.iter().find(|row| row.name == key);
-            let Some(row) = row else { continue };
-            if let Err(fault) = draft.set(key, row.takes, given) {
-                self.fault(fault, 0);
-            }
-        }
-        if item.action.does == Does::Ask {
+    fn draft(&mut self, item: &EntryReader<'_>, at: Position) -> HookDraft {
+        let mut draft = HookDraft::of_event(item.bucket.event, at);
+        let does = item.action.does;
+        if does == Does::Ask {
             self.tools(item, &mut draft);
+        } else {
+            (draft.dialect, draft.says_dialect) = (dialects::find(item.shape.dialect), true);
+        }
+        if matches!(does, Does::Log | Does::Save | Does::Post) {
+            draft.hook.on_failure = Some(OnFailure::Allow);
+        }
+        if does == Does::Post {
+            draft.hook.limits.timeout = Some(POST_TIMEOUT);
+            draft.hook.parallel = true;
         }
         if self.operator.is_off(item.shape) {
-            draft.idle = Some(format!("{} = 1", item.shape.kill_switch.name));
+            draft.hook.idle = Some(format!("{} = 1", item.shape.kill_switch.name));
         }
         draft
     }
@@ -263,22 +208,22 @@ impl SettingsReader<'_> {
     /// The tools that a question is about: `*` is any text, `.` is also `_`; nothing is all tools.
     fn tools(&mut self, item: &EntryReader<'_>, draft: &mut HookDraft) {
         let mut forms = Vec::new();
-        let mut place: Option<Position> = None;
-        for (written, at) in item.texts("tools") {
-            let glob = written.trim();
+        let mut place = None;
+        for tree in item.get("tools").and_then(Tree::items).unwrap_or_default() {
+            let glob = tree.text().unwrap_or_default().trim();
             if glob.contains(['?', '[', ']', '{', '}', '|', ',']) {
                 let cause = format!("`{glob}`: only `*` is a wildcard here");
-                let cure = "write names of tools, with `*`: \"send_*\"";
-                self.fault(Complaint::with_cure(cause, cure), *at);
+                self.fault(tree.offset, cause, "write names of tools, with `*`: \"send_*\"");
             } else if !glob.is_empty() {
                 let form = regex_syntax::escape(glob).replace("\\*", ".*").replace("\\.", "[._]");
                 forms.push(form);
-                place.get_or_insert(self.lines.position(*at));
+                place.get_or_insert(tree.offset);
             }
         }
-        if !forms.is_empty() {
+        if let Some(offset) = place {
             let form = format!("(?s)^(?:{})$", forms.join("|"));
-            draft.pattern(Pattern::Field("toolName".to_string()), form, place);
+            let field = Pattern::Field("toolName".to_string());
+            draft.pattern(field, &form, self.reader.at(offset));
         }
     }
 
@@ -296,7 +241,7 @@ impl SettingsReader<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.file.parent().map_or_else(PathBuf::new, Path::to_path_buf)
+        self.file().parent().map_or_else(PathBuf::new, Path::to_path_buf)
     }
 
     fn save(&mut self, item: &EntryReader<'_>) -> Option<Handler> {
@@ -315,13 +260,13 @@ impl SettingsReader<'_> {
         if written.contains('\0') || !depth.is_some_and(|depth| depth > 0 && is_file) {
             let cause = format!("`{written}` is no file in the folder of the profile");
             let cure = "write a path below it: \"runs/log.jsonl\"";
-            self.fault(Complaint::with_cure(cause, cure), at);
+            self.fault(at, cause, cure);
             return None;
         }
         let folder = self.folder();
         let Some(folder) = folder.to_str() else {
             let cause = "the folder of the profile has a name that is not Unicode";
-            self.fault(Complaint::with_cure(cause, "rename it"), at);
+            self.fault(at, cause, "rename it");
             return None;
         };
         let words = ["--".to_string(), folder.to_string(), written.to_string()];
@@ -337,8 +282,8 @@ impl SettingsReader<'_> {
             let cure = "send it elsewhere, or let the operator add its beginning";
             (!may).then(|| Complaint::with_cure(cause, cure))
         });
-        if let Some(fault) = problem {
-            self.fault(fault, at);
+        if let Some(complaint) = problem {
+            self.reader.complain(at, complaint);
             return None;
         }
         if !self.has_curl() {
@@ -347,7 +292,7 @@ impl SettingsReader<'_> {
         }
         let Handler::Words { words, .. } = self.own(item, "payload", &[]) else { return None };
         let (payload, url) = (shell_words::join(words), shell_words::quote(url).into_owned());
-        // What the shell would take for its own image is that of who has started it.
+        // In the shell, its own image would be that of the shell.
         let payload = match payload.strip_prefix(OWN_IMAGE) {
             Some(arguments) => format!("/proc/$PPID/exe{arguments}"),
             None => payload,
@@ -370,12 +315,12 @@ impl SettingsReader<'_> {
             let switch = item.shape.commands.name;
             let cause = format!("`{}` is off: a profile may come from anywhere", item.action.name);
             let cure = format!("read what it runs, then set {switch}=1; or drop it");
-            self.fault(Complaint::with_cure(cause, cure), at);
+            self.fault(at, cause, cure);
         }
         let (line, at) = item.text("command")?;
         if line.trim().is_empty() || line.contains('\0') {
             let cause = "the command is empty, or has a NUL in it";
-            self.fault(Complaint::with_cure(cause, "write the command line to run"), at);
+            self.fault(at, cause, "write the command line to run");
             return None;
         }
         Some(Handler::Shell(line.to_string()))
@@ -383,7 +328,7 @@ impl SettingsReader<'_> {
 }
 
 /// How much a line in the log matters.
-fn level<'i>(item: &'i EntryReader<'_>) -> &'i str {
+fn level<'i>(item: &EntryReader<'i>) -> &'i str {
     let by_default = item.shape.keys.iter().find_map(|key| match key.takes {
         EntryValue::OneOf(words) if key.name == "level" => words.first().copied(),
         EntryValue::OneOf(_) | EntryValue::Text | EntryValue::Texts => None,

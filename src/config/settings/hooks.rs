@@ -1,44 +1,18 @@
 //! Settings of agent hosts: each hook in them becomes one of ours, by the row of its host.
 
-mod program;
-
 use std::path::Path;
 use std::time::Duration;
 
-use super::SettingsReader;
-use super::tree::{Tree, TreeEntry as Pair, TreeValue};
+use super::program::SettingsHook;
+use super::reader::{SettingsReader, described};
 use crate::config::draft::HookDraft;
-use crate::config::manifest::{HookTable, Rejected};
 use crate::config::problem::Position;
+use crate::config::tree::{Tree, TreeEntry};
 use crate::dialects::rules::WantedEvents;
 use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
 use crate::dialects::{self, Dialect, DialectEvent};
-use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::spelling;
-
-/// A hook as it is being read.
-struct SettingsHook<'f> {
-    file: &'static HostFile,
-    row: &'static DialectEvent,
-    keys: Vec<(&'static HookKey, &'f Pair)>,
-    at: usize,
-}
-
-impl<'f> SettingsHook<'f> {
-    fn get(&self, says: HostHookKey) -> Option<&'f Pair> {
-        // Of several keys for one thing the first of the table counts.
-        let rows = self.file.hook.iter().filter(|row| row.says == says);
-        let mut found =
-            rows.filter_map(|row| self.keys.iter().find(|(key, _)| std::ptr::eq(*key, row)));
-        found.next().map(|(_, pair)| *pair)
-    }
-
-    fn flag(&self, says: HostHookKey) -> bool {
-        let mut all = self.keys.iter().filter(|(key, _)| key.says == says);
-        all.any(|(_, pair)| matches!(pair.tree.value, TreeValue::Flag(true)))
-    }
-}
 
 /// What stands around a hook.
 #[derive(Clone, Copy)]
@@ -70,7 +44,7 @@ impl SettingsReader<'_> {
         let idle = self.switched_off(file, document);
         if let Some(note) = file.shell_note {
             let cure = "let them name what they need by full paths";
-            self.note(Complaint::with_cure(format!("its commands: {note}"), cure), section.offset);
+            self.note(section.offset, format!("its commands: {note}"), cure);
         }
         for event in section.entries().unwrap_or_default() {
             if file.beside.contains(&event.key.as_str()) {
@@ -82,10 +56,8 @@ impl SettingsReader<'_> {
                 continue;
             };
             let Some(items) = event.tree.items() else {
-                let cause =
-                    format!("`{}` takes a list of hooks, not {}", event.key, event.tree.describe());
-                self.rejected(row, event.at);
-                self.fault(Complaint::with_cure(cause, "write [ … ]"), event.tree.offset);
+                self.reject(row.name, event.at);
+                self.wrong(&event.tree, &event.key, "a list of hooks", "write [ … ]");
                 continue;
             };
             let in_order = match file.together {
@@ -114,29 +86,22 @@ impl SettingsReader<'_> {
         let off = file.off?;
         let found = document.at(off.path)?;
         let key = off.path.join(".");
-        match found.value {
-            TreeValue::Flag(flag) if flag == off.value => {
+        match found.flag() {
+            Some(flag) if flag == off.value => {
                 let cause = format!("`{key}` is {flag}: none of its hooks runs");
-                self.warning(Complaint::with_cure(cause, "remove it"), found.offset);
+                self.warning(found.offset, cause, "remove it");
                 Some(format!("{key} is {flag}"))
             }
-            TreeValue::Flag(_) => None,
-            TreeValue::Text(_)
-            | TreeValue::Number(_)
-            | TreeValue::List(_)
-            | TreeValue::Table(_)
-            | TreeValue::Other(_) => {
-                let cause = format!("`{key}` takes true or false, not {}", found.describe());
-                self.fault(
-                    Complaint::with_cure(cause, format!("write `\"{key}\": true`")),
-                    found.offset,
-                );
+            Some(_) => None,
+            None => {
+                let cure = format!("write `\"{key}\": true`");
+                self.wrong(found, &key, "true or false", &cure);
                 None
             }
         }
     }
 
-    fn unknown_event(&mut self, file: &HostFile, dialect: &'static Dialect, event: &Pair) {
+    fn unknown_event(&mut self, file: &HostFile, dialect: &'static Dialect, event: &TreeEntry) {
         let name = &event.key;
         let cause = format!("`{name}` is no event of {}", dialect.name);
         let is_told_otherwise = file.has_other_words
@@ -154,12 +119,7 @@ impl SettingsReader<'_> {
                 None => format!("its events are {}", dialect.names().join(", ")),
             }
         };
-        self.fault(Complaint::with_cure(cause, cure), event.at);
-    }
-
-    fn rejected(&mut self, row: &DialectEvent, at: usize) {
-        let events = vec![(row.name.to_string(), self.lines.position(at))];
-        self.manifest.rejected.push(Rejected { events, draft: HookDraft::default() });
+        self.fault(event.at, cause, cure);
     }
 
     /// Reads `{"matcher": …, "hooks": [{…}]}`.
@@ -171,8 +131,8 @@ impl SettingsReader<'_> {
         name: String,
         around: HookPlace<'_>,
     ) {
-        let Some(entries) = self.entries_of(item, "a group of hooks") else {
-            return self.rejected(row, item.offset);
+        let Some(entries) = self.table(item, "a group of hooks") else {
+            return self.reject(row.name, item.offset);
         };
         let keys = self.known_keys(file.group, &entries);
         let of = |says: HostHookKey| {
@@ -185,18 +145,14 @@ impl SettingsReader<'_> {
         let Some(items) = hooks.and_then(Tree::items) else {
             let (cause, at) = match hooks {
                 Some(tree) => {
-                    (format!("`hooks` takes a list of hooks, not {}", tree.describe()), tree.offset)
+                    let cause = format!("`hooks` takes a list of hooks, not {}", described(tree));
+                    (cause, tree.offset)
                 }
                 None => ("the group has no `hooks`".to_string(), item.offset),
             };
-            self.fault(
-                Complaint::with_cure(
-                    cause,
-                    "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]",
-                ),
-                at,
-            );
-            return self.rejected(row, item.offset);
+            let cure = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
+            self.fault(at, cause, cure);
+            return self.reject(row.name, item.offset);
         };
         for (number, item) in items.iter().enumerate() {
             self.hook_of(file, row, item, format!("{name}.hooks[{number}]"), around);
@@ -212,56 +168,28 @@ impl SettingsReader<'_> {
         around: HookPlace<'_>,
     ) {
         let before = self.errors();
-        let Some(entries) = self.entries_of(item, "a hook") else {
-            return self.rejected(row, item.offset);
+        let Some(entries) = self.table(item, "a hook") else {
+            return self.reject(row.name, item.offset);
         };
         let keys = self.known_keys(file.hook, &entries);
         let found = SettingsHook { file, row, keys, at: item.offset };
         let mut draft = self.draft_of(&found, around);
-        let handler = self.handler_of(&found, &mut draft);
-        let at = self.lines.position(item.offset);
-        match handler {
+        draft.hook.name = name;
+        match self.handler_of(&found, &mut draft) {
             Some(handler) if self.errors() == before => {
-                let events = vec![(row.name.to_string(), at)];
-                let is_anchored = false;
-                self.manifest.hooks.push(HookTable {
-                    name,
-                    events,
-                    handler,
-                    draft,
-                    at,
-                    is_anchored,
-                });
+                draft.hook.handler = handler;
+                self.keep(draft, item.offset);
             }
-            _ => self.rejected(row, item.offset),
+            _ => self.reject(row.name, item.offset),
         }
-    }
-
-    /// The entries of an object; a key that appears twice is a problem.
-    fn entries_of<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t Pair>> {
-        let Some(entries) = tree.entries() else {
-            let cause = format!("{what} is not an object but {}", tree.describe());
-            self.fault(Complaint::with_cure(cause, "write it in braces: { … }"), tree.offset);
-            return None;
-        };
-        let mut kept: Vec<&Pair> = Vec::with_capacity(entries.len());
-        for entry in entries {
-            if kept.iter().any(|known| known.key == entry.key) {
-                let cause = format!("`{}` appears twice", entry.key);
-                self.fault(Complaint::with_cure(cause, "keep one of them"), entry.at);
-            } else {
-                kept.push(entry);
-            }
-        }
-        Some(kept)
     }
 
     /// The keys that are known. Hosts get new ones every week, so others are only told.
     fn known_keys<'t>(
         &mut self,
         known: &'static [HookKey],
-        entries: &[&'t Pair],
-    ) -> Vec<(&'static HookKey, &'t Pair)> {
+        entries: &[&'t TreeEntry],
+    ) -> Vec<(&'static HookKey, &'t TreeEntry)> {
         let mut keys = Vec::with_capacity(entries.len());
         for entry in entries {
             match known.iter().find(|row| row.name == entry.key) {
@@ -273,7 +201,7 @@ impl SettingsReader<'_> {
                         None => "hookrun does not know it; it has no effect here".to_string(),
                     };
                     let cause = format!("unknown key `{}`", entry.key);
-                    self.warning(Complaint::with_cure(cause, cure), entry.at);
+                    self.warning(entry.at, cause, cure);
                 }
             }
         }
@@ -282,26 +210,25 @@ impl SettingsReader<'_> {
 
     fn draft_of(&mut self, found: &SettingsHook<'_>, around: HookPlace<'_>) -> HookDraft {
         let file = found.file;
-        let mut draft = HookDraft::default();
+        let mut draft = HookDraft::of_event(found.row.name, self.reader.at(found.at));
         draft.dialect = dialects::find(file.dialect);
-        draft.parallel = around.is_parallel;
-        draft.idle = around.idle(found);
-        draft.bounds.limits.timeout = Some(self.time_of(found));
-        draft.on_failure = self.on_failure_of(found);
         draft.wanted = self.wanted_of(found, around.matcher);
-        draft.variables = self.variables_of(found);
-        draft.description = found
-            .get(HostHookKey::About)
-            .or(found.get(HostHookKey::Name))
-            .and_then(|pair| pair.tree.text())
-            .and_then(one_line);
-        if let Some(folder) = found.get(HostHookKey::Folder).and_then(|pair| self.text_of(pair)) {
-            draft.folder = Some(self.operator.env.cwd.join(folder));
+        let hook = &mut draft.hook;
+        hook.parallel = around.is_parallel;
+        hook.idle = around.idle(found);
+        hook.limits.timeout = Some(self.time_of(found));
+        hook.on_failure = self.on_failure_of(found);
+        hook.variables = self.variables_of(found);
+        let about = found.get(HostHookKey::About).or(found.get(HostHookKey::Name));
+        hook.description = about.and_then(|pair| pair.tree.text()).and_then(one_line);
+        let folder = found.get(HostHookKey::Folder);
+        if let Some(folder) = folder.and_then(|pair| self.text(&pair.tree, &pair.key)) {
+            hook.folder = Some(self.operator.env.cwd.join(folder));
         }
         for (key, pair) in &found.keys {
             if let HostHookKey::Void(why) = key.says {
                 let cause = format!("`{}` has no effect here: {why}", pair.key);
-                self.warning(Complaint::with_cure(cause, "do not rely on it"), pair.at);
+                self.warning(pair.at, cause, "do not rely on it");
             }
         }
         draft
@@ -314,20 +241,14 @@ impl SettingsReader<'_> {
         let (key, unit) = (&pair.key, time.unit());
         let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
         let Some(number) = number else {
-            let cause = format!("`{key}` takes {unit}, more than 0, not {}", pair.tree.describe());
-            self.fault(
-                Complaint::with_cure(cause, format!("write `\"{key}\": 10`")),
-                pair.tree.offset,
-            );
+            let cure = format!("write `\"{key}\": 10`");
+            self.wrong(&pair.tree, key, &format!("{unit}, more than 0"), &cure);
             return usual;
         };
         let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
         if number < time.least || number > time.most {
             let cause = format!("`{key}` is {number}, and {} counts {unit}", found.file.dialect);
-            self.warning(
-                Complaint::with_cure(cause, format!("did you mean {meant}?")),
-                pair.tree.offset,
-            );
+            self.warning(pair.tree.offset, cause, format!("did you mean {meant}?"));
         }
         let seconds = if time.per_second == 1 { number } else { number / 1000.0 };
         Duration::try_from_secs_f64(seconds).unwrap_or(usual).max(Duration::from_millis(1))
@@ -340,32 +261,18 @@ impl SettingsReader<'_> {
             matches!(key.says, HostHookKey::Closed(_) | HostHookKey::ClosedFlag)
         })?;
         let tree = &pair.tree;
-        match (key.says, &tree.value) {
-            (HostHookKey::Closed(word), TreeValue::Text(text)) if text == word => {
-                Some(OnFailure::Block)
-            }
-            (HostHookKey::Closed(_), TreeValue::Text(text)) if text == "allow" => {
-                Some(OnFailure::Allow)
-            }
-            (HostHookKey::ClosedFlag, TreeValue::Flag(true)) => Some(OnFailure::Block),
-            (HostHookKey::ClosedFlag, TreeValue::Flag(false)) => Some(OnFailure::Allow),
-            (says, _) => {
-                let takes = match says == HostHookKey::ClosedFlag {
-                    true => "true or false",
-                    false => "\"block\" or \"allow\"",
+        match (key.says, tree.text(), tree.flag()) {
+            (HostHookKey::Closed(word), Some(text), _) if text == word => Some(OnFailure::Block),
+            (HostHookKey::Closed(_), Some("allow"), _) => Some(OnFailure::Allow),
+            (HostHookKey::ClosedFlag, _, Some(true)) => Some(OnFailure::Block),
+            (HostHookKey::ClosedFlag, _, Some(false)) => Some(OnFailure::Allow),
+            (says, ..) => {
+                let (takes, example) = match says == HostHookKey::ClosedFlag {
+                    true => ("true or false", "true"),
+                    false => ("\"block\" or \"allow\"", "\"block\""),
                 };
-                let cause = format!("`{}` takes {takes}, not {}", pair.key, tree.describe());
-                self.fault(
-                    Complaint::with_cure(
-                        cause,
-                        format!(
-                            "write `\"{}\": {}`",
-                            pair.key,
-                            takes.split(" or ").next().unwrap_or(takes)
-                        ),
-                    ),
-                    tree.offset,
-                );
+                let cure = format!("write `\"{}\": {example}`", pair.key);
+                self.wrong(tree, &pair.key, takes, &cure);
                 None
             }
         }
@@ -379,17 +286,14 @@ impl SettingsReader<'_> {
         let file = found.file;
         let subject = file.subjects.iter().find(|(event, _)| *event == found.row.name);
         let own = found.get(HostHookKey::Matcher).map(|pair| &pair.tree).or(of_group);
-        let text = own.and_then(|tree| self.text_in(tree, "matcher"));
+        let text = own.and_then(|tree| self.text(tree, "matcher"));
         let matcher = match (subject, text) {
             (_, None) => None,
             (Some((_, subject)), Some(text)) => Some((file.matching, *subject, text)),
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
                     let cause = format!("`{}` has no matcher: `{text}` is ignored", found.row.name);
-                    self.warning(
-                        Complaint::with_cure(cause, "drop it"),
-                        own.map_or(0, |tree| tree.offset),
-                    );
+                    self.warning(own.map_or(0, |tree| tree.offset), cause, "drop it");
                 }
                 None
             }
@@ -399,26 +303,20 @@ impl SettingsReader<'_> {
             if !is_of_tool {
                 let cause =
                     format!("`{}` matches tools, and `{}` is about none", pair.key, found.row.name);
-                self.fault(
-                    Complaint::with_cure(
-                        cause,
-                        "drop it: there it would keep the hook from running",
-                    ),
-                    pair.at,
-                );
+                self.fault(pair.at, cause, "drop it: there it would keep the hook from running");
             }
-            self.text_of(pair)
+            self.text(&pair.tree, &pair.key)
         });
         let at = own.map_or(found.at, |tree| tree.offset);
         let dialect = dialects::find(file.dialect)?;
         let wanted = WantedEvents { dialect, event: found.row.name, matcher, condition };
-        Some((wanted, self.lines.position(at)))
+        Some((wanted, self.reader.at(at)))
     }
 
     fn variables_of(&mut self, found: &SettingsHook<'_>) -> Vec<(String, String)> {
         let mut variables = self.of_plugin(found.file);
         let Some(pair) = found.get(HostHookKey::Variables) else { return variables };
-        let Some(entries) = self.entries_of(&pair.tree, &format!("`{}`", pair.key)) else {
+        let Some(entries) = self.table(&pair.tree, &format!("`{}`", pair.key)) else {
             return variables;
         };
         for entry in entries {
@@ -427,7 +325,7 @@ impl SettingsReader<'_> {
                 Some(text) => variables.push((entry.key.clone(), text.to_string())),
                 None => {
                     let cause = format!("`{}` is no variable with a text", entry.key);
-                    self.fault(Complaint::with_cure(cause, "write \"NAME\": \"value\""), entry.at);
+                    self.fault(entry.at, cause, "write \"NAME\": \"value\"");
                 }
             }
         }
@@ -436,36 +334,18 @@ impl SettingsReader<'_> {
 
     /// A plugin's `hooks/hooks.json` finds its own folder in a variable.
     fn of_plugin(&self, file: &HostFile) -> Vec<(String, String)> {
-        let folder = self.file.parent().filter(|folder| folder.ends_with("hooks"));
+        let folder = self.file().parent().filter(|folder| folder.ends_with("hooks"));
         let root = folder.and_then(Path::parent).and_then(Path::to_str);
-        let is_plugin = self.file.file_name().is_some_and(|name| name == "hooks.json");
+        let is_plugin = self.file().file_name().is_some_and(|name| name == "hooks.json");
         let Some(root) = root.filter(|_| is_plugin) else { return Vec::new() };
         file.of_plugin.iter().map(|name| ((*name).to_string(), root.to_string())).collect()
-    }
-
-    fn text_of(&mut self, pair: &Pair) -> Option<String> {
-        self.text_in(&pair.tree, &pair.key)
-    }
-
-    fn text_in(&mut self, tree: &Tree, key: &str) -> Option<String> {
-        let text = tree.text();
-        if text.is_none() {
-            let cause = format!("`{key}` takes a string, not {}", tree.describe());
-            self.fault(
-                Complaint::with_cure(cause, format!("write `\"{key}\": \"text\"`")),
-                tree.offset,
-            );
-        }
-        text.map(str::to_string)
     }
 }
 
 /// Whether a group says that the hooks of its event run one after another.
 fn says_in_order(file: &HostFile, item: &Tree) -> bool {
     let mut keys = file.group.iter().filter(|row| row.says == HostHookKey::InOrder);
-    keys.any(|row| {
-        item.at(&[row.name]).is_some_and(|tree| matches!(tree.value, TreeValue::Flag(true)))
-    })
+    keys.any(|row| item.at(&[row.name]).is_some_and(|tree| tree.flag() == Some(true)))
 }
 
 /// Words for people, on one line.

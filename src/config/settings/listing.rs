@@ -1,63 +1,57 @@
-//! Settings that list the files of hooks. Each file says its event itself.
+//! Settings that list the files of hooks. Each file names its event itself.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::json::{JsonKind, Node};
-use super::{PlacedEntries, SettingsReader};
-use crate::config::loose::{Loose, LooseOrigin};
+use super::reader::{SettingsReader, described};
+use crate::config::layer::{Loose, LooseOrigin};
+use crate::config::tree::{Tree, TreeEntry, TreeValue};
 use crate::dialects::folders;
 use crate::dialects::settings::{LISTINGS, ListingShape};
-use crate::engine::complaint::Complaint;
+
+/// The kind of list that the file is, if it is one.
+pub(super) fn of(entries: &[&TreeEntry]) -> Option<&'static ListingShape> {
+    LISTINGS.iter().find(|listing| {
+        entries.iter().any(|entry| {
+            entry.key == listing.timeout
+                || entry.key == listing.section && entry.tree.items().is_some()
+        })
+    })
+}
 
 impl SettingsReader<'_> {
-    /// The kind of list that the file is, if it is one.
-    pub(super) fn listing_of(entries: &PlacedEntries<'_>) -> Option<&'static ListingShape> {
-        LISTINGS.iter().find(|listing| {
-            entries.iter().any(|(key, _, value)| {
-                key == listing.timeout
-                    || key == listing.section && matches!(value.kind(), JsonKind::List(_))
-            })
-        })
-    }
-
-    pub(super) fn listing(&mut self, listing: &'static ListingShape, entries: &PlacedEntries<'_>) {
-        if !entries.iter().any(|(key, _, _)| key == listing.section) {
+    pub(super) fn listing(&mut self, listing: &'static ListingShape, entries: &[&TreeEntry]) {
+        if !entries.iter().any(|entry| entry.key == listing.section) {
             self.nothing_of_hooks(0);
         }
-        for (key, _, value) in entries {
-            if key == listing.section {
-                self.listed(listing, *value);
-            } else if key == listing.timeout {
-                self.timeout(listing, *value);
+        for entry in entries {
+            if entry.key == listing.section {
+                self.listed(listing, &entry.tree);
+            } else if entry.key == listing.timeout {
+                self.timeout(listing, &entry.tree);
             }
         }
     }
 
-    fn listed(&mut self, listing: &'static ListingShape, value: Node<'_>) {
-        let JsonKind::List(items) = value.kind() else {
-            let cause =
-                format!("`{}` takes a list of paths, not {}", listing.section, value.describe());
-            return self
-                .fault(Complaint::with_cure(cause, "write [ \"~/hooks/gate.sh\" ]"), value.offset);
+    fn listed(&mut self, listing: &'static ListingShape, tree: &Tree) {
+        let Some(items) = tree.items() else {
+            let cure = "write [ \"~/hooks/gate.sh\" ]";
+            return self.wrong(tree, listing.section, "a list of paths", cure);
         };
         for item in items {
-            let JsonKind::Text(written) = item.kind() else {
-                let cause = format!("a path must be a string, not {}", item.describe());
-                self.fault(Complaint::with_cure(cause, "write `\"~/hooks/gate.sh\"`"), item.offset);
+            let Some(written) = item.text() else {
+                let cause = format!("a path must be a string, not {}", described(item));
+                self.fault(item.offset, cause, "write `\"~/hooks/gate.sh\"`");
                 continue;
             };
-            let path = self.path(&written);
+            let path = self.path(written);
             if path.is_file() {
                 let host = folders::of(listing.dialect);
                 self.manifest.loose.push(Loose { path, host, origin: LooseOrigin::Listed });
             } else {
                 let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
                 let cause = format!("the hook `{written}` {what}");
-                self.fault(
-                    Complaint::with_cure(cause, "correct the path, or drop it"),
-                    item.offset,
-                );
+                self.fault(item.offset, cause, "correct the path, or drop it");
             }
         }
     }
@@ -71,22 +65,13 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn timeout(&mut self, listing: &'static ListingShape, value: Node<'_>) {
-        let millis = match value.kind() {
-            JsonKind::Other(text) => text.parse().ok().filter(|millis: &u64| *millis > 0),
-            JsonKind::Text(_) | JsonKind::List(_) | JsonKind::Table(_) => None,
-        };
-        match millis {
-            Some(millis) => {
-                let timeout = Duration::from_millis(millis);
-                self.manifest.timeouts.push((listing.dialect, timeout));
-            }
-            None => {
-                let key = listing.timeout;
-                let cause =
-                    format!("`{key}` takes milliseconds, at least 1, not {}", value.describe());
-                self.fault(Complaint::with_cure(cause, "write 30000 for 30 s"), value.offset);
-            }
+    fn timeout(&mut self, listing: &'static ListingShape, tree: &Tree) {
+        let millis = if let TreeValue::Number(millis) = tree.value { millis } else { 0 };
+        if millis > 0 {
+            let timeout = Duration::from_millis(millis.unsigned_abs());
+            return self.manifest.timeouts.push((listing.dialect, timeout));
         }
+        let (takes, cure) = ("milliseconds, at least 1", "write 30000 for 30 s");
+        self.wrong(tree, listing.timeout, takes, cure);
     }
 }

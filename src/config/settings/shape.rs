@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use super::tree::Tree;
+use crate::config::tree::Tree;
 use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
 use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;

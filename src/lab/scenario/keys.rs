@@ -1,125 +1,208 @@
 //! The keys of a suite: one table for the reader, its errors and the manual page.
 
-use super::coverage;
-use crate::config::keys::{self, KeyRow, KeyValue, key};
+use std::path::PathBuf;
 
-/// The keys of a file of cases.
+use super::case::{Expect, Laid, StepInput, Suite};
+use super::coverage;
+pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
+pub use super::laid::FILE_KEYS;
+use super::{expect, laid};
+use crate::config::Placed;
+use crate::config::keys::dialect_names;
+use crate::config::reader::{KeyRow, Setting, names};
+use crate::config::value::KeyValue;
+use crate::engine::complaint::Complaint;
+
+/// A file of cases as it is being read.
+#[derive(Debug, Default)]
+pub struct SuiteDraft {
+    pub(super) suite: Suite,
+    pub(super) defaults: StepDraft,
+}
+
+/// A case or a step as it is being read: what it has from the tables around it, and its own.
+#[derive(Debug, Clone, Default)]
+pub struct StepDraft {
+    pub(super) name: Option<String>,
+    pub(super) skip: Option<String>,
+    pub(super) event: Option<Placed<String>>,
+    pub(super) host: Option<Placed<String>>,
+    pub(super) hooks: Vec<Placed<String>>,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) files: Vec<Laid>,
+    pub(super) setup: Vec<Placed<String>>,
+    /// What comes on stdin, with the key that says it and its offset.
+    pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
+    /// `Some(None)` for one with a mistake.
+    pub(super) expect: Option<Option<Expect>>,
+}
+
+/// A `[[never]]` as it is being read.
+#[derive(Debug, Default)]
+pub struct NeverDraft {
+    pub(super) hook: Option<String>,
+    pub(super) events: Vec<String>,
+    pub(super) point: Option<String>,
+    pub(super) why: Option<String>,
+}
+
+/// A text many times over, as it is being read.
+#[derive(Debug, Default)]
+pub struct RepeatDraft {
+    pub(super) text: Option<String>,
+    pub(super) times: Option<i64>,
+}
+
+/// The keys of a file of cases. What the tables hold is read when all defaults are known.
 #[rustfmt::skip]
-pub const TOP_KEYS: &[KeyRow] = &[
-    key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file", false),
-    key("settings", KeyValue::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`", false),
-    key("defaults", KeyValue::Table, "none", "keys that every case has, unless it says so itself", false),
-    key("never", KeyValue::Table, "none", "what a hook never does, for `--coverage`: `[[never]]`", false),
-    key("case", KeyValue::Table, "required", "a case: `[[case]]`", false),
+pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
+    KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
+        |draft, key| paths(key).map(|paths| draft.suite.hooks = paths)),
+    KeyRow::key("settings", KeyValue::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`",
+        |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
+    KeyRow::key("defaults", KeyValue::Table(Vec::new), "none", "keys that every case has, unless it says so itself",
+        |draft, key| key.take(DEFAULT_KEYS, "", &mut draft.defaults)),
+    KeyRow::key("never", KeyValue::Table(Vec::new), "none", "what a hook never does, for `--coverage`: `[[never]]`", |_, _| Ok(())),
+    KeyRow::key("case", KeyValue::Table(Vec::new), "required", "a case: `[[case]]`", |_, _| Ok(())),
 ];
 
 /// The keys of a `[[never]]`.
 #[rustfmt::skip]
-pub const NEVER_KEYS: &[KeyRow] = &[
-    key("hook", KeyValue::Text, "required", "the hook", false),
-    key("event", KeyValue::Texts, "every event of the hook", "for these events only, by their names", false),
-    key("point", KeyValue::OneOf(coverage::excusable), "required", "what it never does", false),
-    key("why", KeyValue::Text, "required", "the reason; every report shows it", false),
+pub const NEVER_KEYS: &[KeyRow<NeverDraft>] = &[
+    KeyRow::key("hook", KeyValue::Text, "required", "the hook",
+        |never, key| key.text().map(|hook| never.hook = Some(hook.to_string()))),
+    KeyRow::key("event", KeyValue::Texts, "every event of the hook", "for these events only, by their names",
+        |never, key| some_names(key).map(|events| never.events = events.into_iter().map(|event| event.value).collect())),
+    KeyRow::key("point", KeyValue::OneOf(coverage::excusable), "required", "what it never does",
+        |never, key| key.word().map(|point| never.point = Some(point.value))),
+    KeyRow::key("why", KeyValue::Text, "required", "the reason; every report shows it",
+        |never, key| key.text().map(|why| never.why = (!why.trim().is_empty()).then(|| why.to_string()))),
 ];
 
 /// The keys of `[defaults]`.
 #[rustfmt::skip]
-pub const DEFAULT_KEYS: &[KeyRow] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
+pub const DEFAULT_KEYS: &[KeyRow<StepDraft>] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
 
-/// The keys of a `[[case]]`.
+/// The keys of a `[[case]]`. Its rows and steps are read apart.
 #[rustfmt::skip]
-pub const CASE_KEYS: &[KeyRow] = &[
-    key("name", KeyValue::Text, "required", "the sentence that it proves; used once in a file", false),
-    key("skip", KeyValue::Text, "not skipped", "why it does not run; reports count it and show the reason", false),
+pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
+    KeyRow::key("name", KeyValue::Text, "required", "the sentence that it proves; used once in a file",
+        |case, key| key.text().map(|name| case.name = Some(name.to_string()))),
+    KeyRow::key("skip", KeyValue::Text, "not skipped", "why it does not run; reports count it and show the reason", set_skip),
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, ENV, FILES, SETUP, EXPECT,
-    key("with", KeyValue::Table, "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", false),
-    key("step", KeyValue::Table, "one step", "events that come one after the other: `[[case.step]]`", false),
+    KeyRow::key("with", KeyValue::Table(Vec::new), "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", |_, _| Ok(())),
+    KeyRow::key("step", KeyValue::Table(Vec::new), "one step", "events that come one after the other: `[[case.step]]`", |_, _| Ok(())),
 ];
 
-/// The keys of a `[[case.step]]`. What it does not say itself of `event`, `host` and `hook`, its
-/// case says.
+/// The keys of a `[[case.step]]`. Without its own `event`, `host` or `hook`, it has those of its
+/// case.
 #[rustfmt::skip]
-pub const STEP_KEYS: &[KeyRow] = &[
+pub const STEP_KEYS: &[KeyRow<StepDraft>] = &[
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, FILES, SETUP, EXPECT,
-];
-
-/// The keys of `expect`.
-#[rustfmt::skip]
-pub const EXPECT_KEYS: &[KeyRow] = &[
-    key("decision", KeyValue::OneOf(decisions), "required", "what comes out", false),
-    key("reason", KeyValue::Pattern, "any", "the reason of the block, or the question", false),
-    key("by", KeyValue::Texts, "any", "the hook that blocked, or those that asked", false),
-    key("asked", KeyValue::Texts, "any", "the hooks that ran, in their order", false),
-    key("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure", false),
-    key("output", KeyValue::Pattern, "none", "the texts to show", false),
-    key("context", KeyValue::Pattern, "none", "the texts for the model", false),
-    key("notice", KeyValue::Pattern, "none", "blocks and questions without effect, because the event cannot be blocked", false),
-    key("findings", KeyValue::Pattern, "any", "what was found in files, a line each: `error src/main.tf:7 it is open`", false),
-    key("rewrites", KeyValue::Json, "none", "the fields that were rewritten, each with its new value", false),
-    key("reply", KeyValue::Table, "any", "what the host gets", false),
-    key("within", KeyValue::Duration, "any", "how long deciding may take", false),
-    key("files", KeyValue::Table, "any", "what then lies in the case's folder: a path with a regular expression for its text, or with true or false for whether it is there", false),
-];
-
-/// The keys of `reply`.
-#[rustfmt::skip]
-pub const REPLY_KEYS: &[KeyRow] = &[
-    key("status", KeyValue::Number, "any", "the exit status", false),
-    key("stdout", KeyValue::Json, "any", "stdout: a table that it is as JSON, or a regular expression", false),
-    key("stderr", KeyValue::Pattern, "any", "stderr", false),
-];
-
-/// The keys of a file that is laid out, where it is not just its text.
-#[rustfmt::skip]
-pub const FILE_KEYS: &[KeyRow] = &[
-    key("text", KeyValue::Text, "empty", "what is in it", false),
-    key("copy", KeyValue::Text, "none", "the file that it is a copy of, relative to the file of cases", false),
-    key("mode", KeyValue::Text, "\"644\"", "its permissions, in octal", false),
 ];
 
 /// The keys of a value in a row that is a text many times over.
 #[rustfmt::skip]
-pub const REPEAT_KEYS: &[KeyRow] = &[
-    key("text", KeyValue::Text, "required", "the text", false),
-    key("times", KeyValue::Number, "required", "how often", false),
+pub const REPEAT_KEYS: &[KeyRow<RepeatDraft>] = &[
+    KeyRow::key("text", KeyValue::Text, "required", "the text",
+        |repeat, key| key.text().map(|text| repeat.text = Some(text.to_string()))),
+    KeyRow::key("times", KeyValue::Number, "required", "how often",
+        |repeat, key| key.number_in(0..=i64::MAX).map(|times| repeat.times = Some(times))),
 ];
 
-const EVENT: KeyRow =
-    key("event", KeyValue::Text, "required", "the event, by its name or the host's", false);
-const HOST: KeyRow = key(
-    "host",
-    KeyValue::OneOf(keys::dialects),
-    "\"native\"",
-    "whose words the event and the reply are in",
-    false,
-);
-const HOOK: KeyRow =
-    key("hook", KeyValue::Texts, "all", "ask only these hooks, as `test --hook`", false);
-const CONTEXT: KeyRow =
-    key("context", KeyValue::Json, "what the event requires", "the event's context", false);
-const CONTEXT_FILE: KeyRow = key(
-    "context_file",
-    KeyValue::Text,
-    "none",
-    "a file with the context, relative to the file of cases",
-    false,
-);
-const STDIN: KeyRow = key(
-    "stdin",
-    KeyValue::Text,
-    "none",
-    "what is sent instead of a context; need not be JSON",
-    false,
-);
-const ENV: KeyRow =
-    key("env", KeyValue::Table, "none", "variables of the hooks' environment", false);
-const FILES: KeyRow =
-    key("files", KeyValue::Table, "none", "files in its folder: a path with its text", false);
-const SETUP: KeyRow =
-    key("setup", KeyValue::Text, "none", "lines for `sh -e`, run in its folder before", false);
-const EXPECT: KeyRow = key("expect", KeyValue::Table, "required", "what must come back", false);
+#[rustfmt::skip]
+const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required", "the event, by its name or the host's",
+    |case, key| key.text().map(|event| case.event = Some(key.placed(event.to_string()))));
+#[rustfmt::skip]
+const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "whose words the event and the reply are in",
+    |case, key| key.word().map(|host| case.host = Some(host)));
+#[rustfmt::skip]
+const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "ask only these hooks, as `test --hook`",
+    |case, key| some_names(key).map(|hooks| case.hooks = hooks));
+#[rustfmt::skip]
+const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "what the event requires", "the event's context", set_context);
+#[rustfmt::skip]
+const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Text, "none", "a file with the context, relative to the file of cases",
+    |case, key| key.text().map(|path| add_input(case, key, StepInput::File(key.placed(path.into())))));
+#[rustfmt::skip]
+const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "what is sent instead of a context; need not be JSON",
+    |case, key| key.text().map(|text| add_input(case, key, StepInput::Text(text.to_string()))));
+#[rustfmt::skip]
+const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Table(Vec::new), "none", "variables of the hooks' environment", set_env);
+#[rustfmt::skip]
+const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Table(Vec::new), "none", "files in its folder: a path with its text", |case, key| {
+    let laid = key.table()?.iter().filter_map(|entry| laid::read(key.reader, entry));
+    case.files.extend(laid);
+    Ok(())
+});
+#[rustfmt::skip]
+const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "lines for `sh -e`, run in its folder before",
+    |case, key| key.text().map(|lines| case.setup.push(key.placed(lines.to_string()))));
+#[rustfmt::skip]
+const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| names(EXPECT_KEYS)), "required", "what must come back", |case, key| {
+    case.expect = Some(None);
+    case.expect = Some(expect::read(key.reader, key.tree.entries().ok_or_else(|| key.wrong())?, key.tree.offset));
+    Ok(())
+});
 
-/// The words for what comes out.
-pub(super) fn decisions() -> Vec<&'static str> {
-    vec!["allow", "block", "ask"]
+/// Names, where none at all would mean every one.
+fn some_names(key: &Setting<'_, '_>) -> Result<Vec<Placed<String>>, Complaint> {
+    key.some_texts(&format!("name one, or drop it for {}", key.default))
+}
+
+fn paths(key: &Setting<'_, '_>) -> Result<Vec<Placed<PathBuf>>, Complaint> {
+    let path = |text: Placed<String>| Placed { value: text.value.into(), at: text.at };
+    Ok(some_names(key)?.into_iter().map(path).collect())
+}
+
+fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let why = key.text()?;
+    if why.trim().is_empty() {
+        return Err(Complaint::with_cure("`skip` is empty", "say why it is not run, or drop it"));
+    }
+    case.skip = Some(why.to_string());
+    Ok(())
+}
+
+fn add_input(case: &mut StepDraft, key: &Setting<'_, '_>, input: StepInput) {
+    let name = names(STEP_KEYS).into_iter().find(|name| *name == key.name);
+    case.inputs.push((name.unwrap_or_default(), input, key.tree.offset));
+}
+
+/// A context: a table, or the JSON document itself, whose every byte is kept.
+fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let input = match (key.tree.text(), key.tree.entries()) {
+        (Some(text), _) => {
+            let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
+            parsed.map_err(|error| {
+                let cause = format!("`context` is not a JSON object: {error}");
+                Complaint::with_cure(cause, "correct it; to send other text, use `stdin`")
+            })?;
+            StepInput::Json(key.placed(text.to_string()))
+        }
+        (None, Some(_)) => StepInput::Context(key.placed(key.tree.to_json())),
+        (None, None) => return Err(key.wrong()),
+    };
+    add_input(case, key, input);
+    Ok(())
+}
+
+/// Variables of the environment.
+fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for entry in key.table()? {
+        let name = &entry.key;
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let cause = format!("`{name}` cannot be the name of a variable");
+            key.reader.fault(entry.at, cause, "correct it");
+            continue;
+        }
+        let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {
+            let cause = format!("the variable `{name}` is not a string without NUL");
+            key.reader.fault(entry.tree.offset, cause, "write its value in quotes");
+            continue;
+        };
+        case.env.retain(|(known, _)| known != name);
+        case.env.push((name.clone(), text.to_string()));
+    }
+    Ok(())
 }

@@ -1,47 +1,35 @@
 //! Reads a file of cases: everything that is wrong with it at once, each with its place.
 
-mod expect;
-mod never;
-mod steps;
-mod values;
-
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
-use regex::Regex;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-use super::fill::{unknown_tokens, without_tokens};
-use super::keys::{CASE_KEYS, DEFAULT_KEYS, REPEAT_KEYS, TOP_KEYS};
+use super::case::{Case, CaseStep, StepInput, Suite};
+use super::coverage::Never;
+use super::fill::{TOKENS, unknown_tokens};
+use super::keys::{
+    CASE_KEYS, StepDraft, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, SuiteDraft,
+    TOP_KEYS,
+};
 use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
-use super::{Case, Placed, Suite};
-use crate::config::keys::{self, KeyRow};
-use crate::config::problem::LineIndex;
-use crate::config::{Position, Problem};
+use crate::config::reader::DocumentReader;
+use crate::config::tree::{Tree, TreeEntry, TreeValue};
+use crate::config::{Placed, Position, Problem};
 use crate::engine::complaint::Complaint;
-use steps::{StepKeys, TableDefaults};
-use values::in_order;
-
-type CaseValue<'i> = Spanned<DeValue<'i>>;
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
-    let mut reader = CaseReader { lines: LineIndex::of(text), file, problems: Vec::new() };
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        let at = error.span().map_or(0, |span| span.start);
-        let cause = format!("not valid TOML: {}", error.message());
-        let cure = "correct it; `hookrun man hookrun-suite` describes a file of cases";
-        reader.fault(Complaint::with_cure(cause, cure), at);
-    }
-    if !reader.problems.is_empty() {
+    let mut reader = CaseReader(DocumentReader::new(text, file));
+    let document = reader.0.toml(text, |_| {
+        Some("correct it; `hookrun man hookrun-suite` describes a file of cases".to_string())
+    });
+    if !reader.0.problems.is_empty() {
         // What was read after a syntax error is a guess.
-        return (Suite::default(), reader.problems);
+        return (Suite::default(), reader.0.problems);
     }
-    let suite = reader.suite(document.get_ref());
-    let mut problems = reader.problems;
+    let suite = reader.suite(&document);
+    let mut problems = reader.0.problems;
     problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
     // Every row of a case has the mistakes of the case.
     problems.dedup();
@@ -54,61 +42,71 @@ pub fn has_cases(text: &str) -> bool {
     !errors.is_empty() || document.get_ref().iter().any(|(key, _)| key.get_ref() == "case")
 }
 
-struct CaseReader<'r> {
-    lines: LineIndex<'r>,
-    file: &'r Path,
-    problems: Vec<Problem>,
-}
+struct CaseReader<'r>(DocumentReader<'r>);
 
 impl CaseReader<'_> {
-    fn at(&self, offset: usize) -> Position {
-        self.lines.position(offset)
+    fn fault(&mut self, offset: usize, cause: impl Into<String>, cure: impl Into<String>) {
+        self.0.fault(offset, cause, cure);
     }
 
-    fn fault(&mut self, fault: Complaint, offset: usize) {
-        let problem = fault.in_file(self.file, Some(self.at(offset)));
-        self.problems.push(problem);
-    }
-
-    /// The row of a key; an unknown key is a problem.
-    fn row<'t>(&mut self, rows: &'t [KeyRow], key: &Spanned<Cow<'_, str>>) -> Option<&'t KeyRow> {
-        let name = key.get_ref().as_ref();
-        let found = rows.iter().find(|row| row.name == name);
-        if found.is_none() {
-            self.fault(keys::unknown(rows, name, group_of(name, rows)), key.span().start);
+    fn suite(&mut self, document: &Tree) -> Suite {
+        let mut draft = SuiteDraft::default();
+        self.0.take(document.entries().unwrap_or_default(), TOP_KEYS, "", &mut draft);
+        let SuiteDraft { mut suite, defaults } = draft;
+        for table in self.tables(document, "never") {
+            suite.never.extend(self.never(table));
         }
-        found
-    }
-
-    fn suite(&mut self, document: &DeTable<'_>) -> Suite {
-        let mut suite = Suite::default();
-        let mut defaults = TableDefaults::default();
-        let mut cases: Option<Vec<&CaseValue<'_>>> = None;
-        for (key, value) in in_order(document) {
-            let Some(row) = self.row(TOP_KEYS, key) else { continue };
-            match row.name {
-                "hooks" => suite.hooks = self.paths(row, value),
-                "settings" => suite.settings = self.paths(row, value),
-                "never" => suite.never = self.nevers(value),
-                "defaults" => {
-                    let Some(table) = self.table(row, value) else { continue };
-                    for (key, value) in in_order(table) {
-                        let Some(row) = self.row(DEFAULT_KEYS, key) else { continue };
-                        self.given(&mut defaults, row, value);
-                    }
-                }
-                _ => cases = Some(self.tables("case", value)),
-            }
-        }
-        if cases.is_none() {
+        if document.at(&["case"]).is_none() {
             let cure = "write a table `[[case]]` for each of its cases";
-            self.fault(Complaint::with_cure("there is no case in it", cure), 0);
+            self.fault(0, "there is no case in it", cure);
         }
-        for case in cases.unwrap_or_default() {
+        for case in self.tables(document, "case") {
             self.cases(case, &defaults, &mut suite.cases);
         }
         self.check_names(&suite.cases);
         suite
+    }
+
+    /// The tables of a list of tables, which has some: a missing one would go unnoticed.
+    fn tables<'t>(&mut self, above: &'t Tree, key: &str) -> Vec<&'t Tree> {
+        let Some(tree) = above.at(&[key]) else { return Vec::new() };
+        let prefix = if matches!(key, "case" | "never") { "" } else { "case." };
+        let cure = format!("write `[[{prefix}{key}]]` with two brackets");
+        let Some(items) = tree.items() else {
+            self.fault(tree.offset, format!("`{key}` is not a list of tables"), cure);
+            return Vec::new();
+        };
+        match key {
+            _ if !items.is_empty() => {}
+            "with" => self.fault(tree.offset, "`with` has no rows", "add a row, or drop it"),
+            _ => {
+                let cure = format!("write a table `[[{prefix}{key}]]`, or drop it");
+                self.fault(tree.offset, format!("`{key}` is an empty list"), cure);
+            }
+        }
+        for item in items.iter().filter(|item| item.entries().is_none()) {
+            let cause = format!("`{key}` has something in it that is no table");
+            self.fault(item.offset, cause, cure.clone());
+        }
+        items.iter().filter(|item| item.entries().is_some()).collect()
+    }
+
+    /// Reads a `[[never]]`: what a hook never does.
+    fn never(&mut self, tree: &Tree) -> Option<Never> {
+        let before = self.0.problems.len();
+        let mut draft = NeverDraft::default();
+        self.0.take(tree.entries()?, NEVER_KEYS, "", &mut draft);
+        let NeverDraft { hook, events, point, why } = draft;
+        let given = [("hook", hook.is_some()), ("point", point.is_some()), ("why", why.is_some())];
+        // A value that is wrong is problem enough.
+        if self.0.problems.len() == before {
+            for (name, _) in given.into_iter().filter(|(_, is_given)| !is_given) {
+                let cure = format!("add `{name} = \"…\"`; a gap is only excused with all of them");
+                self.fault(tree.offset, format!("`[[never]]` has no `{name}`"), cure);
+            }
+        }
+        let at = self.0.at(tree.offset);
+        Some(Never { hook: hook?, events, point: point?, why: why?, at })
     }
 
     /// Two cases of one name could not be told apart.
@@ -119,8 +117,8 @@ impl CaseReader<'_> {
                 let cause =
                     format!("two cases are called `{}`; the first is at line {line}", case.name);
                 let cure = "give one of them another name; with rows, a placeholder in it";
-                let problem = Complaint::with_cure(cause, cure).in_file(self.file, Some(case.at));
-                self.problems.push(problem);
+                let complaint = Complaint::with_cure(cause, cure);
+                self.0.problems.push(complaint.in_file(self.0.file, Some(case.at)));
             } else {
                 first.insert(&case.name, case.at.line);
             }
@@ -128,28 +126,32 @@ impl CaseReader<'_> {
     }
 
     /// Reads a `[[case]]`: with rows, a case for each of them.
-    fn cases(&mut self, value: &CaseValue<'_>, defaults: &TableDefaults, cases: &mut Vec<Case>) {
-        let Some(table) = value.get_ref().as_table() else { return };
-        let start = value.span().start;
-        self.check_words(value);
-        let rows = in_order(table).into_iter().find(|(key, _)| key.get_ref() == "with");
-        let Some((_, rows)) = rows else {
-            cases.extend(self.case(table, start, self.at(start), defaults));
+    fn cases(&mut self, tree: &Tree, defaults: &StepDraft, cases: &mut Vec<Case>) {
+        self.check_words(tree);
+        if tree.at(&["with"]).is_none() {
+            cases.extend(self.case(tree, self.0.at(tree.offset), defaults));
             return;
-        };
-        let own = table.iter().filter(|(key, _)| key.get_ref() != "with");
-        let plain: DeTable<'_> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let rows = self.tables("with", rows);
+        }
+        let own = tree.entries().unwrap_or_default().iter().filter(|entry| entry.key != "with");
+        let value = TreeValue::Table(own.cloned().collect());
+        let plain = Tree { value, offset: tree.offset };
+        let rows = self.tables(tree, "with");
         let is_one = rows.len() == 1;
         for (number, row) in (1..).zip(rows) {
-            let Some((filled, is_named, unfilled)) = self.filled(&plain, row) else { continue };
-            let at = self.at(row.span().start);
-            let before = self.problems.len();
-            let case = self.case(&filled, start, at, defaults);
-            // What is wrong where a value is missing is only that.
-            let news = self.problems.split_off(before);
-            let is_own = |problem: &Problem| !problem.at.is_some_and(|at| unfilled.contains(&at));
-            self.problems.extend(news.into_iter().filter(is_own));
+            let Some(values) = self.values(row) else { continue };
+            let mut found = Placeholders::default();
+            let filled = rows::fill(&plain, &values, &mut found);
+            self.check_placeholders(row, &found);
+            let before = self.0.problems.len();
+            let case = self.case(&filled, self.0.at(row.offset), defaults);
+            // What is wrong in the place of a missing value is only that.
+            let missing: Vec<Position> =
+                found.missing.iter().map(|(_, offset)| self.0.at(*offset)).collect();
+            let news = self.0.problems.split_off(before);
+            let is_own = |problem: &Problem| !problem.at.is_some_and(|at| missing.contains(&at));
+            self.0.problems.extend(news.into_iter().filter(is_own));
+            let name = |tree: &Tree| tree.at(&["name"]).and_then(Tree::text).map(str::to_string);
+            let is_named = name(&plain) != name(&filled);
             cases.extend(case.map(|mut case| {
                 if !is_named && !is_one {
                     case.name = format!("{} (row {number})", case.name);
@@ -159,196 +161,158 @@ impl CaseReader<'_> {
         }
     }
 
-    /// The table of a case with the values of `row`, whether its name has one of them, and the
-    /// places where a value is missing.
-    fn filled<'i>(
-        &mut self,
-        table: &DeTable<'i>,
-        row: &CaseValue<'i>,
-    ) -> Option<(DeTable<'i>, bool, Vec<Position>)> {
-        let values = self.values(row)?;
-        let mut found = Placeholders::default();
-        let filled = rows::fill(table, &values, &mut found);
+    /// Placeholders without a value, and values without a placeholder.
+    fn check_placeholders(&mut self, row: &Tree, found: &Placeholders) {
         for (name, offset) in &found.missing {
-            let line = self.at(row.span().start).line;
+            let line = self.0.at(row.offset).line;
             let cause = format!("the row at line {line} has no value for `{{{name}}}`");
             let cure =
                 format!("add `{name} = …` to it; for the text itself write `{{{{{name}}}}}`");
-            self.fault(Complaint::with_cure(cause, cure), *offset);
+            self.fault(*offset, cause, cure);
         }
         for (name, offset) in &found.unwritable {
             let cause = format!("`{name}` is a list or a table, which cannot be part of a text");
-            self.fault(
-                Complaint::with_cure(cause, format!("make the whole string `{{{name}}}`")),
-                *offset,
-            );
+            self.fault(*offset, cause, format!("make the whole string `{{{name}}}`"));
         }
-        for (key, _) in in_order(row.get_ref().as_table()?) {
-            if rows::is_name(key.get_ref()) && !found.used.contains(key.get_ref().as_ref()) {
-                let name = key.get_ref();
+        for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
+            if rows::is_name(name) && !found.used.contains(name) {
                 let cause = format!("nothing in the case uses the value `{name}`");
-                let cure = format!("write `{{{name}}}` where it belongs, or drop it");
-                self.fault(Complaint::with_cure(cause, cure), key.span().start);
+                self.fault(*at, cause, format!("write `{{{name}}}` where it belongs, or drop it"));
             }
         }
-        let name = |table: &DeTable<'i>| {
-            let found = table.iter().find(|(key, _)| key.get_ref() == "name");
-            found.and_then(|(_, value)| value.get_ref().as_str().map(str::to_string))
-        };
-        let is_named = name(table) != name(&filled);
-        let unfilled = found.missing.iter().map(|(_, offset)| self.at(*offset)).collect();
-        Some((filled, is_named, unfilled))
     }
 
     /// The values of a row.
-    fn values<'i>(&mut self, row: &CaseValue<'i>) -> Option<RowValues<'i>> {
+    fn values(&mut self, row: &Tree) -> Option<RowValues> {
         let mut values = RowValues::new();
-        for (key, value) in in_order(row.get_ref().as_table()?) {
-            let name = key.get_ref();
+        for TreeEntry { key: name, at, tree } in row.entries()? {
             if !rows::is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
-                let cure = "use lower case letters, digits and `_`";
-                self.fault(Complaint::with_cure(cause, cure), key.span().start);
+                self.fault(*at, cause, "use lower case letters, digits and `_`");
                 continue;
             }
-            let repeat = value.get_ref().as_table().filter(|table| is_repeat(table));
-            let value = match repeat {
-                Some(table) => self.repeated(table, value)?,
-                None => value.get_ref().clone(),
-            };
-            values.push((name.to_string(), value));
+            let is_repeat = tree.at(&["times"]).is_some();
+            let tree = if is_repeat { self.repeated(tree)? } else { tree.clone() };
+            values.push((name.clone(), tree));
         }
         Some(values)
     }
 
     /// A text many times over: `{ text = "x", times = 40000 }`.
-    fn repeated<'i>(&mut self, table: &DeTable<'i>, whole: &CaseValue<'i>) -> Option<DeValue<'i>> {
-        let (mut text, mut times) = (None, None);
-        for (key, value) in in_order(table) {
-            let row = self.row(REPEAT_KEYS, key)?;
-            match row.name {
-                "text" => text = self.text(row, value),
-                _ => times = self.number_in(row, value, 0..=i64::MAX),
-            }
-        }
-        let (text, times) = (text?, usize::try_from(times?.value).unwrap_or(usize::MAX));
-        let length = text.value.len().checked_mul(times);
-        if length.is_none_or(|length| length > LONGEST_TEXT_BYTES) {
-            let cause = "the text would be longer than 64 MiB";
-            self.fault(Complaint::with_cure(cause, "repeat it less often"), whole.span().start);
+    fn repeated(&mut self, tree: &Tree) -> Option<Tree> {
+        let before = self.0.problems.len();
+        let mut draft = RepeatDraft::default();
+        self.0.take(tree.entries()?, REPEAT_KEYS, "", &mut draft);
+        if self.0.problems.len() > before {
             return None;
         }
-        Some(DeValue::String(Cow::Owned(text.value.repeat(times))))
+        let (text, times) = (draft.text?, usize::try_from(draft.times?).unwrap_or(usize::MAX));
+        let length = text.len().checked_mul(times);
+        if length.is_none_or(|length| length > LONGEST_TEXT_BYTES) {
+            let cause = "the text would be longer than 64 MiB";
+            self.fault(tree.offset, cause, "repeat it less often");
+            return None;
+        }
+        Some(Tree { value: TreeValue::Text(text.repeat(times)), offset: tree.offset })
     }
 
-    /// Reads one case: `start` is where its table stands, `at` what it is told by.
-    fn case(
-        &mut self,
-        table: &DeTable<'_>,
-        start: usize,
-        at: Position,
-        defaults: &TableDefaults,
-    ) -> Option<Case> {
-        let before = self.problems.len();
-        let mut given = defaults.clone();
-        let (mut name, mut skip, mut own) = (None, None, StepKeys::default());
-        let mut steps: Option<Vec<&CaseValue<'_>>> = None;
-        for (key, value) in in_order(table) {
-            let Some(row) = self.row(CASE_KEYS, key) else { continue };
-            match row.name {
-                "name" => name = self.text(row, value).or(name),
-                "skip" => skip = self.said(row, value, "say why it is not run, or drop it"),
-                "step" => steps = Some(self.tables("step", value)),
-                _ => self.own(&mut given, &mut own, row, value),
-            }
-        }
-        if name.as_ref().is_none_or(|name| name.value.trim().is_empty()) {
+    /// Reads one case, which reports show at `at`.
+    fn case(&mut self, tree: &Tree, at: Position, defaults: &StepDraft) -> Option<Case> {
+        let before = self.0.problems.len();
+        let mut draft = defaults.clone();
+        self.0.take(tree.entries()?, CASE_KEYS, "", &mut draft);
+        let name = draft.name.take();
+        if name.as_ref().is_none_or(|name| name.trim().is_empty()) {
             let cure = "add `name = \"…\"`, the sentence that it proves";
-            self.fault(Complaint::with_cure("the case has no `name`", cure), start);
+            self.fault(tree.offset, "the case has no `name`", cure);
         }
-        let (env, files, setup) =
-            (given.env.clone(), given.files.split_off(0), given.setup.split_off(0));
-        let steps = match steps {
-            None => self.step(given, own, None, start).into_iter().collect(),
-            Some(tables) => {
-                if own.has_expect || !own.inputs.is_empty() {
-                    let cause = "a case with steps expects and sends nothing itself";
-                    self.fault(
-                        Complaint::with_cure(cause, "move it into a `[[case.step]]`"),
-                        start,
-                    );
-                }
-                self.steps(&tables, &given)
+        let skip = draft.skip.take();
+        let (env, files, setup) = (
+            std::mem::take(&mut draft.env),
+            std::mem::take(&mut draft.files),
+            std::mem::take(&mut draft.setup),
+        );
+        let steps = if tree.at(&["step"]).is_none() {
+            self.step(draft, None, tree.offset).into_iter().collect()
+        } else {
+            let tables = self.tables(tree, "step");
+            if draft.expect.is_some() || !draft.inputs.is_empty() {
+                let cause = "a case with steps expects and sends nothing itself";
+                self.fault(tree.offset, cause, "move it into a `[[case.step]]`");
             }
+            self.steps(&tables, &draft)
         };
-        let name = one_line(&name?.value);
-        let is_whole = self.problems.len() == before;
-        let skip = skip.map(|skip| skip.value);
+        let name = one_line(&name?);
+        let is_whole = self.0.problems.len() == before;
         is_whole.then_some(Case { name, at, skip, env, files, setup, steps })
+    }
+
+    fn steps(&mut self, tables: &[&Tree], case: &StepDraft) -> Vec<CaseStep> {
+        let mut steps = Vec::new();
+        for (number, table) in (1..).zip(tables) {
+            let mut draft = StepDraft { inputs: Vec::new(), expect: None, ..case.clone() };
+            self.0.take(table.entries().unwrap_or_default(), STEP_KEYS, "", &mut draft);
+            steps.extend(self.step(draft, Some(number), table.offset));
+        }
+        steps
+    }
+
+    /// A step of what its tables say.
+    fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
+        let what = if number.is_some() { "step" } else { "case" };
+        if draft.event.is_none() {
+            let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
+            self.fault(offset, format!("the {what} has no `event`"), cure);
+        }
+        if draft.expect.is_none() {
+            let cure = "add `expect = { decision = \"block\" }`";
+            self.fault(offset, format!("the {what} expects nothing"), cure);
+        }
+        if let [(first, ..), (second, _, offset), ..] = draft.inputs.as_slice() {
+            let cause = format!("`{first}` and `{second}` both say what is sent");
+            self.fault(*offset, cause, "keep one of them");
+        }
+        let native = Placed { value: "native".to_string(), at: self.0.at(offset) };
+        let input = draft.inputs.into_iter().next();
+        Some(CaseStep {
+            number,
+            event: draft.event?,
+            host: draft.host.unwrap_or(native),
+            hooks: draft.hooks,
+            input: input.map_or(StepInput::Nothing, |(_, input, _)| input),
+            files: draft.files,
+            setup: draft.setup,
+            expect: draft.expect??,
+        })
     }
 
     /// Values that mean nothing: words that look like a folder's and are none, and numbers that JSON
     /// does not have.
-    fn check_words(&mut self, value: &CaseValue<'_>) {
-        match value.get_ref() {
-            DeValue::String(text) => {
+    fn check_words(&mut self, tree: &Tree) {
+        match &tree.value {
+            TreeValue::Text(text) => {
                 for token in unknown_tokens(text) {
-                    let known: Vec<&str> = super::TOKENS.iter().map(|row| row.name).collect();
+                    let known: Vec<&str> = TOKENS.iter().map(|row| row.name).collect();
                     let cause = format!("`{token}` is no known placeholder");
-                    let cure = format!("there are {}", known.join(", "));
-                    self.fault(Complaint::with_cure(cause, cure), value.span().start);
+                    self.fault(tree.offset, cause, format!("there are {}", known.join(", ")));
                 }
             }
-            DeValue::Array(list) => list.iter().for_each(|one| self.check_words(one)),
-            DeValue::Table(table) => table.iter().for_each(|(_, one)| self.check_words(one)),
-            DeValue::Integer(_) | DeValue::Float(_) if values::json(value).is_null() => {
+            TreeValue::List(items) => items.iter().for_each(|item| self.check_words(item)),
+            TreeValue::Table(entries) => {
+                entries.iter().for_each(|entry| self.check_words(&entry.tree))
+            }
+            TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
                 let cause = "there is no such number in JSON";
                 let cure = "correct it; a larger one can be in a context that is JSON in a string";
-                self.fault(Complaint::with_cure(cause, cure), value.span().start);
+                self.fault(tree.offset, cause, cure);
             }
-            DeValue::Integer(_)
-            | DeValue::Float(_)
-            | DeValue::Boolean(_)
-            | DeValue::Datetime(_) => {}
+            TreeValue::Number(_)
+            | TreeValue::Fraction(_)
+            | TreeValue::Flag(_)
+            | TreeValue::Date(_)
+            | TreeValue::Other(_) => {}
         }
     }
-
-    /// A regular expression, which it must be.
-    fn pattern(&mut self, row: &KeyRow, value: &CaseValue<'_>) -> Option<Placed<String>> {
-        let text = self.text(row, value)?;
-        self.check_pattern(&text.value, row.name, value.span().start).then_some(text)
-    }
-
-    fn check_pattern(&mut self, text: &str, name: &str, offset: usize) -> bool {
-        if !unknown_tokens(text).is_empty() {
-            // They are problem enough.
-            return false;
-        }
-        let Err(error) = Regex::new(&without_tokens(text)) else { return true };
-        let said = error.to_string();
-        let said = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        let cause = format!("`{name}` is not a regular expression: {said}");
-        self.fault(
-            Complaint::with_cure(cause, "correct it; `\\` makes a character mean itself"),
-            offset,
-        );
-        false
-    }
-}
-
-/// The table of a case in which a key belongs that does not stand in `rows`.
-fn group_of(name: &str, rows: &[KeyRow]) -> Option<&'static str> {
-    let has = |rows: &[KeyRow]| rows.iter().any(|row| row.name == name);
-    let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
-    match () {
-        () if names.contains("expect") && has(super::keys::EXPECT_KEYS) => Some("expect"),
-        () if names.contains("reply") && has(super::keys::REPLY_KEYS) => Some("reply"),
-        () => None,
-    }
-}
-
-fn is_repeat(table: &DeTable<'_>) -> bool {
-    table.iter().any(|(key, _)| key.get_ref() == "times")
 }
 
 /// A name on one line, as long as it can be read.

@@ -4,14 +4,12 @@
 //! longer text the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to
 //! the shell.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use crate::config::tree::{Tree, TreeEntry, TreeValue};
 
 /// The values of a row, by their names.
-pub(super) type RowValues<'i> = Vec<(String, DeValue<'i>)>;
+pub(super) type RowValues = Vec<(String, Tree)>;
 
 /// The longest that a text may become, and that a row may repeat one to.
 pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
@@ -27,60 +25,48 @@ pub(super) struct Placeholders {
     pub(super) unwritable: Vec<(String, usize)>,
 }
 
-/// The table of a case with the values of `row` for its placeholders.
-pub(super) fn fill<'i>(
-    table: &DeTable<'i>,
-    row: &RowValues<'i>,
-    found: &mut Placeholders,
-) -> DeTable<'i> {
-    let entry = |(key, value): (&Spanned<Cow<'i, str>>, &Spanned<DeValue<'i>>)| {
-        let span = key.span();
-        let name = match written(key.get_ref(), row, span.start, found) {
-            Some(text) => Spanned::new(span, Cow::Owned(text)),
-            None => key.clone(),
-        };
-        (name, fill_value(value, row, found))
-    };
-    table.iter().map(entry).collect()
-}
-
-fn fill_value<'i>(
-    value: &Spanned<DeValue<'i>>,
-    row: &RowValues<'i>,
-    found: &mut Placeholders,
-) -> Spanned<DeValue<'i>> {
-    let span = value.span();
-    let filled = match value.get_ref() {
-        DeValue::String(text) => {
-            if let Some(whole) = whole(text, row) {
-                found.used.insert(whole.0.clone());
-                return Spanned::new(span, whole.1.clone());
+/// A value of a case with the values of `row` for its placeholders.
+pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tree {
+    let offset = tree.offset;
+    let value = match &tree.value {
+        TreeValue::Text(text) => match whole(text, row) {
+            Some((name, value)) => {
+                found.used.insert(name.clone());
+                value.value.clone()
             }
-            match written(text, row, span.start, found) {
-                Some(text) => DeValue::String(Cow::Owned(text)),
-                None => return value.clone(),
+            None => {
+                let written = written(text, row, offset, found);
+                TreeValue::Text(written.unwrap_or_else(|| text.clone()))
             }
+        },
+        TreeValue::List(items) => {
+            TreeValue::List(items.iter().map(|item| fill(item, row, found)).collect())
         }
-        DeValue::Array(list) => {
-            let list: DeArray<'i> = list.iter().map(|one| fill_value(one, row, found)).collect();
-            DeValue::Array(list)
+        TreeValue::Table(entries) => {
+            let entry = |TreeEntry { key, at, tree }: &TreeEntry| TreeEntry {
+                key: written(key, row, *at, found).unwrap_or_else(|| key.clone()),
+                at: *at,
+                tree: fill(tree, row, found),
+            };
+            TreeValue::Table(entries.iter().map(entry).collect())
         }
-        DeValue::Table(table) => DeValue::Table(fill(table, row, found)),
-        DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-            return value.clone();
-        }
+        TreeValue::Number(_)
+        | TreeValue::Fraction(_)
+        | TreeValue::Flag(_)
+        | TreeValue::Date(_)
+        | TreeValue::Other(_) => tree.value.clone(),
     };
-    Spanned::new(span, filled)
+    Tree { value, offset }
 }
 
 /// The value that a text stands for which is nothing but a placeholder.
-fn whole<'r, 'i>(text: &str, row: &'r RowValues<'i>) -> Option<&'r (String, DeValue<'i>)> {
+fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
     let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
     row.iter().find(|(known, _)| known == name)
 }
 
 /// The text with its placeholders written out; `None` if it has none.
-fn written(text: &str, row: &RowValues<'_>, at: usize, found: &mut Placeholders) -> Option<String> {
+fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> Option<String> {
     if !text.contains('{') {
         return None;
     }
@@ -131,14 +117,13 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// A value within a text.
-fn word(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(number) => Some(number.to_string()),
-        DeValue::Float(number) => Some(number.to_string()),
-        DeValue::Boolean(flag) => Some(flag.to_string()),
-        DeValue::Datetime(date) => Some(date.to_string()),
-        DeValue::Array(_) | DeValue::Table(_) => None,
+fn word(tree: &Tree) -> Option<String> {
+    match &tree.value {
+        TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => {
+            Some(text.clone())
+        }
+        TreeValue::Number(_) | TreeValue::Flag(_) => Some(tree.describe()),
+        TreeValue::List(_) | TreeValue::Table(_) | TreeValue::Other(_) => None,
     }
 }
 
@@ -148,8 +133,8 @@ mod tests {
 
     fn written_with(text: &str) -> (Option<String>, Placeholders) {
         let row = vec![
-            ("x".to_string(), DeValue::String("a b".into())),
-            ("list".to_string(), DeValue::Array(DeArray::default())),
+            ("x".to_string(), Tree { value: TreeValue::Text("a b".to_string()), offset: 0 }),
+            ("list".to_string(), Tree { value: TreeValue::List(Vec::new()), offset: 0 }),
         ];
         let mut found = Placeholders::default();
         (written(text, &row, 0, &mut found), found)

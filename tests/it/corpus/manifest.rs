@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hookrun::internals::config::keys::{
-    EVENT_KEYS, HOOK_KEYS, KeyRow, LOG_KEYS, MATCH_KEYS, TOP_KEYS,
-};
+use hookrun::internals::config::keys::{HOOK_KEYS, MATCH_KEYS};
 use hookrun::internals::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
+use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, TOP_KEYS};
 use hookrun::internals::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -200,7 +199,7 @@ impl Case<'_> {
     }
 
     /// A key that is not known is an error.
-    fn check_keys(&self, table: &Table<'_>, rows: &[KeyRow], what: &str) {
+    fn check_keys<T>(&self, table: &Table<'_>, rows: &[KeyRow<T>], what: &str) {
         for key in table.keys() {
             let is_known = rows.iter().any(|row| row.name == key.get_ref().as_ref());
             assert!(is_known || self.config.has_errors(), "`{}` of {what}", key.get_ref());

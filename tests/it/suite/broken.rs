@@ -42,11 +42,11 @@ event = "tool.pre"
         "F:8:12: unknown key `decison` [did you mean `decision`?",
         "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
-        "F:12:11: `context` takes a table, or JSON in a string, not a whole number [write `context = { key = 1 }`",
-        "F:13:23: `refuse` is not one of \"allow\", \"block\", \"ask\" [write one of \"allow\", \"block\", \"ask\"",
+        "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
+        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [write `decision = \"block\"`",
         "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character mean itself",
         "F:13:56: `within`: `fast` is not a duration; write a number and a unit, for example `10s` or `500ms`",
-        "F:13:83: `status` takes a whole number, not a string [write `status = 10`",
+        "F:13:83: `status` takes a whole number, not \"2\" [write `status = 10`",
         "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
     ];
     assert_eq!(told(cases), wanted);

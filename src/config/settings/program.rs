@@ -1,10 +1,10 @@
 //! What is run for a hook in a host's settings, and by what it is started.
 
-use super::SettingsHook;
+use super::reader::SettingsReader;
 use crate::config::draft::HookDraft;
-use crate::config::settings::SettingsReader;
-use crate::dialects::settings::hosts::HostHookKey;
-use crate::engine::complaint::Complaint;
+use crate::config::tree::TreeEntry;
+use crate::dialects::DialectEvent;
+use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey};
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
@@ -17,6 +17,29 @@ const ASYNC: &str = "input=$(cat)
     printf '%s\\n' \"$input\" | \"$@\"
 } >/dev/null 2>&1 &";
 
+/// A hook as it is being read.
+pub(super) struct SettingsHook<'f> {
+    pub(super) file: &'static HostFile,
+    pub(super) row: &'static DialectEvent,
+    pub(super) keys: Vec<(&'static HookKey, &'f TreeEntry)>,
+    pub(super) at: usize,
+}
+
+impl<'f> SettingsHook<'f> {
+    pub(super) fn get(&self, says: HostHookKey) -> Option<&'f TreeEntry> {
+        // Of several keys for one thing the first of the table counts.
+        let rows = self.file.hook.iter().filter(|row| row.says == says);
+        let mut found =
+            rows.filter_map(|row| self.keys.iter().find(|(key, _)| std::ptr::eq(*key, row)));
+        found.next().map(|(_, pair)| *pair)
+    }
+
+    pub(super) fn flag(&self, says: HostHookKey) -> bool {
+        let mut all = self.keys.iter().filter(|(key, _)| key.says == says);
+        all.any(|(_, pair)| pair.tree.flag() == Some(true))
+    }
+}
+
 impl SettingsReader<'_> {
     pub(super) fn handler_of(
         &mut self,
@@ -25,7 +48,7 @@ impl SettingsReader<'_> {
     ) -> Option<Handler> {
         let file = found.file;
         let kind = match found.get(HostHookKey::Kind) {
-            Some(pair) => self.text_of(pair)?,
+            Some(pair) => self.text(&pair.tree, &pair.key)?,
             None => file.kinds.first().map_or_else(String::new, ToString::to_string),
         };
         if !file.kinds.contains(&kind.as_str()) {
@@ -33,10 +56,7 @@ impl SettingsReader<'_> {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("known are {}", file.kinds.join(", ")),
             };
-            self.fault(
-                Complaint::with_cure(format!("`{kind}` is no kind of hook"), cure),
-                found.at,
-            );
+            self.fault(found.at, format!("`{kind}` is no kind of hook"), cure);
             return None;
         }
         if file.kinds.first() != Some(&kind.as_str()) {
@@ -47,10 +67,10 @@ impl SettingsReader<'_> {
         let words = self.words_of(found)?;
         if found.flag(HostHookKey::Async) {
             let cause = "it is started and not waited for: what it says changes nothing";
-            self.note(Complaint::with_cure(cause, "drop `async` where it is to decide"), found.at);
-            draft.background = Background::Detach;
-            draft.on_failure = Some(OnFailure::Allow);
-            let limit = draft.bounds.limits.timeout.unwrap_or_default().as_secs_f64();
+            self.note(found.at, cause, "drop `async` where it is to decide");
+            draft.hook.background = Background::Detach;
+            draft.hook.on_failure = Some(OnFailure::Allow);
+            let limit = draft.hook.limits.timeout.unwrap_or_default().as_secs_f64();
             let mut all = ["sh", "-c", ASYNC, "sh"].map(str::to_string).to_vec();
             all[2] = ASYNC.replace("\"$LIMIT\"", &limit.to_string());
             all.extend(words);
@@ -66,16 +86,13 @@ impl SettingsReader<'_> {
             let own = found.file.hook.iter().find(|row| row.says == HostHookKey::Command);
             let own = own.map_or("command", |row| row.name);
             let cause = format!("the hook has no `{own}`");
-            self.fault(Complaint::with_cure(cause, format!("add \"{own}\": \"…\"")), found.at);
+            self.fault(found.at, cause, format!("add \"{own}\": \"…\""));
             return None;
         };
-        let line = self.text_of(pair)?;
+        let line = self.text(&pair.tree, &pair.key)?;
         if line.trim().is_empty() || line.contains('\0') {
             let cause = "the command is empty, or has a NUL in it";
-            self.fault(
-                Complaint::with_cure(cause, "write the command line to run"),
-                pair.tree.offset,
-            );
+            self.fault(pair.tree.offset, cause, "write the command line to run");
             return None;
         }
         let arguments = found.get(HostHookKey::Arguments);
@@ -84,18 +101,8 @@ impl SettingsReader<'_> {
                 items.iter().map(|item| item.text().map(str::to_string)).collect::<Option<Vec<_>>>()
             });
             let Some(Some(texts)) = texts else {
-                let cause = format!(
-                    "`{}` takes a list of strings, not {}",
-                    arguments.key,
-                    arguments.tree.describe()
-                );
-                self.fault(
-                    Complaint::with_cure(
-                        cause,
-                        format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key),
-                    ),
-                    arguments.tree.offset,
-                );
+                let cure = format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key);
+                self.wrong(&arguments.tree, &arguments.key, "a list of strings", &cure);
                 return None;
             };
             return Some(std::iter::once(line).chain(texts).collect());
@@ -104,12 +111,12 @@ impl SettingsReader<'_> {
             return Some(vec![line]);
         }
         let shell = match found.get(HostHookKey::Shell) {
-            Some(pair) => match self.text_of(pair)?.as_str() {
+            Some(pair) => match self.text(&pair.tree, &pair.key)?.as_str() {
                 "bash" => vec!["bash", "-c"],
                 "sh" => vec!["sh", "-c"],
                 other => {
                     let cause = format!("a hook for the shell `{other}` runs in its host alone");
-                    self.fault(Complaint::with_cure(cause, "write \"bash\""), pair.tree.offset);
+                    self.fault(pair.tree.offset, cause, "write \"bash\"");
                     return None;
                 }
             },

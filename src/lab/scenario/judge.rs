@@ -1,30 +1,17 @@
-//! Compares what came back with what a case expects.
+//! Compares what came back with what a case expects, key by key.
 
 use std::time::Duration;
 
 use regex::Regex;
 use serde_json::Value;
 
-use super::{CaseFolders, Expect, Left, Placed, Stdout, StepResult};
-use crate::config::Position;
+use super::case::{Left, Stdout};
+use super::fill::CaseFolders;
+use super::played::{Miss, StepResult};
+use crate::config::{Placed, Position};
 use crate::engine::hook::duration_text;
 use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled, joined};
 use crate::engine::run::{Fate, HookRun};
-
-/// One thing that is not as a case says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
-    /// The step, where the case has several.
-    pub step: Option<usize>,
-    /// The key of `expect`: `decision`, `reply.stdout`.
-    pub key: String,
-    /// Where the expectation stands.
-    pub at: Position,
-    /// What it says.
-    pub wanted: String,
-    /// What there was.
-    pub found: String,
-}
 
 /// What came back of one step.
 #[derive(Clone, Copy)]
@@ -42,59 +29,37 @@ pub struct StepOutcome<'s> {
 /// What there is where there is nothing.
 const NOTHING: &str = "nothing";
 
-/// What is not as `expect` says, in the order of its keys.
-pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
-    let mut judge = Judge { seen, misses: Vec::new() };
-    let outcome = seen.decided.outcome();
-    judge.same("decision", expect.decision.at, &expect.decision.value, &decision(outcome));
-    let reason = reason(outcome);
-    if let Some(wanted) = &expect.reason {
-        judge.matches("reason", wanted, reason.as_deref());
-    }
-    if let Some(by) = &expect.by {
-        judge.same("by", by.at, &listed(&by.value), &listed(&deciders(outcome)));
-    }
-    if let Some(asked) = &expect.asked {
-        let ran: Vec<String> = seen.decided.asked().map(|hook| hook.hook.clone()).collect();
-        judge.same("asked", asked.at, &listed(&asked.value), &listed(&ran));
-    }
-    judge.failures(&expect.failed);
-    judge.said("output", expect.at, expect.output.as_ref(), outcome.output());
-    judge.said("context", expect.at, expect.context.as_ref(), outcome.additional_context());
-    judge.said("notice", expect.at, expect.notice.as_ref(), notice(outcome));
-    if let Some(wanted) = &expect.findings {
-        judge.matches("findings", wanted, findings(outcome).as_deref());
-    }
-    let wanted = seen.folders.fill_value(&expect.rewrites.value);
-    let found = Value::Object(outcome.update());
-    if wanted != found {
-        judge.miss("rewrites", expect.rewrites.at, pretty(&wanted), pretty(&found));
-    }
-    judge.reply(expect);
-    if let Some(within) = &expect.within {
-        judge.time(within, seen.decided.took());
-    }
-    for (path, left) in &expect.files {
-        judge.file(path, left);
-    }
-    judge.misses
+pub(super) struct Judge<'s> {
+    pub(super) seen: StepOutcome<'s>,
+    pub(super) misses: Vec<Miss>,
 }
 
-struct Judge<'s> {
-    seen: StepOutcome<'s>,
-    misses: Vec<Miss>,
-}
+impl<'s> Judge<'s> {
+    pub(super) fn outcome(&self) -> &'s Outcome {
+        self.seen.decided.outcome()
+    }
 
-impl Judge<'_> {
     fn miss(&mut self, key: &str, at: Position, wanted: String, found: String) {
         let folders = self.seen.folders;
         let (wanted, found) = (folders.unfill(&wanted), folders.unfill(&found));
         self.misses.push(Miss { step: None, key: key.to_string(), at, wanted, found });
     }
 
-    fn same(&mut self, key: &str, at: Position, wanted: &str, found: &str) {
-        if wanted != found {
-            self.miss(key, at, wanted.to_string(), found.to_string());
+    pub(super) fn same(&mut self, key: &str, wanted: &Placed<String>, found: &str) {
+        if wanted.value != found {
+            self.miss(key, wanted.at, wanted.value.clone(), found.to_string());
+        }
+    }
+
+    /// Compares lists of hooks, if there is an expectation.
+    pub(super) fn hooks_if(
+        &mut self,
+        key: &str,
+        wanted: &Option<Placed<Vec<String>>>,
+        found: Vec<String>,
+    ) {
+        if let Some(Placed { value, at }) = wanted {
+            self.same(key, &Placed { value: listed(value), at: *at }, &listed(&found));
         }
     }
 
@@ -105,31 +70,44 @@ impl Judge<'_> {
     }
 
     /// Holds that there is a text that a pattern matches; `^$` also matches none.
-    fn matches(&mut self, key: &str, wanted: &Placed<String>, found: Option<&str>) {
+    pub(super) fn matches(&mut self, key: &str, wanted: &Placed<String>, found: Option<&str>) {
         if !self.fits(&wanted.value, found.unwrap_or_default()) {
             let found = found.map_or(NOTHING.to_string(), with_end);
             self.miss(key, wanted.at, format!("a match of /{}/", wanted.value), found);
         }
     }
 
-    /// As [`Judge::matches`]; where nothing is said there must be nothing.
-    fn said(
+    /// As [`Judge::matches`], if there is an expectation.
+    pub(super) fn matches_if(
+        &mut self,
+        key: &str,
+        wanted: &Option<Placed<String>>,
+        found: fn(&Outcome) -> Option<String>,
+    ) {
+        if let Some(wanted) = wanted {
+            self.matches(key, wanted, found(self.outcome()).as_deref());
+        }
+    }
+
+    /// As [`Judge::matches`]; without an expectation, which would be at `at`, there must be
+    /// nothing.
+    pub(super) fn said(
         &mut self,
         key: &str,
         at: Position,
-        wanted: Option<&Placed<String>>,
-        found: Option<String>,
+        wanted: &Option<Placed<String>>,
+        found: fn(&Outcome) -> Option<String>,
     ) {
-        match (wanted, found) {
+        match (wanted, found(self.outcome())) {
             (Some(wanted), found) => self.matches(key, wanted, found.as_deref()),
             (None, Some(found)) => self.miss(key, at, NOTHING.to_string(), found),
             (None, None) => {}
         }
     }
 
-    /// A refusal because a hook failed is no proof of its policy, so failures are to be expected
-    /// by name.
-    fn failures(&mut self, wanted: &Placed<Vec<String>>) {
+    /// A block because a hook failed is no proof of its policy, so a case names the failures that
+    /// it expects.
+    pub(super) fn failures(&mut self, wanted: &Placed<Vec<String>>) {
         let failure = |hook: &HookRun| match &hook.fate {
             Fate::Ran(trace) => Some((hook.hook.clone(), trace.ending.failure()?)),
             Fate::Disabled
@@ -152,38 +130,36 @@ impl Judge<'_> {
         }
     }
 
-    fn reply(&mut self, expect: &Expect) {
-        let reply = self.seen.decided.reply();
-        if let Some(status) = &expect.status {
-            let found = reply.status.to_string();
-            self.same("reply.status", status.at, &status.value.to_string(), &found);
-        }
-        if let Some(stdout) = &expect.stdout {
-            self.stdout(stdout, &reply.stdout);
-        }
-        if let Some(stderr) = &expect.stderr {
-            self.matches("reply.stderr", stderr, Some(&reply.stderr));
-        }
-    }
-
-    fn stdout(&mut self, wanted: &Placed<Stdout>, found: &str) {
+    pub(super) fn stdout(&mut self, wanted: &Placed<Stdout>) {
+        let (key, at) = ("reply.stdout", wanted.at);
+        let found = &self.seen.decided.reply().stdout;
         match &wanted.value {
             Stdout::Json(value) => {
-                let value = self.seen.folders.fill_value(value);
-                let document = serde_json::from_str::<Value>(found).ok();
-                if document.as_ref() != Some(&value) {
-                    let found = document.map_or_else(|| found.to_string(), |found| pretty(&found));
-                    self.miss("reply.stdout", wanted.at, pretty(&value), found);
+                let wanted = Placed { value: value.clone(), at };
+                match serde_json::from_str(found) {
+                    Ok(document) => self.same_json(key, &wanted, &document),
+                    Err(_) => {
+                        let value = self.seen.folders.fill_value(value);
+                        self.miss(key, at, pretty(&value), found.clone());
+                    }
                 }
             }
             Stdout::Pattern(text) => {
-                let pattern = Placed { value: text.clone(), at: wanted.at };
-                self.matches("reply.stdout", &pattern, Some(found));
+                self.matches(key, &Placed { value: text.clone(), at }, Some(found));
             }
         }
     }
 
-    fn time(&mut self, within: &Placed<Duration>, took: Duration) {
+    /// Holds that JSON is the same.
+    pub(super) fn same_json(&mut self, key: &str, wanted: &Placed<Value>, found: &Value) {
+        let value = self.seen.folders.fill_value(&wanted.value);
+        if value != *found {
+            self.miss(key, wanted.at, pretty(&value), pretty(found));
+        }
+    }
+
+    pub(super) fn time(&mut self, within: &Placed<Duration>) {
+        let took = self.seen.decided.took();
         if took > within.value {
             let found = rounded_up(took);
             let wanted = format!("at most {}", duration_text(within.value));
@@ -191,7 +167,7 @@ impl Judge<'_> {
         }
     }
 
-    fn file(&mut self, path: &Placed<String>, left: &Left) {
+    pub(super) fn file(&mut self, path: &Placed<String>, left: &Left) {
         let key = format!("files.{}", path.value);
         let found = (self.seen.look)(&self.seen.folders.fill(&path.value));
         match (left, found) {
@@ -214,7 +190,7 @@ impl Judge<'_> {
     }
 }
 
-fn decision(outcome: &Outcome) -> String {
+pub(super) fn decision(outcome: &Outcome) -> String {
     match outcome.settled {
         Settled::Allowed => "allow",
         Settled::Asked { .. } => "ask",
@@ -224,7 +200,7 @@ fn decision(outcome: &Outcome) -> String {
 }
 
 /// The reason of a refusal, or the question.
-fn reason(outcome: &Outcome) -> Option<String> {
+pub(super) fn reason(outcome: &Outcome) -> Option<String> {
     match &outcome.settled {
         Settled::Allowed => None,
         Settled::Asked { questions } => Some(joined(questions)),
@@ -233,7 +209,7 @@ fn reason(outcome: &Outcome) -> Option<String> {
 }
 
 /// The hooks that decided.
-fn deciders(outcome: &Outcome) -> Vec<String> {
+pub(super) fn deciders(outcome: &Outcome) -> Vec<String> {
     match &outcome.settled {
         Settled::Allowed => Vec::new(),
         Settled::Asked { questions } => questions.iter().map(|one| one.hook.clone()).collect(),
@@ -241,8 +217,8 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// What was said and decided nothing. Failures are told by [`Judge::failures`].
-fn notice(outcome: &Outcome) -> Option<String> {
+/// What was said and decided nothing. Failures are compared by [`Judge::failures`].
+pub(super) fn notice(outcome: &Outcome) -> Option<String> {
     let is_said = |kind: NoticeKind| matches!(kind, NoticeKind::Refusal | NoticeKind::Question);
     let said = outcome.notices.iter().filter(|notice| is_said(notice.kind));
     let lines: Vec<String> = said.map(|notice| notice.text.clone()).collect();
@@ -250,7 +226,7 @@ fn notice(outcome: &Outcome) -> Option<String> {
 }
 
 /// What was found in files, a line each.
-fn findings(outcome: &Outcome) -> Option<String> {
+pub(super) fn findings(outcome: &Outcome) -> Option<String> {
     let line = |found: &HookFinding| {
         let Finding { path, line, level, message } = &found.finding;
         let number = line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -1,0 +1,220 @@
+//! A layer of configuration: its files, by the names that they have, and how its folders are listed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::problem::Problem;
+use crate::dialects::folders::SystemFolders;
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::LayerKind;
+use crate::engine::spelling;
+
+/// The file of a layer.
+pub const MANIFEST: &str = "hookrun.toml";
+
+/// The folder of drop-ins.
+pub const DROP_INS: &str = "hooks.d";
+
+/// A folder for both, for projects that keep their root clean.
+pub const HIDDEN: &str = ".hookrun";
+
+/// The folder of suites: in `hooks.d`, or beside `hookrun.toml`.
+pub const SUITES: &str = "tests";
+
+/// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
+/// that hooks share.
+const RESERVED: &[&str] = &[SUITES, "lib"];
+
+/// Names of what editors and interpreters leave behind, and of files to be read: `*` stands for
+/// anything. vim tries with `4913` whether it may write a folder.
+const LEFTOVERS: &[&str] = &[
+    ".*",
+    "README*",
+    "*.md",
+    "*~",
+    "*.bak",
+    "*.swp",
+    "*.orig",
+    "*.rej",
+    "*.tmp",
+    "#*#",
+    "4913",
+    "__pycache__",
+    "*.pyc",
+    "node_modules",
+    "Thumbs.db",
+    "desktop.ini",
+];
+
+/// A layer: where it was found, and its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Which one.
+    pub kind: LayerKind,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its `hookrun.toml` files.
+    pub manifests: Vec<PathBuf>,
+    /// Its `hooks.d` folders.
+    pub drop_ins: Vec<PathBuf>,
+    /// Its settings files of a host.
+    pub settings: Vec<PathBuf>,
+    /// The host whose settings they are said to be; `None` where their content tells.
+    pub settings_of: Option<&'static str>,
+    /// Hooks in it that stand in no folder of an event.
+    pub loose: Vec<Loose>,
+}
+
+impl Layer {
+    pub(super) fn empty(kind: LayerKind, folder: PathBuf) -> Layer {
+        Layer {
+            kind,
+            folder,
+            manifests: Vec::new(),
+            drop_ins: Vec::new(),
+            settings: Vec::new(),
+            settings_of: None,
+            loose: Vec::new(),
+        }
+    }
+
+    /// The folders that its files stand in, each once.
+    pub(super) fn places(&self) -> Vec<&Path> {
+        let mut places = Vec::new();
+        let loose = self.loose.iter().map(|loose| &loose.path);
+        for file in self.manifests.iter().chain(&self.drop_ins).chain(&self.settings).chain(loose) {
+            if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
+                places.push(folder);
+            }
+        }
+        places
+    }
+}
+
+/// A flat folder, or a single file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loose {
+    /// The folder or file.
+    pub path: PathBuf,
+    /// The system whose hooks are kept so; `None` for hookrun's own.
+    pub host: Option<&'static SystemFolders>,
+    /// How it came here.
+    pub origin: LooseOrigin,
+}
+
+/// How a file or folder of such hooks came here: what of it must be a hook of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LooseOrigin {
+    /// It is a system's folder, which holds other things too.
+    Folder,
+    /// The system's own settings name the file: it is a hook, but may be a module.
+    Listed,
+    /// Somebody wants just this file to run.
+    Named,
+}
+
+/// Whether something stands there, or may: a link to nothing, or what we may not look at. Reading
+/// it fails, and that closes gates, where passing it over would open them.
+pub(super) fn is_there(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput
+        ),
+    }
+}
+
+/// Whether a folder for hooks is there. What stands in its place and is none, or a link to nothing
+/// on the way to it, is a problem: the hooks in it may be the ones that would block.
+pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
+    let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
+    let cause = match standing.metadata() {
+        Ok(meta) if meta.is_dir() => return standing == path,
+        Ok(_) => "is no folder".to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "is a link to nothing".to_string(),
+        Err(error) => format!("cannot be looked at: {error}"),
+    };
+    let cause = format!("{cause}, and hooks are looked for in it");
+    problems.push(Complaint::with_cure(cause, "fix it, or remove it").in_file(standing, None));
+    false
+}
+
+/// The layer in `folder`, if there is anything.
+pub(super) fn layer_in(
+    kind: LayerKind,
+    folder: &Path,
+    problems: &mut Vec<Problem>,
+) -> Option<Layer> {
+    let mut layer = Layer::empty(kind, folder.to_path_buf());
+    let hidden = folder.join(HIDDEN);
+    let hidden = is_there(&hidden).then_some(hidden);
+    for place in [folder].into_iter().chain(hidden.as_deref()) {
+        if place != folder && !has_folder(place, problems) {
+            continue;
+        }
+        let (manifest, drop_ins) = (place.join(MANIFEST), place.join(DROP_INS));
+        if is_there(&manifest) {
+            layer.manifests.push(manifest);
+        }
+        if is_there(&drop_ins) {
+            layer.drop_ins.push(drop_ins);
+        }
+    }
+    if layer.places().is_empty() { None } else { Some(layer) }
+}
+
+/// An entry of a drop-in folder.
+#[derive(Debug)]
+pub(super) struct DropIn {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) is_folder: bool,
+}
+
+/// The entries of a folder that mean something, in byte order of their names. Hidden files,
+/// what editors leave behind and read-me files are passed over.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if is_passed_over(&name) {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        let is_folder = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
+        let name = name.to_string_lossy().into_owned();
+        found.push(DropIn { path: entry.path(), name, is_folder });
+    }
+    found.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
+    Ok(found)
+}
+
+/// Whether a file of this name is no hook: hidden, left behind by an editor, or to be read.
+pub fn is_passed_over(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    LEFTOVERS.iter().any(|pattern| match pattern.split_once('*') {
+        None => name == *pattern,
+        Some((start, end)) => {
+            let long_enough = name.len() >= start.len() + end.len();
+            long_enough && name.starts_with(start) && name.ends_with(end.trim_start_matches('*'))
+        }
+    })
+}
+
+/// The folder in `hooks.d` that is no event's and was probably meant.
+pub(super) fn nearest_reserved(name: &str) -> Option<String> {
+    spelling::nearest(name, RESERVED.iter().copied()).map(str::to_string)
+}
+
+/// Whether a folder in `hooks.d` is not named after an event on purpose.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}

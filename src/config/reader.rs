@@ -1,0 +1,264 @@
+//! Reads documents with places, so that every mistake is found at once and each names its line.
+//!
+//! The keys of a table are a list of [`KeyRow`]s, each of which takes its value itself.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+use super::problem::{LineIndex, Placed, Position, Problem};
+use super::tree::{Tree, TreeEntry, TreeValue};
+use super::value::{KeyValue, unknown};
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::limits::parse_size;
+use crate::engine::hook::parse_duration;
+
+/// A key that users may write in the table of a `T`.
+#[derive(Debug)]
+pub struct KeyRow<T> {
+    pub name: &'static str,
+    pub takes: KeyValue,
+    /// Its default, as written.
+    pub default: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether it can be in a script's comment directive as well.
+    pub in_directive: bool,
+    pub(crate) set: SetKey<T>,
+}
+
+/// Takes the value of a key.
+pub(crate) type SetKey<T> = fn(&mut T, &mut Setting<'_, '_>) -> Result<(), Complaint>;
+
+impl<T> KeyRow<T> {
+    /// A key of a document.
+    pub(crate) const fn key(
+        name: &'static str,
+        takes: KeyValue,
+        default: &'static str,
+        about: &'static str,
+        set: SetKey<T>,
+    ) -> KeyRow<T> {
+        KeyRow { name, takes, default, about, in_directive: false, set }
+    }
+
+    /// A key that can be in a directive as well.
+    pub(crate) const fn directive(
+        name: &'static str,
+        takes: KeyValue,
+        default: &'static str,
+        about: &'static str,
+        set: SetKey<T>,
+    ) -> KeyRow<T> {
+        KeyRow { name, takes, default, about, in_directive: true, set }
+    }
+}
+
+impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
+    fn as_ref(&self) -> &KeyRow<T> {
+        self
+    }
+}
+
+/// The names of the keys.
+pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
+    rows.iter().map(|row| row.as_ref().name).collect()
+}
+
+/// What reads a document.
+#[derive(Debug)]
+pub(crate) struct DocumentReader<'r> {
+    lines: LineIndex<'r>,
+    pub(crate) file: &'r Path,
+    /// Everything that is wrong so far.
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl<'r> DocumentReader<'r> {
+    pub(crate) fn new(text: &'r str, file: &'r Path) -> DocumentReader<'r> {
+        DocumentReader { lines: LineIndex::of(text), file, problems: Vec::new() }
+    }
+
+    /// The position of a byte.
+    pub(crate) fn at(&self, offset: usize) -> Position {
+        self.lines.position(offset)
+    }
+
+    pub(crate) fn fault(
+        &mut self,
+        offset: usize,
+        cause: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.complain(offset, Complaint::with_cure(cause, cure));
+    }
+
+    pub(crate) fn complain(&mut self, offset: usize, complaint: Complaint) {
+        self.problems.push(complaint.in_file(self.file, Some(self.at(offset))));
+    }
+
+    /// The document that a text of TOML is; after a syntax error, what could be read of it.
+    pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            let cause = format!("not valid TOML: {}", error.message());
+            let complaint = Complaint { cause, cure: cure(error.message()) };
+            self.complain(error.span().map_or(0, |span| span.start), complaint);
+        }
+        Tree::of_toml(&document)
+    }
+
+    /// Takes the entries of a table by the rows of its keys; an unknown key is a problem. `above`
+    /// is what messages write before a key.
+    pub(crate) fn take<T, R: AsRef<KeyRow<T>>>(
+        &mut self,
+        table: &[TreeEntry],
+        rows: &[R],
+        above: &str,
+        target: &mut T,
+    ) {
+        let rows: Vec<&KeyRow<T>> = rows.iter().map(AsRef::as_ref).collect();
+        for TreeEntry { key, at, tree } in table {
+            let Some(row) = rows.iter().find(|row| row.name == *key) else {
+                let group = rows.iter().find(|row| row.takes.keys().contains(&key.as_str()));
+                let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+                self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
+                continue;
+            };
+            let name = format!("{above}{key}");
+            let (takes, default) = (row.takes, row.default);
+            let mut setting = Setting { reader: &mut *self, name: &name, takes, default, tree };
+            if let Err(complaint) = (row.set)(target, &mut setting) {
+                self.complain(tree.offset, complaint);
+            }
+        }
+    }
+}
+
+/// A key as it is read, with its value.
+#[derive(Debug)]
+pub(crate) struct Setting<'s, 'r> {
+    pub(crate) reader: &'s mut DocumentReader<'r>,
+    /// As messages write it: `limits.memory`.
+    pub(crate) name: &'s str,
+    pub(crate) takes: KeyValue,
+    /// What it is by default, in words.
+    pub(crate) default: &'static str,
+    pub(crate) tree: &'s Tree,
+}
+
+impl<'s> Setting<'s, '_> {
+    pub(crate) fn at(&self) -> Position {
+        self.reader.at(self.tree.offset)
+    }
+
+    /// A value with its place.
+    pub(crate) fn placed<V>(&self, value: V) -> Placed<V> {
+        Placed { value, at: self.at() }
+    }
+
+    /// The complaint that the value is not what the key takes.
+    pub(crate) fn wrong(&self) -> Complaint {
+        let (name, tree) = (self.name, self.tree);
+        let written = match &tree.value {
+            TreeValue::Text(text) => text.clone(),
+            TreeValue::Number(_) | TreeValue::Flag(_) => tree.describe(),
+            TreeValue::Fraction(_)
+            | TreeValue::Date(_)
+            | TreeValue::List(_)
+            | TreeValue::Table(_)
+            | TreeValue::Other(_) => String::new(),
+        };
+        let cause = format!("`{name}` takes {}, not {}", self.takes.describe(), tree.describe());
+        Complaint::with_cure(cause, self.takes.cure(name, &written))
+    }
+
+    pub(crate) fn text(&self) -> Result<&'s str, Complaint> {
+        self.tree.text().ok_or_else(|| self.wrong())
+    }
+
+    /// A string, or a list of them.
+    pub(crate) fn texts(&self) -> Result<Vec<Placed<String>>, Complaint> {
+        let items = self.tree.items().unwrap_or(std::slice::from_ref(self.tree));
+        let placed = |item: &Tree| {
+            Some(Placed { value: item.text()?.to_string(), at: self.reader.at(item.offset) })
+        };
+        items.iter().map(placed).collect::<Option<_>>().ok_or_else(|| self.wrong())
+    }
+
+    /// A list of strings, or one, where an empty list would say the opposite of what it looks like.
+    pub(crate) fn some_texts(&self, cure: &str) -> Result<Vec<Placed<String>>, Complaint> {
+        let texts = self.texts()?;
+        if texts.is_empty() {
+            let cause = format!("`{}` is an empty list", self.name);
+            return Err(Complaint::with_cure(cause, cure));
+        }
+        Ok(texts)
+    }
+
+    pub(crate) fn flag(&self) -> Result<bool, Complaint> {
+        self.tree.flag().ok_or_else(|| self.wrong())
+    }
+
+    pub(crate) fn number(&self) -> Result<i64, Complaint> {
+        if let TreeValue::Number(number) = self.tree.value { Ok(number) } else { Err(self.wrong()) }
+    }
+
+    /// A whole number that can be this.
+    pub(crate) fn number_in(&self, range: RangeInclusive<i64>) -> Result<i64, Complaint> {
+        let number = self.number()?;
+        if range.contains(&number) {
+            return Ok(number);
+        }
+        let cure = match (range.start(), range.end()) {
+            (least, &i64::MAX) => format!("write {least} or more"),
+            (least, most) => format!("write a number from {least} to {most}"),
+        };
+        Err(Complaint::with_cure(format!("`{}` cannot be {number}", self.name), cure))
+    }
+
+    /// One of the words that the key takes, in any case of letters.
+    pub(crate) fn word(&self) -> Result<Placed<String>, Complaint> {
+        let text = self.text()?;
+        let KeyValue::OneOf(words) = self.takes else { return Ok(self.placed(text.to_string())) };
+        let word = words().into_iter().find(|word| word.eq_ignore_ascii_case(text));
+        word.map(|word| self.placed(word.to_string())).ok_or_else(|| self.wrong())
+    }
+
+    pub(crate) fn duration(&self) -> Result<Duration, Complaint> {
+        parse_duration(self.text()?).map_err(|problem| self.about(&problem))
+    }
+
+    pub(crate) fn size(&self) -> Result<u64, Complaint> {
+        parse_size(self.text()?).map_err(|problem| self.about(&problem))
+    }
+
+    /// The value that a word names in `table`.
+    pub(crate) fn one_of<V: Copy>(&self, table: &[(V, &str)]) -> Result<V, Complaint> {
+        let found = table.iter().find(|(_, name)| self.tree.text() == Some(name));
+        found.map(|(value, _)| *value).ok_or_else(|| self.wrong())
+    }
+
+    pub(crate) fn table(&self) -> Result<&'s [TreeEntry], Complaint> {
+        self.tree.entries().ok_or_else(|| self.wrong())
+    }
+
+    /// Takes the keys of a table; messages write `above` before them.
+    pub(crate) fn take<T, R: AsRef<KeyRow<T>>>(
+        &mut self,
+        rows: &[R],
+        above: &str,
+        target: &mut T,
+    ) -> Result<(), Complaint> {
+        let table = self.table()?;
+        self.reader.take(table, rows, above, target);
+        Ok(())
+    }
+
+    /// A problem with the value that says what to do.
+    pub(crate) fn about(&self, problem: &str) -> Complaint {
+        Complaint::new(format!("`{}`: {problem}", self.name))
+    }
+}

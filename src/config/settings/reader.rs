@@ -1,0 +1,151 @@
+//! What reads a settings file: its problems so far, and the hooks of it.
+
+use std::path::Path;
+
+use crate::config::draft::HookDraft;
+use crate::config::env::Environment;
+use crate::config::manifest::{HookTable, Manifest};
+use crate::config::problem::Severity;
+use crate::config::reader::DocumentReader;
+use crate::config::tree::{Tree, TreeEntry};
+use crate::dialects::settings::BucketShape;
+use crate::engine::spelling;
+
+/// What the actions of a settings file need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operator<'o> {
+    /// The environment, with the operator's switches.
+    pub(crate) env: &'o Environment,
+    /// hookrun's own program; `None` for the one in `PATH`.
+    pub(crate) program: Option<&'o Path>,
+    /// The host that the person names before the file.
+    pub(crate) host: Option<&'static str>,
+}
+
+impl Operator<'_> {
+    pub(super) fn is_off(self, shape: &BucketShape) -> bool {
+        self.env.switch(&shape.kill_switch) == Some("1")
+    }
+
+    pub(super) fn allows_commands(self, shape: &BucketShape) -> bool {
+        self.env.switch(&shape.commands) == Some("1")
+    }
+
+    /// Whether something may be sent to `url`.
+    pub(super) fn may_send_to(self, shape: &BucketShape, url: &str) -> bool {
+        let listed = self.env.switch(&shape.destinations).unwrap_or_default();
+        let mut prefixes =
+            listed.split(',').map(str::trim).filter(|one| !one.is_empty()).peekable();
+        prefixes.peek().is_none() || prefixes.any(|prefix| url.starts_with(prefix))
+    }
+}
+
+pub(super) struct SettingsReader<'r> {
+    pub(super) reader: DocumentReader<'r>,
+    pub(super) operator: Operator<'r>,
+    pub(super) manifest: Manifest,
+    /// The shape of the file, once it is known.
+    pub(super) shape: Option<&'static BucketShape>,
+}
+
+impl<'r> SettingsReader<'r> {
+    pub(super) fn file(&self) -> &'r Path {
+        self.reader.file
+    }
+
+    pub(super) fn fault(
+        &mut self,
+        offset: usize,
+        cause: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.reader.fault(offset, cause, cure);
+    }
+
+    pub(super) fn warning(
+        &mut self,
+        offset: usize,
+        cause: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.fault(offset, cause, cure);
+        self.lessen(Severity::Warning);
+    }
+
+    pub(super) fn note(
+        &mut self,
+        offset: usize,
+        cause: impl Into<String>,
+        cure: impl Into<String>,
+    ) {
+        self.fault(offset, cause, cure);
+        self.lessen(Severity::Note);
+    }
+
+    fn lessen(&mut self, severity: Severity) {
+        if let Some(last) = self.reader.problems.last_mut() {
+            last.severity = severity;
+        }
+    }
+
+    pub(super) fn errors(&self) -> usize {
+        let problems = self.reader.problems.iter();
+        problems.filter(|problem| problem.severity == Severity::Error).count()
+    }
+
+    /// The entries of an object. A key that appears twice is a problem.
+    pub(super) fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
+        let Some(entries) = tree.entries() else {
+            let cause = format!("{what} is not an object but {}", described(tree));
+            self.fault(tree.offset, cause, "write it in braces: { … }");
+            return None;
+        };
+        let mut kept: Vec<&TreeEntry> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if kept.iter().any(|known| known.key == entry.key) {
+                let cause = format!("`{}` appears twice", entry.key);
+                self.fault(entry.at, cause, "keep one of them");
+            } else {
+                kept.push(entry);
+            }
+        }
+        Some(kept)
+    }
+
+    /// The text that a key takes.
+    pub(super) fn text(&mut self, tree: &Tree, key: &str) -> Option<String> {
+        if tree.text().is_none() {
+            self.wrong(tree, key, "a string", &format!("write `\"{key}\": \"text\"`"));
+        }
+        tree.text().map(str::to_string)
+    }
+
+    /// Reports that a key takes something else.
+    pub(super) fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {
+        self.fault(tree.offset, format!("`{key}` takes {takes}, not {}", described(tree)), cure);
+    }
+
+    pub(super) fn unknown_key(&mut self, entry: &TreeEntry, known: &[&str]) {
+        let cure = match spelling::nearest(&entry.key, known.iter().copied()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        self.fault(entry.at, format!("unknown key `{}`", entry.key), cure);
+    }
+
+    pub(super) fn keep(&mut self, draft: HookDraft, offset: usize) {
+        let at = self.reader.at(offset);
+        self.manifest.hooks.push(HookTable { draft, at, is_anchored: false });
+    }
+
+    /// Keeps what is known of a hook of `event` with a mistake.
+    pub(super) fn reject(&mut self, event: &str, offset: usize) {
+        let draft = HookDraft::of_event(event, self.reader.at(offset));
+        self.manifest.rejected.push(draft);
+    }
+}
+
+/// What a value is, in the words of JSON.
+pub(super) fn described(tree: &Tree) -> String {
+    if tree.entries().is_some() { "an object".to_string() } else { tree.describe() }
+}

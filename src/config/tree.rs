@@ -1,0 +1,237 @@
+//! A document with a place for every value, TOML or JSON alike, so that one reader serves both.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value in a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    pub(crate) value: TreeValue,
+    /// Where it begins in the text, in bytes.
+    pub(crate) offset: usize,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub(crate) enum TreeValue {
+    Text(String),
+    Number(i64),
+    /// As it is written.
+    Fraction(String),
+    Flag(bool),
+    Date(String),
+    List(Vec<Tree>),
+    /// The entries in their order. In JSON, a key may appear twice.
+    Table(Vec<TreeEntry>),
+    /// Something else, in words.
+    Other(String),
+}
+
+/// A key with its place, and its value.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeEntry {
+    pub(crate) key: String,
+    pub(crate) at: usize,
+    pub(crate) tree: Tree,
+}
+
+/// How deep lists and tables may be in each other.
+const MOST_LEVELS: usize = 128;
+
+impl Tree {
+    /// The value that a text of JSON is.
+    ///
+    /// # Errors
+    /// When it is not JSON; the error has line and column.
+    pub(super) fn of_json(text: &str) -> serde_json::Result<Tree> {
+        let raw: &RawValue = serde_json::from_str(text)?;
+        Ok(of_raw(raw.get(), text, MOST_LEVELS))
+    }
+
+    pub(super) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {
+        let value = table(document.get_ref());
+        Tree { value, offset: document.span().start }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn describe(&self) -> String {
+        match &self.value {
+            TreeValue::Text(text) => format!("\"{text}\""),
+            TreeValue::Number(number) => number.to_string(),
+            TreeValue::Flag(flag) => flag.to_string(),
+            TreeValue::List(_) => "a list".to_string(),
+            TreeValue::Table(_) => "a table".to_string(),
+            TreeValue::Fraction(text) | TreeValue::Date(text) | TreeValue::Other(text) => {
+                text.clone()
+            }
+        }
+    }
+
+    /// The value at a path of keys.
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Tree> {
+        path.iter().try_fold(self, |tree, key| {
+            tree.entries()?.iter().find(|entry| entry.key == *key).map(|entry| &entry.tree)
+        })
+    }
+
+    /// Its entries; `None` if it is no table.
+    pub(crate) fn entries(&self) -> Option<&[TreeEntry]> {
+        if let TreeValue::Table(entries) = &self.value { Some(entries) } else { None }
+    }
+
+    /// Its items; `None` if it is no list.
+    pub(crate) fn items(&self) -> Option<&[Tree]> {
+        if let TreeValue::List(items) = &self.value { Some(items) } else { None }
+    }
+
+    /// Its number, whole or not; `None` if it is none.
+    pub(super) fn number(&self) -> Option<f64> {
+        match &self.value {
+            TreeValue::Number(number) => Some(*number as f64),
+            TreeValue::Fraction(text) => text.parse().ok(),
+            TreeValue::Text(_)
+            | TreeValue::Flag(_)
+            | TreeValue::Date(_)
+            | TreeValue::List(_)
+            | TreeValue::Table(_)
+            | TreeValue::Other(_) => None,
+        }
+    }
+
+    /// Its text; `None` if it is none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let TreeValue::Text(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// Whether it is `true`; `None` if it is neither that nor `false`.
+    pub(crate) fn flag(&self) -> Option<bool> {
+        if let TreeValue::Flag(flag) = self.value { Some(flag) } else { None }
+    }
+
+    /// The value as JSON: a date is its text, and what JSON does not have is null.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            TreeValue::Text(text) | TreeValue::Date(text) => text.as_str().into(),
+            TreeValue::Number(number) => (*number).into(),
+            TreeValue::Fraction(text) => text.parse::<f64>().ok().into(),
+            TreeValue::Flag(flag) => (*flag).into(),
+            TreeValue::List(items) => items.iter().map(Tree::to_json).collect(),
+            TreeValue::Table(entries) => {
+                entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect()
+            }
+            TreeValue::Other(_) => serde_json::Value::Null,
+        }
+    }
+}
+
+fn table(entries: &DeTable<'_>) -> TreeValue {
+    let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| TreeEntry {
+        key: key.get_ref().to_string(),
+        at: key.span().start,
+        tree: of_value(value),
+    };
+    let mut all: Vec<TreeEntry> = entries.iter().map(entry).collect();
+    all.sort_by_key(|entry| entry.at);
+    TreeValue::Table(all)
+}
+
+fn of_value(value: &Spanned<DeValue<'_>>) -> Tree {
+    let offset = value.span().start;
+    let value = match value.get_ref() {
+        DeValue::String(text) => TreeValue::Text(text.to_string()),
+        DeValue::Integer(number) => {
+            match i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()) {
+                Ok(number) => TreeValue::Number(number),
+                Err(_) => TreeValue::Other("a number that is too large".to_string()),
+            }
+        }
+        DeValue::Float(number) => TreeValue::Fraction(number.as_str().replace('_', "")),
+        DeValue::Boolean(flag) => TreeValue::Flag(*flag),
+        DeValue::Datetime(time) => TreeValue::Date(time.to_string()),
+        DeValue::Array(items) => TreeValue::List(items.iter().map(of_value).collect()),
+        DeValue::Table(entries) => table(entries),
+    };
+    Tree { value, offset }
+}
+
+/// The value that `raw` is, which is a part of `text`.
+fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
+    let offset_of = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
+    let value = match raw.as_bytes().first() {
+        Some(b'[' | b'{') if levels == 0 => Some(TreeValue::Other("nested too deep".to_string())),
+        Some(b'"') => serde_json::from_str(raw).ok().map(TreeValue::Text),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(raw).ok().map(|items| {
+            let items = items.into_iter();
+            TreeValue::List(items.map(|item| of_raw(item.get(), text, levels - 1)).collect())
+        }),
+        Some(b'{') => entries_of(raw).and_then(|entries| {
+            let entry = |(key, value): (&RawValue, &RawValue)| {
+                let (name, at) = (serde_json::from_str(key.get()).ok()?, offset_of(key.get()));
+                Some(TreeEntry { key: name, at, tree: of_raw(value.get(), text, levels - 1) })
+            };
+            entries.into_iter().map(entry).collect::<Option<_>>().map(TreeValue::Table)
+        }),
+        _ => Some(match (raw, raw.parse()) {
+            ("true" | "false", _) => TreeValue::Flag(raw == "true"),
+            (_, Ok(number)) => TreeValue::Number(number),
+            _ if raw.parse::<f64>().is_ok() => TreeValue::Fraction(raw.to_string()),
+            _ => TreeValue::Other(raw.to_string()),
+        }),
+    };
+    let value = value.unwrap_or_else(|| TreeValue::Other("text that is not Unicode".to_string()));
+    Tree { value, offset: offset_of(raw) }
+}
+
+fn entries_of(raw: &str) -> Option<Vec<(&RawValue, &RawValue)>> {
+    serde_json::Deserializer::from_str(raw).deserialize_map(EntriesVisitor).ok()
+}
+
+/// Keeps every key, where maps keep the last of those that are the same.
+struct EntriesVisitor;
+
+impl<'t> Visitor<'t> for EntriesVisitor {
+    type Value = Vec<(&'t RawValue, &'t RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tree;
+    use toml::de::DeTable;
+
+    #[test]
+    fn every_value_knows_its_place_in_toml_and_in_json() {
+        let text = "[features]\nhooks = false\n[[hooks.Stop]]\nmatcher = \"a\"\n";
+        let (document, errors) = DeTable::parse_recoverable(text);
+        assert!(errors.is_empty());
+        let tree = Tree::of_toml(&document);
+        assert_eq!(tree.at(&["features", "hooks"]).unwrap().describe(), "false");
+        let groups = tree.at(&["hooks", "Stop"]).unwrap().items().unwrap();
+        let matcher = groups[0].at(&["matcher"]).unwrap();
+        assert_eq!((matcher.text(), &text[matcher.offset..][..3]), (Some("a"), "\"a\""));
+
+        let tree = Tree::of_json(" { \"a\" : [1, \"x\\n\"] }").unwrap();
+        let entry = &tree.entries().unwrap()[0];
+        assert_eq!((entry.key.as_str(), entry.at, entry.tree.offset), ("a", 3, 9));
+        let items = entry.tree.items().unwrap();
+        assert_eq!(items.iter().map(|item| item.offset).collect::<Vec<_>>(), [10, 13]);
+        assert_eq!((items[0].describe().as_str(), items[1].text()), ("1", Some("x\n")));
+    }
+}

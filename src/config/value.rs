@@ -1,0 +1,141 @@
+//! What keys take: the words for it in messages and docs, and what to write instead of a mistake.
+
+use crate::engine::complaint::Complaint;
+use crate::engine::spelling;
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy)]
+pub enum KeyValue {
+    Text,
+    /// A string or a list of strings.
+    Texts,
+    Flag,
+    Number,
+    Duration,
+    Size,
+    /// One of these words.
+    OneOf(fn() -> Vec<&'static str>),
+    /// A table with these keys; without any, its user chooses them.
+    Table(fn() -> Vec<&'static str>),
+    /// A regular expression.
+    Pattern,
+    /// A table, or JSON in a string.
+    Json,
+}
+
+impl KeyValue {
+    /// What is expected, for messages and docs.
+    pub fn describe(self) -> String {
+        self.texts().0
+    }
+
+    /// What is expected, and an example of it.
+    fn texts(self) -> (String, String) {
+        let (expected, example) = match self {
+            KeyValue::Text => ("a string", "\"text\""),
+            KeyValue::Texts => ("a string or a list of strings", "[\"one\", \"two\"]"),
+            KeyValue::Flag => ("true or false", "true"),
+            KeyValue::Number => ("a whole number", "10"),
+            KeyValue::Duration => ("a duration like \"10s\"", "\"10s\""),
+            KeyValue::Size => ("a size like \"64M\"", "\"64M\""),
+            KeyValue::Table(_) => ("a table", "{ key = \"value\" }"),
+            KeyValue::Pattern => ("a regular expression", "'^rm '"),
+            KeyValue::Json => ("a table, or JSON in a string", "{ key = 1 }"),
+            KeyValue::OneOf(words) => {
+                let words = words();
+                let all = format!("one of \"{}\"", words.join("\", \""));
+                return (all, format!("\"{}\"", words.first().unwrap_or(&"")));
+            }
+        };
+        (expected.to_string(), example.to_string())
+    }
+
+    /// The keys of a table.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        if let KeyValue::Table(keys) = self { keys() } else { Vec::new() }
+    }
+
+    /// What to write for `key` instead of `written`; that is empty for a value without a word.
+    pub(super) fn cure(self, key: &str, written: &str) -> String {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        let written = written.to_lowercase();
+        let means = |(words, _): &&(&[&str], &str)| words.contains(&written.as_str());
+        let (table, words): (&[(&[&str], &str)], _) = match self {
+            KeyValue::Flag => (FLAG_WORDS, vec!["true", "false"]),
+            KeyValue::OneOf(words) => (FAILURE_WORDS, words()),
+            KeyValue::Pattern if key == "findings" => {
+                return format!("write `{key} = '^error src/main.tf:7 '`");
+            }
+            KeyValue::Text
+            | KeyValue::Texts
+            | KeyValue::Number
+            | KeyValue::Duration
+            | KeyValue::Size
+            | KeyValue::Table(_)
+            | KeyValue::Pattern
+            | KeyValue::Json => return format!("write `{key} = {}`", self.texts().1),
+        };
+        let meant = table.iter().find(means).map(|(_, meant)| *meant);
+        let meant = meant.filter(|meant| words.contains(meant));
+        match (meant.or_else(|| spelling::nearest(&written, words.iter().copied())), self) {
+            (Some(meant), KeyValue::Flag) => format!("write `{key} = {meant}`"),
+            (Some(meant), _) => format!("write `{key} = \"{meant}\"`"),
+            (None, _) if written.is_empty() => format!("write `{key} = {}`", self.texts().1),
+            (None, _) => format!("`{key}` is one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// The words of a table of names.
+pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
+    names.iter().map(|(_, name)| *name).collect()
+}
+
+/// Words that people write for true and false.
+const FLAG_WORDS: &[(&[&str], &str)] = &[
+    (&["yes", "on", "1", "y", "enabled"], "true"),
+    (&["no", "off", "0", "n", "disabled", "never", "none"], "false"),
+];
+
+/// Words that people write for what a failure means.
+const FAILURE_WORDS: &[(&[&str], &str)] = &[
+    (&["open", "ignore", "warn", "pass", "continue", "skip", "approve"], "allow"),
+    (&["closed", "close", "fail", "error", "deny", "refuse", "stop", "abort"], "block"),
+];
+
+/// Keys of other tools, each with ours.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("matcher", "tool"),
+    ("toolName", "tool"),
+    ("tool_name", "tool"),
+    ("tools", "tool"),
+    ("paths", "path"),
+    ("file", "path"),
+    ("glob", "path"),
+    ("run", "command"),
+    ("exec", "command"),
+    ("cmd", "command"),
+    ("if", "match"),
+    ("when", "match"),
+];
+
+/// The key among `known` that other tools call `name`.
+pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let (_, ours) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
+    known.contains(ours).then_some(*ours)
+}
+
+/// The complaint about an unknown key, with the one of `known` that was probably meant. `group` is
+/// the table in which there is a key of this name.
+pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
+    let meant = synonym(name, known);
+    let in_match = synonym(name, &["tool", "path"]).filter(|_| known.contains(&"match"));
+    let meant = meant.or_else(|| spelling::nearest(name, known.iter().copied()));
+    let cure = match (in_match, meant, group) {
+        (Some(key), ..) => format!("write `match = {{ {key} = … }}`"),
+        (None, Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None, None) => format!("known here: {}", known.join(", ")),
+    };
+    Complaint::with_cure(format!("unknown key `{name}`"), cure)
+}
