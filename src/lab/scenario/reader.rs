@@ -9,7 +9,7 @@ use super::case::{Case, CaseStep, StepInput, Suite};
 use super::coverage::Never;
 use super::fill::{TOKENS, unknown_tokens};
 use super::keys::{
-    CASE_KEYS, StepDraft, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, SuiteDraft,
+    CASE_KEYS, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft,
     TOP_KEYS,
 };
 use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
