@@ -14,7 +14,7 @@ use crate::lab::replay::merge::{MergeError, PartialReports};
 use crate::lab::replay::report::{Header, ReplayReport};
 use crate::lab::replay::{
     Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
-    crew,
+    workers,
 };
 use crate::lab::report::Paths;
 use tempfile::TempDir;
@@ -65,7 +65,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
         })
     };
     let ended =
-        crew::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
+        workers::run(decider, inputs, threads(args), abort.clone(), &mut each, &mut |so_far| {
             progress.tell(so_far)
         });
     progress.clear();

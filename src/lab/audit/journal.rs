@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{DecisionLog, Keeps, LogEntry, Redactor};
+use super::log::DecisionLog;
+use super::record::{Keeps, LogEntry};
+use super::redact::Redactor;
 use crate::dialects::native;
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};

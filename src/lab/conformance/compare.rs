@@ -3,16 +3,14 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{TextPattern, VectorExpectation, pattern};
+use super::vector::{TextPattern, VectorExpectation, pattern};
 
 /// What came back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Got {
-    /// The exit status, or the number of the signal below zero.
+    /// The exit status, or the negative number of the signal.
     pub status: i32,
-    /// All of stdout.
     pub stdout: Vec<u8>,
-    /// All of stderr.
     pub stderr: Vec<u8>,
 }
 
@@ -104,31 +102,6 @@ fn shown(text: &str) -> String {
     match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
         None => text.to_string(),
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
-    }
-}
-
-/// Why nothing could ever be as expected.
-pub(super) fn unreadable(expect: &VectorExpectation) -> Option<String> {
-    let mut all = vec![expect.stderr.clone()];
-    if let Some(stdout) = &expect.stdout {
-        patterns(stdout, &mut all);
-    }
-    all.iter().find_map(|words| match words {
-        TextPattern::Match(regex) if Regex::new(regex).is_err() => {
-            Some(format!("`{regex}` is no regular expression"))
-        }
-        TextPattern::Match(_) | TextPattern::Exactly(_) | TextPattern::Contain(_) => None,
-    })
-}
-
-fn patterns(value: &Value, all: &mut Vec<TextPattern>) {
-    match value {
-        Value::Object(object) => {
-            all.extend(pattern(object, "$"));
-            object.values().for_each(|value| patterns(value, all));
-        }
-        Value::Array(values) => values.iter().for_each(|value| patterns(value, all)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -280,13 +280,6 @@ impl ComparedOutcome {
         }
         self
     }
-
-    /// About how much memory it holds.
-    pub(super) fn size(&self) -> usize {
-        let texts = [&self.reason, &self.output, &self.additional_context];
-        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
-        texts + self.rewrites.len() * LONGEST_TOLD
-    }
 }
 
 fn shorten(text: &mut String) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::ReplayError;
 use super::compare::{self, ComparedOutcome};
+use super::error::ReplayError;
 use super::finding::{LinePlace, OutcomeChange, ReplayFinding, Undecided, Unreadable};
 use super::hooks::{self, Again, Hooks, HostHooks};
 use super::partition::Partition;

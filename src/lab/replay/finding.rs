@@ -83,16 +83,6 @@ impl ReplayFinding {
             ReplayFinding::Unreadable(unreadable) => &unreadable.place,
         }
     }
-
-    /// About how much memory it holds.
-    pub(super) fn size(&self) -> usize {
-        let said = |said: &ComparedOutcome| said.size();
-        256 + match self {
-            ReplayFinding::Changed(change) => said(&change.was) + said(&change.is),
-            ReplayFinding::Undecided(undecided) => undecided.why.len(),
-            ReplayFinding::Unreadable(unreadable) => unreadable.problem.len(),
-        }
-    }
 }
 
 impl OutcomeChange {

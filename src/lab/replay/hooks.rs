@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ReplayError;
+use super::error::ReplayError;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::folders::{self, HostFolders};
 use crate::dialects::{self, Binding, Dialect, Reply, native};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use crate::config::Environment;
-use crate::lab::replay::crew;
+use crate::lab::replay::workers::ReplayProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// With the size of all recordings, and without it: a pipe does not tell.
@@ -38,7 +38,7 @@ impl ReplayBar {
     }
 
     /// So much is decided.
-    pub(super) fn tell(&self, so_far: &crew::ReplayProgress) {
+    pub(super) fn tell(&self, so_far: &ReplayProgress) {
         let Some(bar) = &self.bar else { return };
         let lines = so_far.lines.load(Ordering::Relaxed);
         let seconds = bar.elapsed().as_secs_f64();

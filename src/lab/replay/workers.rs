@@ -1,21 +1,21 @@
 //! Several threads decide at once; one takes what they have done, in the order of the recordings.
 //!
-//! Each thread reads a batch for itself, so that there is no queue, and what waits to be taken is
-//! bounded by the window. Batches are as large as hooks are fast: one line where they take
-//! long, so that the threads end together, and many where there are none.
+//! Each thread reads a batch and queues the channel by which its result will come, both under one
+//! lock, so the queue has the order of the recordings and bounds how far threads can be ahead.
+//! Batches are as large as hooks are fast: one line if they take long, so that the threads end
+//! together, and many if there are none.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::ReplayError;
 use super::decide::{Decider, Done};
-use super::finding::{LinePlace, ReplayFinding};
+use super::error::ReplayError;
+use super::finding::LinePlace;
 use super::source::{Batch, BatchLine, RecordingInput, Recordings};
 use super::totals::Totals;
-use super::window::{TakenBatch, Window};
 use crate::engine::exec::Abort;
 
 /// How long a batch should take.
@@ -24,10 +24,13 @@ const BATCH: Duration = Duration::from_millis(10);
 /// The most lines of a batch.
 const MOST_LINES: usize = 256;
 
-/// How often somebody is told how far it is.
+/// How many batches may wait for one that takes long. What they hold is at most their lines.
+const MOST_WAITING: usize = 256;
+
+/// How often the caller gets the progress.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long threads that are to stop are waited for: hooks are being ended.
+/// How long to wait for threads that should stop: hooks are being ended.
 const STOPPING: Duration = Duration::from_secs(5);
 
 /// How far it is.
@@ -39,17 +42,18 @@ pub struct ReplayProgress {
     pub lines: AtomicU64,
 }
 
+/// The result of one batch.
+type BatchResult = Result<Done, ReplayError>;
+
 /// What the threads share.
-struct CrewState {
+struct ReplayWorkers {
     decider: Decider,
     names: Vec<String>,
     source: Mutex<Recordings>,
-    window: Window<Done>,
-    totals: Mutex<Totals>,
-    failed: Mutex<Option<ReplayError>>,
-    progress: Arc<ReplayProgress>,
+    progress: ReplayProgress,
     /// Threads that are deciding, and not reading.
     deciding: AtomicUsize,
+    is_stopped: AtomicBool,
     abort: Abort,
 }
 
@@ -57,7 +61,7 @@ struct CrewState {
 /// the events; `tick` is called several times a second. `abort` ends it early.
 ///
 /// # Errors
-/// When the hooks have errors, or it was ended early; and what `each` says.
+/// When the hooks have errors, it was ended early, or `each` fails.
 pub fn run(
     decider: Decider,
     inputs: Vec<RecordingInput>,
@@ -66,56 +70,72 @@ pub fn run(
     each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
     tick: &mut dyn FnMut(&ReplayProgress),
 ) -> Result<Totals, ReplayError> {
-    let shared = Arc::new(CrewState {
+    let workers = Arc::new(ReplayWorkers {
         decider,
         names: inputs.iter().map(RecordingInput::name).collect(),
         source: Mutex::new(Recordings::new(inputs)),
-        window: Window::new(threads),
-        totals: Mutex::default(),
-        failed: Mutex::default(),
-        progress: Arc::default(),
+        progress: ReplayProgress::default(),
         deciding: AtomicUsize::new(0),
+        is_stopped: AtomicBool::new(false),
         abort,
     });
+    let (queue, results) = sync_channel(MOST_WAITING);
+    let mut started = Vec::with_capacity(threads);
     for number in 0..threads {
-        let own = Arc::clone(&shared);
+        let (own, queue) = (Arc::clone(&workers), queue.clone());
         let thread = thread::Builder::new().name(format!("hookrun-replay-{number}"));
-        if let Err(error) = thread.spawn(move || own.work()) {
-            // Those that there are do it.
-            shared.window.leave();
-            if number == 0 {
+        match thread.spawn(move || own.work(&queue)) {
+            Ok(thread) => started.push(thread),
+            Err(error) if started.is_empty() => {
                 return Err(ReplayError::NoThread(error.to_string()));
             }
+            // The others do it.
+            Err(_) => break,
         }
     }
-    let taken = shared.take_all(each, tick);
-    if taken.is_err() {
-        shared.end_early();
+    drop(queue);
+    if let Err(error) = workers.take_all(results, each, tick) {
+        workers.end_early();
+        return Err(error);
     }
-    taken?;
-    let totals = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(totals.clone())
+    let mut totals = Totals::default();
+    for thread in started {
+        totals.merge(&thread.join().map_err(|_| ReplayError::Panicked)?);
+    }
+    Ok(totals)
 }
 
-impl CrewState {
+impl ReplayWorkers {
     fn take_all(
         &self,
+        queue: Receiver<Receiver<BatchResult>>,
         each: &mut dyn FnMut(Done) -> Result<(), ReplayError>,
         tick: &mut dyn FnMut(&ReplayProgress),
     ) -> Result<(), ReplayError> {
         let mut ticked = Instant::now();
+        let mut next: Option<Receiver<BatchResult>> = None;
         loop {
-            let taken = self.window.take(TICK);
-            if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Err(error);
-            }
-            if self.abort.times_raised() > 0 {
+            let taken = match &next {
+                Some(batch) => batch.recv_timeout(TICK).map(Some),
+                None => queue.recv_timeout(TICK).map(|batch| {
+                    next = Some(batch);
+                    None
+                }),
+            };
+            if self.is_aborted() {
                 return Err(ReplayError::Stopped);
             }
             match taken {
-                TakenBatch::Piece(done) => each(done)?,
-                TakenBatch::Nothing => {}
-                TakenBatch::End => return Ok(()),
+                Ok(None) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Some(done)) => {
+                    next = None;
+                    each(done?)?;
+                }
+                // A batch whose thread is gone.
+                Err(RecvTimeoutError::Disconnected) if next.is_some() => {
+                    return Err(ReplayError::Panicked);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             if ticked.elapsed() >= TICK {
                 tick(&self.progress);
@@ -124,10 +144,14 @@ impl CrewState {
         }
     }
 
-    /// Ends hooks that run, and waits for them; a thread that waits for its input is left alone.
+    fn is_aborted(&self) -> bool {
+        self.abort.times_raised() > 0
+    }
+
+    /// Ends hooks that run, and waits for them, but not for a thread that waits for its input.
     fn end_early(&self) {
-        self.window.stop();
-        if self.abort.times_raised() == 0 {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        if !self.is_aborted() {
             self.abort.raise();
         }
         let until = Instant::now() + STOPPING;
@@ -136,55 +160,45 @@ impl CrewState {
         }
     }
 
-    fn work(&self) {
-        let worked = catch_unwind(AssertUnwindSafe(|| self.work_through()));
-        let failure = match worked {
-            Ok(Ok(totals)) => {
-                self.totals.lock().unwrap_or_else(PoisonError::into_inner).merge(&totals);
-                None
-            }
-            Ok(Err(error)) => Some(error),
-            Err(_) => Some(ReplayError::Panicked),
-        };
-        if let Some(failure) = failure {
-            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.get_or_insert(failure);
-            drop(failed);
-            self.window.stop();
-        }
-        self.window.leave();
-    }
-
-    fn work_through(&self) -> Result<Totals, ReplayError> {
+    fn work(&self, queue: &SyncSender<Receiver<BatchResult>>) -> Totals {
         let mut totals = Totals::default();
         let mut lines = 1;
-        while !self.window.is_stopped() && self.abort.times_raised() == 0 {
-            let batch = self.source.lock().unwrap_or_else(PoisonError::into_inner).next(lines);
-            let Some(batch) = batch else { break };
+        while !self.is_stopped.load(Ordering::SeqCst) && !self.is_aborted() {
+            let Some((batch, result)) = self.next(lines, queue) else { break };
             let started = Instant::now();
             let done = {
                 let _deciding = LiveCount::in_(&self.deciding);
-                self.decide(&batch, &mut totals)?
+                self.decide(&batch, &mut totals)
             };
             lines = suitable(lines, started.elapsed());
             self.progress.bytes.fetch_max(batch.read_bytes, Ordering::Relaxed);
             self.progress.lines.fetch_add(batch.lines().count() as u64, Ordering::Relaxed);
-            let bytes = 64
-                + done.written.len()
-                + done.findings.iter().map(ReplayFinding::size).sum::<usize>();
-            if !self.window.put(batch.number, done, bytes) {
+            let has_failed = done.is_err();
+            if result.send(done).is_err() || has_failed {
                 break;
             }
         }
-        Ok(totals)
+        totals
     }
 
-    fn decide(&self, batch: &Batch, totals: &mut Totals) -> Result<Done, ReplayError> {
+    /// The next batch, and where its result goes; none at the end, or if nothing more is wanted.
+    fn next(
+        &self,
+        lines: usize,
+        queue: &SyncSender<Receiver<BatchResult>>,
+    ) -> Option<(Batch, SyncSender<BatchResult>)> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = source.next(lines)?;
+        let (result, taken) = sync_channel(1);
+        queue.send(taken).ok()?;
+        Some((batch, result))
+    }
+
+    fn decide(&self, batch: &Batch, totals: &mut Totals) -> BatchResult {
         let mut done = Done::default();
         for line in batch.lines() {
-            if self.abort.times_raised() > 0 {
-                // What hooks said while they were ended is no decision.
-                return Err(ReplayError::Stopped);
+            if self.is_aborted() {
+                break;
             }
             match line {
                 BatchLine::Unreadable(unreadable) => {
@@ -197,10 +211,8 @@ impl CrewState {
                 }
             }
         }
-        if self.abort.times_raised() > 0 {
-            return Err(ReplayError::Stopped);
-        }
-        Ok(done)
+        // What hooks said while they were ended is no decision.
+        if self.is_aborted() { Err(ReplayError::Stopped) } else { Ok(done) }
     }
 }
 

@@ -1,0 +1,368 @@
+//! The form of a vector, and what must hold of one.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+use serde::Deserialize;
+use serde::de::Error as _;
+use serde_json::{Map, Value};
+
+/// One fact about what a host must get.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Vector {
+    /// For editors.
+    #[serde(rename = "$schema", default)]
+    pub schema: String,
+    /// The fact, in one sentence.
+    pub about: String,
+    /// A document or a measurement that shows it.
+    pub source: String,
+    /// The host, by the name of its dialect, or git.
+    pub host: String,
+    /// The host's name for the event.
+    pub event: String,
+    /// Variables that the host adds to the scrubbed environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Files in the working directory, by their paths below it.
+    #[serde(default)]
+    pub files: BTreeMap<String, TextLines>,
+    /// A shell script that prepares the working directory.
+    #[serde(default)]
+    pub setup: TextLines,
+    pub hooks: Vec<HookFile>,
+    /// They share one working directory and one home.
+    pub steps: Vec<VectorStep>,
+    /// At the end no process may be left.
+    #[serde(default)]
+    pub leaves_no_process: bool,
+}
+
+/// One file in `hooks.d/EVENT/`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookFile {
+    pub name: String,
+    /// The name of its folder.
+    pub event: String,
+    /// They become a comment: `# hookrun: timeout=300ms rewrite`.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Value>,
+    #[serde(default)]
+    pub script: TextLines,
+    /// The program that its first line names.
+    #[serde(default = "shell")]
+    pub interpreter: String,
+    /// Octal digits.
+    #[serde(default = "executable", deserialize_with = "octal")]
+    pub mode: u32,
+    /// It is a link to a file that does not exist.
+    #[serde(default)]
+    pub missing: bool,
+}
+
+/// One thing that a host asks.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VectorStep {
+    /// Another host than the vector's: some hosts run each other's hooks.
+    pub host: Option<String>,
+    /// That host's name for the event.
+    pub event: Option<String>,
+    /// Arguments of the host, as git gives them.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// A JSON document, written without blanks.
+    pub stdin: Option<Value>,
+    /// Any text instead.
+    pub stdin_text: Option<String>,
+    /// Any bytes instead: each character stands for the byte of its number.
+    #[serde(default, deserialize_with = "bytes")]
+    pub stdin_bytes: Option<Vec<u8>>,
+    /// The length of `stdin` in bytes; a key `padding` fills it up.
+    pub stdin_size: Option<usize>,
+    /// The host never closes its end of stdin.
+    #[serde(default)]
+    pub keeps_stdin_open: bool,
+    pub expect: VectorExpectation,
+}
+
+/// What must come back.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VectorExpectation {
+    pub status: i32,
+    /// The one JSON document on stdout; without it, stdout must be empty.
+    pub stdout: Option<Value>,
+    /// Empty if it is left out.
+    #[serde(default)]
+    pub stderr: TextPattern,
+}
+
+/// What a text must be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextPattern {
+    /// Exactly this.
+    Exactly(String),
+    /// All of these are in it.
+    Contain(Vec<String>),
+    /// This regular expression is found in it.
+    Match(String),
+}
+
+impl Default for TextPattern {
+    fn default() -> TextPattern {
+        TextPattern::Exactly(String::new())
+    }
+}
+
+impl<'de> Deserialize<'de> for TextPattern {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextPattern, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        if let Value::String(text) = value {
+            return Ok(TextPattern::Exactly(text));
+        }
+        let pattern = value.as_object().and_then(|object| pattern(object, ""));
+        pattern.ok_or_else(|| {
+            D::Error::custom("`stderr` is a text, {\"contains\": [texts]} or {\"matches\": regex}")
+        })
+    }
+}
+
+/// What an object with one key that begins with `sigil` says about a text.
+pub(super) fn pattern(object: &Map<String, Value>, sigil: &str) -> Option<TextPattern> {
+    let (key, value) = object.iter().next().filter(|_| object.len() == 1)?;
+    match key.strip_prefix(sigil)? {
+        "contains" => {
+            let texts = value.as_array()?.iter();
+            let texts: Option<Vec<_>> =
+                texts.map(|text| text.as_str().map(str::to_string)).collect();
+            texts.filter(|texts| !texts.is_empty()).map(TextPattern::Contain)
+        }
+        "matches" => value.as_str().map(|regex| TextPattern::Match(regex.to_string())),
+        _ => None,
+    }
+}
+
+/// Why no answer could ever be as expected.
+fn unreadable(expect: &VectorExpectation) -> Option<String> {
+    let mut all = vec![expect.stderr.clone()];
+    if let Some(stdout) = &expect.stdout {
+        patterns(stdout, &mut all);
+    }
+    all.iter().find_map(|words| match words {
+        TextPattern::Match(regex) if Regex::new(regex).is_err() => {
+            Some(format!("`{regex}` is no regular expression"))
+        }
+        TextPattern::Match(_) | TextPattern::Exactly(_) | TextPattern::Contain(_) => None,
+    })
+}
+
+fn patterns(value: &Value, all: &mut Vec<TextPattern>) {
+    match value {
+        Value::Object(object) => {
+            all.extend(pattern(object, "$"));
+            object.values().for_each(|value| patterns(value, all));
+        }
+        Value::Array(values) => values.iter().for_each(|value| patterns(value, all)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A text, given as its lines.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TextLines(pub String);
+
+impl<'de> Deserialize<'de> for TextLines {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TextLines, D::Error> {
+        let lines = Vec::<String>::deserialize(deserializer)?;
+        Ok(TextLines(lines.iter().map(|line| format!("{line}\n")).collect()))
+    }
+}
+
+fn shell() -> String {
+    "/bin/sh".to_string()
+}
+
+fn executable() -> u32 {
+    0o755
+}
+
+fn octal<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let digits = String::deserialize(deserializer)?;
+    let mode = u32::from_str_radix(&digits, 8).ok().filter(|mode| *mode <= 0o7777);
+    mode.ok_or_else(|| D::Error::custom(format!("`{digits}` is no mode; write one as \"0644\"")))
+}
+
+fn bytes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u8>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    bytes.map(Some).ok_or_else(|| D::Error::custom("`stdinBytes` has a character above U+00FF"))
+}
+
+/// What is wrong with a vector, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {problem}")]
+pub struct VectorError {
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+    pub problem: String,
+}
+
+impl Vector {
+    /// Reads a vector.
+    ///
+    /// # Errors
+    /// When it is not JSON, has an unknown key, lacks one, or contradicts itself.
+    pub fn parse(text: &str) -> Result<Vector, VectorError> {
+        let vector: Vector = serde_json::from_str(text).map_err(|error| {
+            let whole = error.to_string();
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let problem = whole.strip_suffix(&place).unwrap_or(&whole).to_string();
+            VectorError { line: error.line(), column: error.column().max(1), problem }
+        })?;
+        match vector.problem() {
+            None => Ok(vector),
+            // What contradicts itself is said of the whole.
+            Some(problem) => Err(VectorError { line: 1, column: 1, problem }),
+        }
+    }
+
+    fn problem(&self) -> Option<String> {
+        if self.steps.is_empty() {
+            return Some("`steps` is empty: nothing is proven".to_string());
+        }
+        let mut paths: Vec<&str> = self.files.keys().map(String::as_str).collect();
+        for hook in &self.hooks {
+            paths.extend([hook.name.as_str(), hook.event.as_str()]);
+            if hook.missing != hook.script.0.is_empty() {
+                let name = &hook.name;
+                return Some(format!("the hook `{name}` needs a `script`, or `missing`, not both"));
+            }
+            let texts = std::iter::once(hook.interpreter.as_str());
+            let mut texts = texts.chain(hook.settings.keys().map(String::as_str));
+            if let Some(text) = texts.find(|text| text.contains(['\n', '\r'])) {
+                return Some(format!("{text:?} has more than one line"));
+            }
+        }
+        let leaves = |path: &&str| path.is_empty() || path.split('/').any(|part| part == "..");
+        if let Some(path) = paths.into_iter().find(|path| path.starts_with('/') || leaves(path)) {
+            return Some(format!("`{path}` is no path below a folder"));
+        }
+        (1..).zip(&self.steps).find_map(|(number, step)| {
+            step.problem().map(|problem| format!("step {number}: {problem}"))
+        })
+    }
+}
+
+impl VectorStep {
+    fn problem(&self) -> Option<String> {
+        let given = [self.stdin.is_some(), self.stdin_text.is_some(), self.stdin_bytes.is_some()];
+        if given.iter().filter(|given| **given).count() > 1 {
+            return Some("give one of `stdin`, `stdinText` and `stdinBytes`".to_string());
+        }
+        if self.host.is_some() != self.event.is_some() {
+            return Some("`host` and `event` go together".to_string());
+        }
+        let is_object = self.stdin.as_ref().is_some_and(Value::is_object);
+        if self.stdin_size.is_some() && !is_object {
+            return Some("`stdinSize` needs a `stdin` that is an object".to_string());
+        }
+        unreadable(&self.expect)
+    }
+
+    /// The bytes on stdin.
+    pub fn input(&self) -> Vec<u8> {
+        if let Some(text) = &self.stdin_text {
+            return text.clone().into_bytes();
+        }
+        if let Some(bytes) = &self.stdin_bytes {
+            return bytes.clone();
+        }
+        let Some(document) = &self.stdin else { return Vec::new() };
+        let plain = document.to_string();
+        let (Some(size), Some(object)) = (self.stdin_size, document.as_object()) else {
+            return plain.into_bytes();
+        };
+        let mut padded = object.clone();
+        padded.insert("padding".to_string(), Value::from(""));
+        let length = Value::Object(padded.clone()).to_string().len();
+        padded.insert("padding".to_string(), "x".repeat(size.saturating_sub(length)).into());
+        Value::Object(padded).to_string().into_bytes()
+    }
+}
+
+impl HookFile {
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let settings: Vec<String> =
+            self.settings.iter().map(|(key, value)| setting(key, value)).collect();
+        let directive = match settings.as_slice() {
+            [] => String::new(),
+            settings => format!("# hookrun: {}\n", settings.join(" ")),
+        };
+        format!("#!{}\n{directive}{}", self.interpreter, self.script.0)
+    }
+}
+
+fn setting(key: &String, value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{key}={}", shell_words::quote(text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            format!("{key}={value}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: &str = r#"{"about":"a","source":"s","host":"h","event":"e","hooks":[],"steps":[{"stdin":{"a":1},"expect":{"status":0}}]}"#;
+
+    #[test]
+    fn a_mistake_has_a_line_and_a_column() {
+        let broken =
+            |from: &str, to: &str| Vector::parse(&LEAST.replace(from, to)).unwrap_err().to_string();
+        assert!(broken("\"host\"", "\n\"hots\"").starts_with("2:"), "{}", broken("host", "hots"));
+        assert!(broken("host", "hots").contains("unknown field `hots`"));
+        assert!(broken("\"source\":\"s\",", "").contains("missing field `source`"));
+        assert!(broken("[{", "[,{").contains("1:"));
+        assert!(broken(r#"[{"stdin":{"a":1},"expect":{"status":0}}]"#, "[]").contains("empty"));
+        let both = broken("\"expect\"", "\"stdinText\":\"\",\"expect\"");
+        assert_eq!(both, "1:1: step 1: give one of `stdin`, `stdinText` and `stdinBytes`");
+        let host = broken("\"stdin\"", "\"host\":\"x\",\"stdin\"");
+        assert_eq!(host, "1:1: step 1: `host` and `event` go together");
+        let hook = |hook: &str| broken("[]", &format!("[{hook}]"));
+        assert!(hook(r#"{"name":"a","event":"e"}"#).contains("needs a `script`"));
+        assert!(hook(r#"{"name":"../a","event":"e","missing":true}"#).contains("below a folder"));
+        assert!(hook(r#"{"name":"a","event":"e","mode":"9"}"#).contains("no mode"));
+        let stderr = broken("\"status\":0", "\"status\":0,\"stderr\":{\"matches\":\"(\"}");
+        assert!(stderr.contains("step 1: `(` is no regular expression"), "{stderr}");
+    }
+
+    #[test]
+    fn stdin_is_what_it_should_be() {
+        let of = |to: &str| {
+            Vector::parse(&LEAST.replace(r#""stdin":{"a":1}"#, to)).unwrap().steps[0].input()
+        };
+        assert_eq!(of(r#""stdin":{"a":1}"#), br#"{"a":1}"#);
+        assert_eq!(of(r#""stdinBytes":"a\u00ff""#), b"a\xff");
+        let padded = of(r#""stdin":{"a":1},"stdinSize":5000"#);
+        assert_eq!(padded.len(), 5000);
+        assert_eq!(serde_json::from_slice::<Value>(&padded).unwrap()["a"], 1);
+    }
+
+    #[test]
+    fn settings_of_a_hook_are_a_comment_of_its_script() {
+        let hook = r#"{"name":"a","event":"e","settings":{"timeout":"300ms","rewrite":true,"tool":"a b"},"script":["exit 1"]}"#;
+        let hook: HookFile = serde_json::from_str(hook).unwrap();
+        assert_eq!(
+            hook.text(),
+            "#!/bin/sh\n# hookrun: rewrite=true timeout=300ms tool='a b'\nexit 1\n"
+        );
+    }
+}
