@@ -6,13 +6,15 @@ mod tool;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
 
 use super::results::{ReplyForm, ReplyKey, Results};
 use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 
 /// What a host gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// One JSON document, or nothing.
     pub stdout: String,

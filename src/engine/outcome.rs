@@ -308,6 +308,7 @@ pub struct HookFinding {
     /// The hook.
     pub hook: String,
     /// What it found.
+    #[serde(flatten)]
     pub finding: Finding,
 }
 
@@ -323,6 +324,7 @@ pub struct Rewritten {
     /// The value after.
     pub new: Value,
     /// `None` if it was applied, else why it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,
 }
 
@@ -339,6 +341,7 @@ pub struct Notice {
 
 /// The sort of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum NoticeKind {
     /// A refusal of an event that cannot be refused.
     Refusal,

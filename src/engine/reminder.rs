@@ -6,11 +6,13 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::names::names;
 use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
 /// A text for the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reminder {
     /// Which of the three forms it is.
     pub kind: ReminderKind,
@@ -21,7 +23,8 @@ pub struct Reminder {
 }
 
 /// The three forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ReminderKind {
     /// A hook said something to show.
     Output,

@@ -18,6 +18,7 @@ pub mod vectors;
 use std::io::{self, Write};
 
 pub use crate::engine::harmless::plain;
+use crate::engine::names::names;
 use check::CheckReport;
 pub use paths::Paths;
 
@@ -37,18 +38,11 @@ pub enum CheckFormat {
     Github,
 }
 
-impl CheckFormat {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            CheckFormat::Human => "human",
-            CheckFormat::Json => "json",
-            CheckFormat::Junit => "junit",
-            CheckFormat::Tap => "tap",
-            CheckFormat::Github => "github",
-        }
-    }
+names! {
+    CheckFormat: Human "human", Json "json", Junit "junit", Tap "tap", Github "github",
+}
 
+impl CheckFormat {
     /// Writes `report`.
     ///
     /// # Errors

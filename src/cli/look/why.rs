@@ -142,7 +142,7 @@ fn nothing(
 struct FoundDecision<'l> {
     line: &'l [u8],
     record: DecisionLine<'l>,
-    brief: Brief,
+    brief: Brief<'l>,
 }
 
 /// A way through files, from the newest decision back.

@@ -7,6 +7,7 @@
 //! `run` is the report of `--format json`. Keys may be added under the same version; what a reader
 //! does not know it ignores.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -17,6 +18,7 @@ use serde_json::value::RawValue;
 use super::cut::Cutter;
 use super::redact::Redactor;
 use crate::engine::event::Context;
+use crate::engine::outcome::Question;
 use crate::lab::report::json::RunReport;
 
 /// The version of the form of a line: what `hookrun` says in it.
@@ -148,45 +150,68 @@ pub struct DecisionLine<'l> {
     pub truncated: Vec<String>,
 }
 
-/// The part of a report that tells what was decided, and by whom.
+/// The part of a report that says what was decided, and by which hooks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Brief {
-    /// `allow`, `ask` or `block`.
-    pub decision: String,
-    /// Why it was refused.
+pub struct Brief<'l> {
+    #[serde(borrow)]
+    pub decision: Cow<'l, str>,
     pub reason: Option<String>,
-    /// The hook that refused.
     pub decided_by: Option<String>,
-    /// `policy`, `failure` or `person`, of a refusal.
-    pub cause: Option<String>,
+    /// Of a refusal.
+    #[serde(borrow)]
+    pub cause: Option<Cow<'l, str>>,
+    #[serde(default)]
+    pub questions: Vec<Question>,
+    pub output: Option<String>,
+    pub additional_context: Option<String>,
+    #[serde(default)]
+    pub rewrites: Vec<BriefRewrite>,
+    #[serde(default, borrow)]
+    pub notices: Vec<BriefNotice<'l>>,
     /// Every hook that is bound to the event.
-    pub hooks: Vec<BriefHook>,
-    /// How long deciding took.
-    pub took_ms: f64,
+    #[serde(borrow)]
+    pub hooks: Vec<BriefHook<'l>>,
 }
 
 /// A hook in a [`Brief`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BriefHook {
-    /// Its name.
-    pub name: String,
-    /// `disabled`, `idle`, `unwanted`, `unreached`, `detached` or `ran`.
-    pub fate: String,
-    /// How long it ran, if it did.
+pub struct BriefHook<'l> {
+    #[serde(borrow)]
+    pub name: Cow<'l, str>,
+    #[serde(borrow)]
+    pub fate: Cow<'l, str>,
+    #[serde(borrow, default)]
+    pub on_failure: Cow<'l, str>,
+    /// None if it did not run.
     pub took_ms: Option<f64>,
-    /// What went wrong, if it failed.
     pub failure: Option<String>,
-    /// What it said, if it answered.
-    pub verdict: Option<BriefVerdict>,
+    /// None if it did not answer.
+    #[serde(borrow)]
+    pub verdict: Option<BriefVerdict<'l>>,
 }
 
 /// What a hook said, in a [`Brief`].
 #[derive(Debug, Clone, Deserialize)]
-pub struct BriefVerdict {
-    /// `allow`, `ask` or `block`.
-    pub decision: String,
+pub struct BriefVerdict<'l> {
+    #[serde(borrow)]
+    pub decision: Cow<'l, str>,
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct BriefRewrite {
+    pub hook: String,
+    pub field: String,
+    pub new: Value,
+    pub rejected: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct BriefNotice<'l> {
+    #[serde(borrow)]
+    pub kind: Cow<'l, str>,
 }
 
 /// Why a line is no record.
@@ -230,16 +255,11 @@ impl<'l> DecisionLine<'l> {
         self.context.map(RawValue::get)
     }
 
-    /// The JSON text of the report.
-    pub fn run(&self) -> &'l str {
-        self.run.get()
-    }
-
     /// What was decided, and by whom.
     ///
     /// # Errors
     /// When `run` is no report.
-    pub fn brief(&self) -> Result<Brief, RecordError> {
+    pub fn brief(&self) -> Result<Brief<'l>, RecordError> {
         serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))
     }
 

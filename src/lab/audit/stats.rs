@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Brief, BriefHook};
+use super::record::Brief;
 
 /// What is known of many decisions.
 #[derive(Debug, Clone, Default)]
@@ -42,9 +42,9 @@ pub struct HookStats {
 
 impl Stats {
     /// Counts a decision made at `time`.
-    pub fn add(&mut self, time: &str, brief: &Brief) {
+    pub fn add(&mut self, time: &str, brief: &Brief<'_>) {
         self.decisions += 1;
-        match brief.decision.as_str() {
+        match brief.decision.as_ref() {
             "allow" => self.allowed += 1,
             "ask" => self.asked += 1,
             _ => self.refused += 1,
@@ -58,25 +58,15 @@ impl Stats {
         }
         for hook in &brief.hooks {
             let Some(took_ms) = hook.took_ms.filter(|_| hook.fate == "ran") else { continue };
-            if !self.hooks.contains_key(&hook.name) {
-                self.hooks.insert(hook.name.clone(), HookStats::default());
-            }
-            if let Some(stats) = self.hooks.get_mut(&hook.name) {
-                stats.add(hook, took_ms);
-            }
+            let decision = hook.verdict.as_ref().map(|verdict| verdict.decision.as_ref());
+            count(&mut self.hooks, &hook.name, decision, hook.failure.is_some(), took_ms);
             self.latencies.add(took_ms);
         }
     }
 }
 
 impl HookStats {
-    fn add(&mut self, hook: &BriefHook, took_ms: f64) {
-        let decision = hook.verdict.as_ref().map(|verdict| verdict.decision.as_str());
-        self.count(decision, hook.failure.is_some(), took_ms);
-    }
-
-    /// Counts a call: what it decided, `allow`, `ask` or `block`, if it answered.
-    pub fn count(&mut self, decision: Option<&str>, has_failed: bool, took_ms: f64) {
+    fn count(&mut self, decision: Option<&str>, has_failed: bool, took_ms: f64) {
         self.calls += 1;
         self.failures += u64::from(has_failed);
         match decision {
@@ -94,6 +84,22 @@ impl HookStats {
         self.questions += other.questions;
         self.failures += other.failures;
         self.latencies.merge(&other.latencies);
+    }
+}
+
+/// Counts a call of the hook `name`, which decided `allow`, `ask` or `block` if it answered.
+pub fn count(
+    hooks: &mut BTreeMap<String, HookStats>,
+    name: &str,
+    decision: Option<&str>,
+    has_failed: bool,
+    took_ms: f64,
+) {
+    if !hooks.contains_key(name) {
+        hooks.insert(name.to_string(), HookStats::default());
+    }
+    if let Some(stats) = hooks.get_mut(name) {
+        stats.count(decision, has_failed, took_ms);
     }
 }
 

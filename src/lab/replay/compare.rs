@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::outcome::{Cause, Settled, joined};
+use crate::engine::outcome::{Rewritten, Settled, joined};
 use crate::engine::run::Run;
 use crate::lab::audit::Redactor;
-use crate::lab::audit::record::RecordError;
-use crate::lab::report::json::decision_word;
+use crate::lab::audit::record::{Brief, BriefHook, BriefRewrite, RecordError};
+use crate::lab::report::json::{cause_word, decision_word};
 
 /// The longest text that is kept of what was said; the rest is compared and not told.
 const LONGEST_TOLD: usize = 2 * 1024;
@@ -61,67 +61,8 @@ pub struct NewValue {
     pub new: Value,
 }
 
-/// What a record says of its run, as far as it is compared.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RecordedRun<'l> {
-    #[serde(borrow)]
-    decision: Cow<'l, str>,
-    reason: Option<String>,
-    decided_by: Option<String>,
-    #[serde(borrow)]
-    cause: Option<Cow<'l, str>>,
-    output: Option<String>,
-    additional_context: Option<String>,
-    #[serde(default)]
-    questions: Vec<KeptQuestion>,
-    #[serde(default)]
-    rewrites: Vec<KeptRewrite>,
-    #[serde(default, borrow)]
-    notices: Vec<KeptNotice<'l>>,
-    #[serde(borrow)]
-    hooks: Vec<KeptHook<'l>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct KeptQuestion {
-    hook: String,
-    question: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct KeptRewrite {
-    hook: String,
-    field: String,
-    new: Value,
-    rejected: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct KeptNotice<'l> {
-    #[serde(borrow)]
-    kind: Cow<'l, str>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct KeptHook<'l> {
-    #[serde(borrow)]
-    name: Cow<'l, str>,
-    #[serde(borrow, default)]
-    on_failure: Cow<'l, str>,
-    verdict: Option<KeptVerdict>,
-    failure: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct KeptVerdict {
-    decision: String,
-    reason: Option<String>,
-}
-
-/// What hooks said by the report `run` of a record. `has_limit` tells that the event may be
-/// refused only so often in a row.
+/// What hooks said by the report of a record. `has_limit` means that the event may be refused only
+/// so often in a row.
 ///
 /// 1. Where a person decided, or nobody could be asked, it is the question.
 /// 2. Where a refusal was let go because there had been so many, it is the refusal.
@@ -129,75 +70,64 @@ struct KeptVerdict {
 ///
 /// # Errors
 /// When it is no report.
-pub fn recorded(run: &str, has_limit: bool) -> Result<ComparedOutcome, RecordError> {
-    let kept: RecordedRun<'_> = serde_json::from_str(run)
-        .map_err(|error| RecordError::Other { problem: error.to_string() })?;
+pub fn recorded(
+    kept: Result<Brief<'_>, RecordError>,
+    has_limit: bool,
+) -> Result<ComparedOutcome, RecordError> {
+    let kept = kept?;
     if !DECISIONS.contains(&kept.decision.as_ref()) {
         let problem =
             format!("its decision is `{}`, which is none that this hookrun knows", kept.decision);
         return Err(RecordError::Other { problem });
     }
-    Ok(kept.said(has_limit))
+    let settled = settled(&kept, has_limit);
+    let applied = kept.rewrites.into_iter().filter(|rewrite| rewrite.rejected.is_none());
+    let new = |BriefRewrite { hook, field, new, .. }| NewValue { hook, field, new };
+    Ok(ComparedOutcome {
+        rewrites: applied.map(new).collect(),
+        output: kept.output,
+        additional_context: kept.additional_context,
+        ..settled
+    })
 }
 
-impl RecordedRun<'_> {
-    fn said(self, has_limit: bool) -> ComparedOutcome {
-        let (decision, cause, hook, reason) = self.settled(has_limit);
-        let applied = self.rewrites.into_iter().filter(|rewrite| rewrite.rejected.is_none());
-        let rewrites =
-            applied.map(|KeptRewrite { hook, field, new, .. }| NewValue { hook, field, new });
-        ComparedOutcome {
-            decision,
-            cause,
-            hook,
-            reason,
-            rewrites: rewrites.collect(),
-            output: self.output,
-            additional_context: self.additional_context,
+/// The decision, with its cause, hook and reason.
+fn settled(kept: &Brief<'_>, has_limit: bool) -> ComparedOutcome {
+    let outcome = |decision: &str, cause: Option<&str>, hook: Option<String>, reason| {
+        let (decision, cause) = (word(decision), cause.map(word));
+        ComparedOutcome { decision, cause, hook, reason, ..ComparedOutcome::default() }
+    };
+    let noticed = |kind: &str| kept.notices.iter().any(|notice| notice.kind == kind);
+    let is_allowed = kept.decision == "allow";
+    let is_of_person = kept.cause.as_deref() == Some("person");
+    if is_of_person || (is_allowed && !noticed("question")) {
+        let asks = kept.hooks.iter().filter_map(|hook| said(hook, "ask"));
+        let (hooks, questions): (Vec<String>, Vec<String>) = asks.unzip();
+        if let Some(first) = hooks.into_iter().next() {
+            return outcome("ask", None, Some(first), Some(questions.join("\n")));
         }
     }
-
-    fn settled(&self, has_limit: bool) -> Settlement {
-        let noticed = |kind: &str| self.notices.iter().any(|notice| notice.kind == kind);
-        let is_allowed = self.decision == "allow";
-        let is_of_person = self.cause.as_deref() == Some("person");
-        if is_of_person || (is_allowed && !noticed("question")) {
-            let asks = self.hooks.iter().filter_map(|hook| hook.said("ask"));
-            let (hooks, questions): (Vec<String>, Vec<String>) = asks.unzip();
-            if let Some(first) = hooks.into_iter().next() {
-                return ("ask".into(), None, Some(first), Some(questions.join("\n")));
+    if has_limit && is_allowed && noticed("own") {
+        for hook in &kept.hooks {
+            if let Some((name, reason)) = said(hook, "block") {
+                return outcome("block", Some("policy"), Some(name), Some(reason));
+            }
+            if let Some(failure) = hook.failure.as_ref().filter(|_| hook.on_failure == "block") {
+                let (name, words) = (hook.name.to_string(), failure.clone());
+                return outcome("block", Some("failure"), Some(name), Some(words));
             }
         }
-        if has_limit && is_allowed && noticed("own") {
-            for hook in &self.hooks {
-                if let Some((name, reason)) = hook.said("block") {
-                    return ("block".into(), Some("policy".into()), Some(name), Some(reason));
-                }
-                if let Some(failure) = hook.failure.as_ref().filter(|_| hook.on_failure == "block")
-                {
-                    let (name, words) = (hook.name.to_string(), failure.clone());
-                    return ("block".into(), Some("failure".into()), Some(name), Some(words));
-                }
-            }
-        }
-        if let Some(first) = self.questions.first().filter(|_| self.decision == "ask") {
-            let texts: Vec<&str> = self.questions.iter().map(|one| one.question.as_str()).collect();
-            return ("ask".into(), None, Some(first.hook.clone()), Some(texts.join("\n")));
-        }
-        let cause = self.cause.as_deref().map(word);
-        (word(&self.decision), cause, self.decided_by.clone(), self.reason.clone())
     }
+    if let Some(first) = kept.questions.first().filter(|_| kept.decision == "ask") {
+        return outcome("ask", None, Some(first.hook.clone()), Some(joined(&kept.questions)));
+    }
+    outcome(&kept.decision, kept.cause.as_deref(), kept.decided_by.clone(), kept.reason.clone())
 }
 
-/// Decision, cause, hook and reason.
-type Settlement = (Cow<'static, str>, Option<Cow<'static, str>>, Option<String>, Option<String>);
-
-impl KeptHook<'_> {
-    /// Its name and its reason, if it said `decision`.
-    fn said(&self, decision: &str) -> Option<(String, String)> {
-        let verdict = self.verdict.as_ref().filter(|verdict| verdict.decision == decision)?;
-        Some((self.name.to_string(), verdict.reason.clone().unwrap_or_default()))
-    }
+/// The name and the reason of a hook that said `decision`.
+fn said(hook: &BriefHook<'_>, decision: &str) -> Option<(String, String)> {
+    let verdict = hook.verdict.as_ref().filter(|verdict| verdict.decision == decision)?;
+    Some((hook.name.to_string(), verdict.reason.clone().unwrap_or_default()))
 }
 
 /// The words that every record has cost no memory.
@@ -221,16 +151,12 @@ pub fn decided(run: &Run) -> ComparedOutcome {
             (None, questions.first().map(|one| one.hook.clone()), Some(joined(questions)))
         }
         Settled::Refused(refusal) => {
-            let cause = match refusal.cause {
-                Cause::Policy => "policy",
-                Cause::Failure => "failure",
-                Cause::Person => "person",
-            };
+            let cause = cause_word(refusal.cause);
             (Some(cause.into()), refusal.hook.clone(), Some(refusal.reason.clone()))
         }
     };
     let applied = outcome.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none());
-    let new = |rewrite: &crate::engine::outcome::Rewritten| NewValue {
+    let new = |rewrite: &Rewritten| NewValue {
         hook: rewrite.hook.clone(),
         field: rewrite.field.clone(),
         new: rewrite.new.clone(),
@@ -321,7 +247,8 @@ mod tests {
     use serde_json::json;
 
     fn of(run: &Value, has_limit: bool) -> ComparedOutcome {
-        recorded(&run.to_string(), has_limit).unwrap()
+        let run = run.to_string();
+        recorded(Ok(serde_json::from_str(&run).unwrap()), has_limit).unwrap()
     }
 
     fn hook(name: &str, decision: &str, reason: &str) -> Value {

@@ -149,7 +149,7 @@ impl Decider {
             None => {
                 let conduct = now.event.as_ref().map(|event| event.spec().conduct);
                 let has_limit = conduct.is_some_and(|conduct| conduct.most_refusals.is_some());
-                match compare::recorded(record.run(), has_limit) {
+                match compare::recorded(record.brief(), has_limit) {
                     Ok(was) => (was, now.said.clone()),
                     Err(problem) => return Ok(Some(unreadable(place(), &problem))),
                 }

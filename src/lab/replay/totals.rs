@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::finding::ReplayFinding;
+use crate::engine::names::names;
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Fate, Run};
-use crate::lab::audit::stats::HookStats;
+use crate::lab::audit::stats::{HookStats, count};
 
 /// What was counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -103,32 +104,18 @@ impl Totals {
     }
 }
 
-impl ReplayEnd {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReplayEnd::Same => "same",
-            ReplayEnd::Changed => "changed",
-            ReplayEnd::Incomplete => "incomplete",
-        }
-    }
-}
+names! { ReplayEnd: Same "same", Changed "changed", Incomplete "incomplete" }
 
 /// Counts the hooks of `run`.
 pub(super) fn count_hooks(run: &Run, hooks: &mut BTreeMap<String, HookStats>) {
     for hook in &run.hooks {
         let Fate::Ran(trace) = &hook.fate else { continue };
-        if !hooks.contains_key(&hook.hook) {
-            hooks.insert(hook.hook.clone(), HookStats::default());
-        }
         let decision = trace.ending.verdict().map(|verdict| match verdict.decision {
             Decision::Allow => "allow",
             Decision::Ask { .. } => "ask",
             Decision::Block { .. } => "block",
         });
-        if let Some(stats) = hooks.get_mut(&hook.hook) {
-            let has_failed = trace.ending.failure().is_some();
-            stats.count(decision, has_failed, trace.took.as_secs_f64() * 1e3);
-        }
+        let has_failed = trace.ending.failure().is_some();
+        count(hooks, &hook.hook, decision, has_failed, trace.took.as_secs_f64() * 1e3);
     }
 }

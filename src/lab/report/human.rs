@@ -7,14 +7,14 @@ use std::path::Path;
 use anstyle::Style;
 use serde_json::Value;
 
-use super::json::{HookReport, RewriteReport, RunReport, StreamReport, TraceReport, VerdictReport};
+use super::json::{HookReport, RunReport, StreamReport, TraceReport, VerdictReport};
 use super::paths::Paths;
 use super::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, cut, decision_style, label, prose, short, text,
 };
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
-use crate::engine::outcome::RULES;
+use crate::engine::outcome::{RULES, Rewritten};
 use crate::engine::run::{LEVELS, signal_name};
 
 /// How many lines of a stream are shown.
@@ -231,7 +231,7 @@ fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn rewrites(rewrites: &[RewriteReport], out: &mut dyn Write) -> io::Result<()> {
+fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
     for rewrite in rewrites {
         let state = match &rewrite.rejected {
             None => String::new(),

@@ -1,5 +1,4 @@
-//! A run as JSON: types of their own with a version, so that programs can rely on them, and read
-//! again what was kept of a run.
+//! A run as JSON, in a form with a version, so that programs can rely on it. `why` reads it again.
 
 use std::borrow::Cow;
 
@@ -8,12 +7,14 @@ use serde_json::{Map, Value};
 
 use super::paths::Paths;
 use crate::dialects::Reply;
-use crate::engine::outcome::{Cause, Decision, Finding, NoticeKind, Outcome, Settled, Verdict};
-use crate::engine::reminder;
+use crate::engine::outcome::{
+    Cause, Decision, Finding, HookFinding, Notice, Question, Rewritten, Settled, Verdict,
+};
+use crate::engine::reminder::{Reminder, reminders};
 use crate::engine::run::{Captured, Exit, Fate, HookRun, Run, Trace};
 
-/// An object of a report. All of them have one rule: lists and tables are always there, a value
-/// that there is none of is left out, and nothing is null.
+/// An object of a report without its null values. All reports have one rule: lists and tables are
+/// always there, a value that does not exist is left out, and nothing is null.
 pub fn present(mut report: Value) -> Value {
     if let Value::Object(report) = &mut report {
         report.retain(|_, value| !value.is_null());
@@ -28,7 +29,7 @@ pub const VERSION: u32 = 1;
 pub type TableWord = Cow<'static, str>;
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
     /// [`VERSION`].
@@ -46,75 +47,25 @@ pub struct RunReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<TableWord>,
     #[serde(default)]
-    pub questions: Vec<QuestionReport>,
+    pub questions: Vec<Question>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<String>,
     #[serde(default)]
     pub update: Map<String, Value>,
-    pub rewrites: Vec<RewriteReport>,
+    pub rewrites: Vec<Rewritten>,
     #[serde(default)]
-    pub findings: Vec<FoundReport>,
-    pub notices: Vec<NoticeReport>,
-    pub reminders: Vec<ReminderReport>,
+    pub findings: Vec<HookFinding>,
+    pub notices: Vec<Notice>,
+    pub reminders: Vec<Reminder>,
     pub hooks: Vec<HookReport>,
-    pub reply: ReplyReport,
+    pub reply: Reply,
     pub took_ms: f64,
     /// The host, and its name for the event, for which it was decided before; none if it was
     /// decided now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_earlier_for: Option<String>,
-}
-
-/// A question that a hook has put.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QuestionReport {
-    pub hook: String,
-    pub question: String,
-}
-
-/// What a hook has changed of the event, or wanted to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RewriteReport {
-    pub hook: String,
-    pub field: String,
-    pub old: Value,
-    pub new: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rejected: Option<String>,
-}
-
-/// What a hook has found, and where.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FoundReport {
-    pub hook: String,
-    #[serde(flatten)]
-    pub finding: Finding,
-}
-
-/// Something that does not decide.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NoticeReport {
-    pub hook: String,
-    pub kind: TableWord,
-    pub text: String,
-}
-
-/// A text for the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReminderReport {
-    pub kind: TableWord,
-    pub hook: String,
-    pub text: String,
-}
-
-/// What the host gets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReplyReport {
-    pub stdout: String,
-    pub stderr: String,
-    pub status: u8,
 }
 
 /// What became of one hook.
@@ -201,22 +152,25 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         reason: refusal.map(|refusal| refusal.reason.clone()),
         decided_by: refusal.and_then(|refusal| refusal.hook.clone()),
         cause: refusal.map(|refusal| cause_word(refusal.cause).into()),
-        questions: questions(outcome),
+        questions: match &outcome.settled {
+            Settled::Asked { questions } => questions.clone(),
+            Settled::Allowed | Settled::Refused(_) => Vec::new(),
+        },
         output: outcome.output(),
         additional_context: outcome.additional_context(),
         update: outcome.update(),
-        rewrites: outcome.rewrites.iter().map(rewrite_report).collect(),
-        findings: outcome.findings.iter().map(found_report).collect(),
-        notices: outcome.notices.iter().map(notice_report).collect(),
-        reminders: reminder::reminders(outcome).into_iter().map(reminder_report).collect(),
+        rewrites: outcome.rewrites.clone(),
+        findings: outcome.findings.clone(),
+        notices: outcome.notices.clone(),
+        reminders: reminders(outcome),
         hooks: run.hooks.iter().map(|hook| hook_report(hook, paths)).collect(),
-        reply: reply_report(reply),
+        reply: reply.clone(),
         took_ms: milliseconds(run.took),
         decided_earlier_for: run.earlier.clone(),
     }
 }
 
-/// The report where hookrun refused before there was an event to decide.
+/// The report of a refusal by hookrun itself, before there was an event to decide.
 pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> RunReport {
     RunReport {
         version: VERSION,
@@ -224,26 +178,10 @@ pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> R
         host: host.to_string(),
         decision: "block".into(),
         reason: Some(reason.to_string()),
-        decided_by: None,
         cause: Some(cause_word(Cause::Failure).into()),
-        questions: Vec::new(),
-        output: None,
-        additional_context: None,
-        update: Map::new(),
-        rewrites: Vec::new(),
-        findings: Vec::new(),
-        notices: Vec::new(),
-        reminders: Vec::new(),
-        hooks: Vec::new(),
-        reply: reply_report(reply),
-        took_ms: 0.0,
-        decided_earlier_for: None,
+        reply: reply.clone(),
+        ..RunReport::default()
     }
-}
-
-fn reply_report(reply: &Reply) -> ReplyReport {
-    let (stdout, stderr) = (reply.stdout.clone(), reply.stderr.clone());
-    ReplyReport { stdout, stderr, status: reply.status }
 }
 
 /// `allow`, `ask` or `block`.
@@ -255,7 +193,8 @@ pub fn decision_word(settled: &Settled) -> &'static str {
     }
 }
 
-fn cause_word(cause: Cause) -> &'static str {
+/// `policy`, `failure` or `person`.
+pub fn cause_word(cause: Cause) -> &'static str {
     match cause {
         Cause::Policy => "policy",
         Cause::Failure => "failure",
@@ -263,57 +202,14 @@ fn cause_word(cause: Cause) -> &'static str {
     }
 }
 
-fn questions(outcome: &Outcome) -> Vec<QuestionReport> {
-    let Settled::Asked { questions } = &outcome.settled else { return Vec::new() };
-    let report = |question: &crate::engine::outcome::Question| QuestionReport {
-        hook: question.hook.clone(),
-        question: question.question.clone(),
-    };
-    questions.iter().map(report).collect()
-}
-
-fn rewrite_report(rewrite: &crate::engine::outcome::Rewritten) -> RewriteReport {
-    RewriteReport {
-        hook: rewrite.hook.clone(),
-        field: rewrite.field.clone(),
-        old: rewrite.old.clone(),
-        new: rewrite.new.clone(),
-        rejected: rewrite.rejected.clone(),
-    }
-}
-
-fn found_report(found: &crate::engine::outcome::HookFinding) -> FoundReport {
-    FoundReport { hook: found.hook.clone(), finding: found.finding.clone() }
-}
-
-fn notice_report(notice: &crate::engine::outcome::Notice) -> NoticeReport {
-    let kind = match notice.kind {
-        NoticeKind::Refusal => "refusal",
-        NoticeKind::Question => "question",
-        NoticeKind::Failure => "failure",
-        NoticeKind::Own => "own",
-    };
-    NoticeReport { hook: notice.hook.clone(), kind: kind.into(), text: notice.text.clone() }
-}
-
-fn reminder_report(reminder: reminder::Reminder) -> ReminderReport {
-    ReminderReport { kind: reminder.kind.name().into(), hook: reminder.hook, text: reminder.text }
-}
-
 pub(super) fn hook_report(run: &HookRun, paths: &Paths) -> HookReport {
-    let (fate, why) = match &run.fate {
-        Fate::Disabled => ("disabled", None),
-        Fate::Idle(why) => ("idle", Some(why.clone())),
-        Fate::Unwanted(mismatch) => ("unwanted", Some(mismatch.to_string())),
-        Fate::Unreached => ("unreached", None),
-        Fate::Detached => ("detached", None),
-        Fate::Ran(_) => ("ran", None),
-    };
-    let trace = match &run.fate {
-        Fate::Ran(trace) => Some(trace_report(trace)),
-        Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached | Fate::Detached => {
-            None
-        }
+    let (fate, why, trace) = match &run.fate {
+        Fate::Disabled => ("disabled", None, None),
+        Fate::Idle(why) => ("idle", Some(why.clone()), None),
+        Fate::Unwanted(mismatch) => ("unwanted", Some(mismatch.to_string()), None),
+        Fate::Unreached => ("unreached", None, None),
+        Fate::Detached => ("detached", None, None),
+        Fate::Ran(trace) => ("ran", None, Some(trace_report(trace))),
     };
     HookReport {
         name: run.hook.clone(),
@@ -335,7 +231,6 @@ fn trace_report(trace: &Trace) -> TraceReport {
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
-    let verdict = trace.ending.verdict().map(verdict_report);
     TraceReport {
         ending: trace.ending.name().into(),
         status,
@@ -343,7 +238,7 @@ fn trace_report(trace: &Trace) -> TraceReport {
         took_ms: milliseconds(trace.took),
         stdout: stream_report(&trace.stdout),
         stderr: stream_report(&trace.stderr),
-        verdict,
+        verdict: trace.ending.verdict().map(verdict_report),
         failure: trace.ending.failure(),
         containment: trace.containment.map(|level| level.name().into()),
         notes: trace.notes.clone(),

@@ -43,7 +43,10 @@ impl Filter {
     }
 
     /// What was decided, if it is meant.
-    pub(super) fn takes(&self, record: &DecisionLine<'_>) -> Result<Option<Brief>, RecordError> {
+    pub(super) fn takes<'l>(
+        &self,
+        record: &DecisionLine<'l>,
+    ) -> Result<Option<Brief<'l>>, RecordError> {
         let is_other = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_some_and(|wanted| Some(wanted) != found)
         };
@@ -58,7 +61,7 @@ impl Filter {
         }
         let brief = record.brief()?;
         let ran =
-            |name: &String| brief.hooks.iter().any(|hook| &hook.name == name && hook.fate == "ran");
+            |name: &String| brief.hooks.iter().any(|hook| hook.name == *name && hook.fate == "ran");
         let has_failed = || {
             brief.cause.as_deref() == Some("failure")
                 || brief.hooks.iter().any(|hook| hook.failure.is_some())

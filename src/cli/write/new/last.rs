@@ -8,6 +8,7 @@ mod words;
 use std::path::PathBuf;
 
 use crate::config::Environment;
+use crate::engine::outcome::{Notice, NoticeKind};
 use crate::lab::audit::read::Backwards;
 use crate::lab::audit::record::DecisionLine;
 use crate::lab::audit::{DecisionLog, redact};
@@ -165,7 +166,8 @@ fn is_own_failure(report: &RunReport) -> bool {
 
 /// Whether a hook's question decided something, though it has been answered since.
 fn was_asked(report: &RunReport) -> bool {
-    report.hooks.iter().any(has_asked) && !report.notices.iter().any(|one| one.kind == "question")
+    report.hooks.iter().any(has_asked)
+        && !report.notices.iter().any(|one| one.kind == NoticeKind::Question)
 }
 
 fn has_asked(hook: &HookReport) -> bool {
@@ -217,8 +219,8 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
     }
     keys.extend(report.output.as_deref().map(|text| ("output", pattern(text))));
     keys.extend(report.additional_context.as_deref().map(|text| ("context", pattern(text))));
-    let said =
-        report.notices.iter().find(|notice| notice.kind == "refusal" || notice.kind == "question");
+    let is_said = |one: &&Notice| matches!(one.kind, NoticeKind::Refusal | NoticeKind::Question);
+    let said = report.notices.iter().find(is_said);
     keys.extend(said.map(|notice| ("notice", string(&regex::escape(&notice.text)))));
     if !report.update.is_empty() {
         let update = Value::from(report.update.clone()).to_string();
