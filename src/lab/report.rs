@@ -44,9 +44,6 @@ names! {
 
 impl CheckFormat {
     /// Writes `report`.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn write<R: CheckReport + ?Sized>(
         self,
         report: &R,

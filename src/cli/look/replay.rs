@@ -26,7 +26,7 @@ use crate::cli::streams;
 use progress::ReplayBar;
 use write::NewRecording;
 
-/// What stands for stdin among the files.
+/// stdin, among the files.
 const STDIN: &str = "-";
 
 /// Decides recorded events again: 0 as recorded, 1 changed, 2 could not.
@@ -83,12 +83,10 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     end(&mut report, &totals, &header, &mut out)
 }
 
-/// Whether a finding is a change in what this hook decides.
 fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
     matches!(finding, ReplayFinding::Changed(change) if change.hook() == Some(hook))
 }
 
-/// Makes one report of many.
 fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
     let told = |error: MergeError| {
@@ -185,7 +183,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     }
 }
 
-/// The recordings. Only one of them can be stdin.
+/// Only one of them can be stdin.
 fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
     let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
     if args.files.iter().filter(is_stdin).count() > 1 {
@@ -218,7 +216,7 @@ fn names(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(|file| file.display().to_string()).collect()
 }
 
-/// Where hooks keep state meanwhile: what a user's hooks have kept is not touched.
+/// Where hooks keep state during a replay; the user's own state is not touched.
 fn state_folder(env: &Environment) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
     folder.map_err(|error| {
@@ -230,7 +228,7 @@ fn state_folder(env: &Environment) -> Result<TempDir> {
     })
 }
 
-/// What decides. All hooks are run by the engine of `first` and keep state below `state`.
+/// All hooks are run by the engine of `first` and keep state below `state`.
 fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) -> Result<Decider> {
     let hooks = |choice: Choice, own: &str| {
         let env = Environment { state_home: Some(state.join(own)), ..env.clone() };

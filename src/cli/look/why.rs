@@ -22,7 +22,7 @@ use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 use filter::Filter;
 
-/// How many lines that are no records are named.
+/// How many lines that are not records are named.
 const MOST_PROBLEMS: usize = 10;
 
 /// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
@@ -86,7 +86,6 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// The root of the project that is worked in.
 pub(crate) fn project(env: &Environment) -> PathBuf {
     Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
@@ -104,7 +103,6 @@ fn no_log(env: &Environment) -> CommandFailure {
     )
 }
 
-/// Why there is nothing to explain.
 fn nothing(
     search: &DecisionSearch,
     files: &[PathBuf],
@@ -138,19 +136,18 @@ fn nothing(
     }
 }
 
-/// A decision that is meant.
 struct FoundDecision<'l> {
     line: &'l [u8],
     record: DecisionLine<'l>,
     brief: Brief<'l>,
 }
 
-/// A way through files, from the newest decision back.
+/// Searches files from the newest decision back.
 struct DecisionSearch {
     filter: Filter,
     most: usize,
     found: usize,
-    /// How many records were looked at.
+    /// How many records were read.
     read: u64,
     problems: Vec<ReadError>,
     unnamed: u64,
@@ -232,7 +229,7 @@ impl DecisionSearch {
         }
     }
 
-    /// Says which lines were passed over.
+    /// Names the lines that were skipped.
     fn tell(&self, paths: &Paths) {
         for ReadError { file, line, problem } in &self.problems {
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -244,7 +241,7 @@ impl DecisionSearch {
     }
 }
 
-/// A decision in the words of `test`.
+/// A decision, as `test` shows it.
 fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
     let mut report = record.report().map_err(|problem| CommandFailure::new(problem.to_string()))?;
@@ -271,7 +268,6 @@ fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// The event of a decision: what was not named has none.
 fn event_name(name: &str) -> &str {
     if name.is_empty() { "(no event)" } else { name }
 }

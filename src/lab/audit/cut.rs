@@ -9,23 +9,20 @@ use crate::engine::event::json;
 /// Strings up to here are kept whole.
 const LONGEST_STRING: usize = 4 * 1024;
 
-/// What is kept of a longer one.
+/// What is kept of longer ones.
 const HEAD: usize = 2 * 1024;
 
-/// So much more is looked at, for a secret that begins in the head must be recognised.
+/// How much more is read: a secret that begins in the head must be recognised.
 const SLACK: usize = 4 * 1024;
 
 /// How many elements are kept of a list, or entries of an object.
 const MOST_ELEMENTS: usize = 200;
 
-/// How many of the cut values are named.
 const MOST_NAMED: usize = 20;
 
-/// Cuts values, and keeps their names.
 #[derive(Debug)]
 pub(super) struct Cutter<'r> {
     redactor: &'r Redactor,
-    /// How many bytes may still be written.
     left: usize,
     path: Vec<String>,
     /// The values that were cut, as dotted paths.
@@ -34,18 +31,16 @@ pub(super) struct Cutter<'r> {
 }
 
 impl<'r> Cutter<'r> {
-    /// Writes about `most_bytes` at the most.
     pub(super) fn new(redactor: &'r Redactor, most_bytes: usize) -> Cutter<'r> {
         let (path, truncated) = (Vec::new(), Vec::new());
         Cutter { redactor, left: most_bytes, path, truncated, unnamed: 0 }
     }
 
-    /// Whether there is room for more.
     pub(super) fn has_room(&self) -> bool {
         self.left > 0
     }
 
-    /// Appends the JSON text `raw`, which stands under `name`, with its large values cut.
+    /// Appends the JSON text `raw` of the value `name`, with its large values cut.
     pub(super) fn value(&mut self, name: &str, raw: &str, out: &mut String) {
         self.path.push(name.to_string());
         let mut rest = raw.trim_start();
@@ -60,7 +55,6 @@ impl<'r> Cutter<'r> {
         self.path.pop();
     }
 
-    /// The names of what was cut.
     pub(super) fn into_truncated(mut self) -> Vec<String> {
         if self.unnamed > 0 {
             self.truncated.push(format!("and {} more", self.unnamed));
@@ -85,7 +79,7 @@ impl<'r> Cutter<'r> {
         out.push_str(text);
     }
 
-    /// Takes one value off `rest`.
+    /// Moves one value from `rest` to `out`.
     fn any(&mut self, rest: &mut &str, out: &mut String) {
         match rest.as_bytes().first() {
             Some(b'"') => {
@@ -103,7 +97,6 @@ impl<'r> Cutter<'r> {
         *rest = rest.trim_start();
     }
 
-    /// Takes the elements of a list or the entries of an object.
     fn elements(&mut self, rest: &mut &str, close: char, out: &mut String) {
         self.put(take(rest, 1), out);
         let mut index = 0;
@@ -171,7 +164,7 @@ fn take<'t>(rest: &mut &'t str, end: usize) -> &'t str {
     taken
 }
 
-/// Passes over one value.
+/// Skips one value.
 fn pass(rest: &mut &str) {
     let mut depth = 0_usize;
     loop {

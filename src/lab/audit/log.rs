@@ -14,16 +14,15 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::engine::session::{careful, make_private};
 
-/// The file that is written now.
 const NAME: &str = "decisions.jsonl";
 
-/// From this size on a new file is begun.
+/// The size at which a new file begins.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
 /// How many full files are kept.
 const KEPT: usize = 4;
 
-/// How long the lock of a recording is waited for: whoever holds it writes one line.
+/// How long to wait for the lock of a recording; its holder writes one line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a line could not be kept.
@@ -49,7 +48,7 @@ pub struct DecisionLog {
     most_bytes: u64,
 }
 
-/// How much is written to see whether there is room: a short line of the log.
+/// How many bytes to write to find out whether there is room.
 const ATTEMPT_BYTES: usize = 4096;
 
 impl DecisionLog {
@@ -126,7 +125,7 @@ impl DecisionLog {
         }
     }
 
-    /// Makes room for a new file, if nobody else has done so or does.
+    /// Makes room for a new file, unless another process does.
     fn rotate(&self) {
         let mut options = OpenOptions::new();
         let lock = careful(options.write(true).create(true)).open(self.folder.join("lock"));
@@ -148,8 +147,7 @@ impl DecisionLog {
     }
 }
 
-/// A file to which events are recorded. It grows without bound, and what is in it can be decided
-/// again.
+/// A file of recorded events, which grows without bound. Its events can be decided again.
 #[derive(Debug, Clone)]
 pub struct Recording {
     file: PathBuf,
@@ -187,7 +185,7 @@ impl Recording {
     }
 }
 
-/// Opens a file for appending, and says how long it is.
+/// A file for appending, and its length.
 fn open(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     let file = careful(options.read(true).append(true).create(true)).open(path)?;
@@ -198,11 +196,11 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, meta.len()))
 }
 
-/// How long a line that is cut off is looked at again before it counts as left so.
+/// The pauses after which a line that looks cut off is read again.
 const LOOKS_MS: [u64; 6] = [0, 1, 2, 4, 8, 16];
 
-/// Whether a file of this size ends in a line break. A line that somebody else is just writing
-/// looks cut off for a moment, as files grow page by page.
+/// Whether a file of this size ends in a line break. A line that another process is writing looks
+/// cut off for a moment: files grow page by page.
 fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
     let mut size = size;
     for pause in LOOKS_MS {
@@ -221,7 +219,6 @@ fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Writes a line at the end of a file of this size.
 fn write(file: &mut File, size: u64, line: &str) -> io::Result<()> {
     // What somebody was writing when he was killed, or when the disk was full.
     let mended = (!is_at_line_end(file, size)?).then(|| format!("\n{line}"));

@@ -7,22 +7,18 @@ use std::path::{Path, PathBuf};
 
 use super::record::{LONGEST_LINE_BYTES, RecordError};
 
-/// How much is read at once from the end.
 const BLOCK: usize = 64 * 1024;
 
-/// What is wrong with a file, or with a line in it. The lines behind it can be read.
+/// A problem with a file, or with one line; the lines after it can be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", place(file, *line))]
 pub struct ReadError {
-    /// The file.
     pub file: PathBuf,
-    /// The line, counted from 1; `None` where the file itself cannot be read.
+    /// From 1; `None` if the file itself cannot be read.
     pub line: Option<u64>,
-    /// What is wrong.
     pub problem: String,
 }
 
-/// A file and a line of it, as messages name them.
 pub(crate) fn place(file: &Path, line: Option<u64>) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}", file.display())
@@ -33,14 +29,13 @@ impl ReadError {
         ReadError { file: file.to_path_buf(), line: None, problem: problem.to_string() }
     }
 
-    /// A line that is no record.
     pub fn of_line(file: &Path, line: u64, problem: &RecordError) -> ReadError {
         let problem = problem.to_string();
         ReadError { file: file.to_path_buf(), line: Some(line), problem }
     }
 }
 
-/// The lines of a file, the first one first. Empty ones are passed over.
+/// The lines of a file from first to last, without empty ones.
 pub struct FileLines {
     file: PathBuf,
     reader: Box<dyn BufRead + Send>,
@@ -55,24 +50,17 @@ impl std::fmt::Debug for FileLines {
 
 impl FileLines {
     /// The lines of `file`.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
         let opened = File::open(file).map_err(|error| ReadError::of_file(file, &error))?;
         Ok(FileLines::of(file, BufReader::with_capacity(BLOCK, opened)))
     }
 
-    /// The lines of what `reader` gives, which is called `name`.
     pub fn of(name: &Path, reader: impl BufRead + Send + 'static) -> FileLines {
         FileLines { file: name.to_path_buf(), reader: Box::new(reader), number: 0 }
     }
 
     /// Puts the next line into `into`, without its end, and returns its number; `None` at the end
     /// of the file.
-    ///
-    /// # Errors
-    /// When the file cannot be read on, or the line is too long; that one is then passed over.
     pub fn next_line(&mut self, into: &mut Vec<u8>) -> Result<Option<u64>, ReadError> {
         loop {
             into.clear();
@@ -98,30 +86,26 @@ impl FileLines {
         }
     }
 
-    /// The file that is read.
     pub fn file(&self) -> &Path {
         &self.file
     }
 }
 
-/// The lines of a file, the last one first. Empty ones are passed over.
+/// The lines of a file from last to first, without empty ones.
 #[derive(Debug)]
 pub struct Backwards {
     path: PathBuf,
     file: File,
-    /// Of the file, so much is not read yet.
+    /// How many bytes of the file are not read yet.
     unread: u64,
-    /// What is read and not given yet: everything before the last line that was given.
+    /// What is read and not returned yet.
     pending: Vec<u8>,
-    /// In `pending`, from here on there is no end of a line.
+    /// From here on, `pending` has no line break.
     searched: usize,
 }
 
 impl Backwards {
     /// The lines of `path`, as far as it is written now.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is no file: a pipe has no end to begin with.
     pub fn open(path: &Path) -> Result<Backwards, ReadError> {
         let fails = |error: io::Error| ReadError::of_file(path, &error);
         let file = File::open(path).map_err(fails)?;
@@ -133,20 +117,16 @@ impl Backwards {
         Ok(Backwards { path, file, unread: meta.len(), pending: Vec::new(), searched: 0 })
     }
 
-    /// Which file it is, under whatever name.
+    /// The same for every name of the file.
     pub fn identity(&self) -> Option<(u64, u64)> {
         self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
     }
 
-    /// The file that is read.
     pub fn file(&self) -> &Path {
         &self.path
     }
 
     /// The line before the one that was given last, and where it begins.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or the line is too long, which ends the reading.
     pub fn line_before(&mut self) -> Result<Option<(u64, Vec<u8>)>, ReadError> {
         loop {
             let end = self.pending.len();
@@ -177,7 +157,7 @@ impl Backwards {
         }
     }
 
-    /// Puts a block before what is pending: as much again, so that long lines cost no more.
+    /// Reads a block in front of `pending`, as long as that is, so that long lines cost no more.
     fn read_more(&mut self) -> Result<(), ReadError> {
         let size = (self.pending.len().max(BLOCK) as u64).min(self.unread);
         let mut block = vec![0; usize::try_from(size).unwrap_or(BLOCK)];
@@ -192,9 +172,6 @@ impl Backwards {
     }
 
     /// The number of the line that begins at this offset, counted only when somebody asks.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn number_at(&self, offset: u64) -> Result<u64, ReadError> {
         let mut number = 1;
         let mut block = vec![0; BLOCK];

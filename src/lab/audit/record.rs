@@ -21,35 +21,29 @@ use crate::engine::event::Context;
 use crate::engine::outcome::Question;
 use crate::lab::report::json::RunReport;
 
-/// The version of the form of a line: what `hookrun` says in it.
+/// The version of the form of a line: its key `hookrun`.
 pub const VERSION: u64 = 1;
 
 /// The longest line that is read: more than any host sends.
 pub const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
 
-/// How much of a context the decision log keeps.
 pub const LOGGED_BYTES: usize = 64 * 1024;
 
-/// A decided event, to be kept.
 #[derive(Debug, Clone, Copy)]
 pub struct LogEntry<'a> {
-    /// When it was decided.
     pub time: SystemTime,
-    /// The folder that hookrun was started in.
+    /// The folder in which hookrun was started.
     pub cwd: Option<&'a Path>,
-    /// The event's facts as they were told, before any rewrite; `None` where it was refused
-    /// before they were read.
+    /// As the host sent it, before any rewrite; `None` if the event was refused before it was read.
     pub context: Option<&'a Context>,
-    /// What was decided.
     pub run: &'a RunReport,
 }
 
-/// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeps {
-    /// Everything, to be decided again.
+    /// Everything, so that it can be decided again.
     All,
-    /// Everything but the larger part of large values, to be explained.
+    /// The beginning of large values: enough to explain the decision.
     Explanation,
 }
 
@@ -105,7 +99,7 @@ fn length_of(context: &Context) -> usize {
     context.keys().filter_map(|key| context.raw(key)).map(str::len).sum()
 }
 
-/// Appends a context with its large values cut; the names of these.
+/// Appends a context with its large values cut; returns their names.
 fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec<String> {
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
     let mut separator = '{';
@@ -127,25 +121,24 @@ fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec
     cutter.into_truncated()
 }
 
-/// A line that was read again. Its larger parts stay text until they are asked for.
+/// A line that was read. Its larger parts stay text until they are needed.
 #[derive(Debug, Clone, Deserialize)]
 pub struct DecisionLine<'l> {
     hookrun: u64,
-    /// When it was decided (RFC 3339).
+    /// RFC 3339.
     pub time: String,
-    /// The event's canonical name.
+    /// The canonical name.
     pub event: String,
-    /// Who asked: `native`, or the name of a dialect.
+    /// `native`, or the name of a dialect.
     pub host: String,
-    /// The session, if the event named one.
     pub session: Option<String>,
-    /// The folder that hookrun was started in.
+    /// The folder in which hookrun was started.
     pub cwd: Option<String>,
     #[serde(borrow, default)]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
     run: &'l RawValue,
-    /// What was cut, as dotted paths; such a record cannot be decided again.
+    /// Dotted paths of what was cut; such a record cannot be decided again.
     #[serde(default)]
     pub truncated: Vec<String>,
 }
@@ -169,12 +162,11 @@ pub struct Brief<'l> {
     pub rewrites: Vec<BriefRewrite>,
     #[serde(default, borrow)]
     pub notices: Vec<BriefNotice<'l>>,
-    /// Every hook that is bound to the event.
+    /// All hooks of the event.
     #[serde(borrow)]
     pub hooks: Vec<BriefHook<'l>>,
 }
 
-/// A hook in a [`Brief`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefHook<'l> {
@@ -184,15 +176,14 @@ pub struct BriefHook<'l> {
     pub fate: Cow<'l, str>,
     #[serde(borrow, default)]
     pub on_failure: Cow<'l, str>,
-    /// None if it did not run.
+    /// Only if it ran.
     pub took_ms: Option<f64>,
     pub failure: Option<String>,
-    /// None if it did not answer.
+    /// Only if it answered.
     #[serde(borrow)]
     pub verdict: Option<BriefVerdict<'l>>,
 }
 
-/// What a hook said, in a [`Brief`].
 #[derive(Debug, Clone, Deserialize)]
 pub struct BriefVerdict<'l> {
     #[serde(borrow)]
@@ -214,31 +205,24 @@ pub struct BriefNotice<'l> {
     pub kind: Cow<'l, str>,
 }
 
-/// Why a line is no record.
+/// Why a line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// A later version of the form.
     #[error(
         "it was written by a newer hookrun, in version {version} of the form, and this one reads \
          {VERSION}; update hookrun"
     )]
     Newer { version: u64 },
-    /// The line ends in the middle.
     #[error("the line is cut off: its writer was interrupted; remove the line")]
     CutOff,
-    /// It is longer than any record that is read.
     #[error("the line is longer than {} MiB; remove it", LONGEST_LINE_BYTES >> 20)]
     TooLong,
-    /// Something else stands there.
     #[error("it is no record of hookrun: {problem}; remove the line")]
     Other { problem: String },
 }
 
 impl<'l> DecisionLine<'l> {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// See [`RecordError`].
     pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, RecordError> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => Ok(record),
@@ -250,23 +234,17 @@ impl<'l> DecisionLine<'l> {
         }
     }
 
-    /// The JSON text of the event's facts; `None` where it was refused before they were read.
+    /// The JSON text of the context; `None` if the event was refused before it was read.
     pub fn context(&self) -> Option<&'l str> {
         self.context.map(RawValue::get)
     }
 
     /// What was decided, and by whom.
-    ///
-    /// # Errors
-    /// When `run` is no report.
     pub fn brief(&self) -> Result<Brief<'l>, RecordError> {
         serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))
     }
 
     /// The whole report.
-    ///
-    /// # Errors
-    /// When `run` is no report.
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;
@@ -285,7 +263,7 @@ fn unreadable(error: &serde_json::Error) -> RecordError {
     if error.is_eof() { RecordError::CutOff } else { no_record(error) }
 }
 
-/// The version at the head of a line, whatever else may stand there.
+/// The version of a line that may have any other keys.
 fn version_of(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct Head {

@@ -21,22 +21,21 @@ pub use rules::{RULES, RuleScope, SecretRule};
 /// The kind of what a user's own rule matches.
 pub const OWN_KIND: &str = "own";
 
-/// What is put in the place of a secret begins with this.
+/// The beginning of what replaces a secret.
 const MARK: &str = "[redacted:";
 
 /// Replaces secrets: those of [`RULES`], and those of a user's own expressions.
 #[derive(Debug, Default)]
 pub struct Redactor {
     own: Vec<UserRule>,
-    /// The expressions of [`RULES`] that were needed so far.
+    /// The expressions that were needed so far, by the number of the rule.
     built: Mutex<HashMap<usize, Arc<Regex>>>,
 }
 
-/// A rule of the user's.
 #[derive(Debug)]
 struct UserRule {
     pattern: String,
-    /// One of these is in every match; none if that is not known.
+    /// Each match has one of these; empty if none is known.
     literals: Vec<String>,
 }
 
@@ -141,7 +140,7 @@ impl UserRule {
     }
 }
 
-/// Whether a literal is long enough to look for, and stands in JSON as it stands in a text.
+/// Whether a literal is long enough to search for, and is the same in JSON as in text.
 fn is_telling(literal: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
     literal.len() >= 2 && literal.bytes().all(is_plain)
@@ -200,7 +199,7 @@ pub const SECRET_KEYS: &[&str] = &[
     "cookie",
 ];
 
-/// Whether `value` is a secret because of the key that it stands under.
+/// Whether `value` is a secret because of its key.
 fn is_secret_of(key: &str, value: &str) -> bool {
     if key.is_empty() || value.is_empty() || value.starts_with(MARK) || value.starts_with('$') {
         return false;
@@ -210,7 +209,7 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     SECRET_KEYS.iter().any(|name| plain.ends_with(name))
 }
 
-/// Appends what stands between two strings of JSON: of a secret that is a number only the mark.
+/// Appends what is between two strings of JSON, with a secret number replaced.
 fn without_number(key: &str, between: &str, out: &mut String) {
     let value = between.strip_prefix(':').map(str::trim_start).unwrap_or_default();
     let length = value.bytes().take_while(|byte| byte.is_ascii_digit()).count();

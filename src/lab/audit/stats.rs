@@ -6,42 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Brief;
 
-/// What is known of many decisions.
 #[derive(Debug, Clone, Default)]
 pub struct Stats {
     /// How many there were.
     pub decisions: u64,
-    /// How many were allowed.
     pub allowed: u64,
-    /// How many were refused.
     pub refused: u64,
-    /// How many were left to a person.
     pub asked: u64,
-    /// When the first and the last were decided (RFC 3339).
+    /// The times of the first and the last (RFC 3339).
     pub span: Option<(String, String)>,
-    /// Each hook that was called, by its name.
+    /// By name.
     pub hooks: BTreeMap<String, HookStats>,
-    /// How long all hooks took, each call.
+    /// Of each call of each hook.
     pub latencies: Latencies,
 }
 
-/// What is known of one hook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HookStats {
-    /// How often it ran.
     pub calls: u64,
-    /// How often it refused.
     pub refusals: u64,
-    /// How often it asked a person.
     pub questions: u64,
-    /// How often it failed.
     pub failures: u64,
-    /// How long it took.
     pub latencies: Latencies,
 }
 
 impl Stats {
-    /// Counts a decision made at `time`.
     pub fn add(&mut self, time: &str, brief: &Brief<'_>) {
         self.decisions += 1;
         match brief.decision.as_ref() {
@@ -77,7 +66,6 @@ impl HookStats {
         self.latencies.add(took_ms);
     }
 
-    /// Counts what another has counted.
     pub fn merge(&mut self, other: &HookStats) {
         self.calls += other.calls;
         self.refusals += other.refusals;
@@ -106,7 +94,7 @@ pub fn count(
 /// Each power of two is divided into so many steps: percentiles are exact to 1.6 %.
 const STEPS: u64 = 64;
 
-/// The last step: that of an hour and more, and of far more.
+/// The step of an hour and more.
 const LAST_STEP: usize = 2368;
 
 /// Times, counted in steps that grow with them: a few kilobytes for any number of them. As JSON it
@@ -121,7 +109,6 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Counts a time.
     pub fn add(&mut self, ms: f64) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
         let us = (ms * 1e3).round() as u64;
@@ -135,7 +122,6 @@ impl Latencies {
         self.most_us = self.most_us.max(us);
     }
 
-    /// Counts what another has counted.
     pub fn merge(&mut self, other: &Latencies) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -148,17 +134,14 @@ impl Latencies {
         self.most_us = self.most_us.max(other.most_us);
     }
 
-    /// How many were counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// All of them together, in milliseconds.
     pub fn total_ms(&self) -> f64 {
         milliseconds(self.total_us)
     }
 
-    /// The longest, in milliseconds.
     pub fn max_ms(&self) -> f64 {
         milliseconds(self.most_us)
     }
@@ -194,7 +177,6 @@ impl Latencies {
     }
 }
 
-/// [`Latencies`] as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Steps {
@@ -236,7 +218,7 @@ fn milliseconds(us: u64) -> f64 {
     us as f64 / 1e3
 }
 
-/// The step of a time: its power of two, and where it lies in that.
+/// The power of two of a time, and its place in that.
 fn step_of(us: u64) -> usize {
     // An hour and more is one step.
     let us = us.min(1 << 42);
@@ -249,7 +231,6 @@ fn step_of(us: u64) -> usize {
     usize::try_from(step).unwrap_or(usize::MAX)
 }
 
-/// The longest time of a step.
 fn last_of(step: usize) -> u64 {
     let step = step as u64;
     if step < STEPS {

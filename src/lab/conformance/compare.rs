@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::vector::{TextPattern, VectorExpectation, pattern};
 
-/// What came back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Got {
     /// The exit status, or the negative number of the signal.
@@ -14,7 +13,6 @@ pub struct Got {
     pub stderr: Vec<u8>,
 }
 
-/// The longest piece of an answer in a message.
 const LONGEST_SHOWN_CHARS: usize = 400;
 
 /// Everything in which an answer is not as expected, a line for each.

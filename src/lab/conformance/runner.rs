@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What may stand in such a command, and what comes in its place.
+/// The placeholders of a command, and their values.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("{host}", "the name of the host"),
     ("{event}", "the host's name for the event"),
@@ -11,22 +11,18 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("{arguments}", "the host's arguments, one word each; without this place they go at the end"),
 ];
 
-/// The words of a command, with places in them.
+/// The words of a command, with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandTemplate {
     words: Vec<String>,
 }
 
-/// Why a command cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// It has no words, or a quote is open.
     #[error("the command `{0}` is empty, or a quote in it is not closed")]
     NoWords(String),
-    /// There is no such placeholder.
     #[error("`{0}` is none of {known}", known = known())]
     Unknown(String),
-    /// The arguments are several words.
     #[error("`{0}`: `{{arguments}}` must be a separate word")]
     NotAlone(String),
 }
@@ -36,16 +32,12 @@ fn known() -> String {
     names.join(", ")
 }
 
-/// What comes in the places.
+/// The values of the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateValues<'a> {
-    /// The host.
     pub host: &'a str,
-    /// The event.
     pub event: &'a str,
-    /// The folder of the hooks.
     pub hooks: &'a Path,
-    /// What the host gives as arguments.
     pub arguments: &'a [String],
 }
 
@@ -53,15 +45,11 @@ const ARGUMENTS: &str = "{arguments}";
 
 impl CommandTemplate {
     /// Reads a command as a shell splits words. No shell runs it.
-    ///
-    /// # Errors
-    /// When it is empty, or has an unknown place.
     pub fn parse(text: &str) -> Result<CommandTemplate, CommandError> {
         let words = shell_words::split(text).unwrap_or_default();
         CommandTemplate::of(words).ok_or_else(|| CommandError::NoWords(text.to_string()))?.checked()
     }
 
-    /// A command of these words; `None` without any.
     pub fn of(words: Vec<String>) -> Option<CommandTemplate> {
         if words.is_empty() { None } else { Some(CommandTemplate { words }) }
     }
@@ -100,7 +88,7 @@ impl CommandTemplate {
     }
 }
 
-/// What looks like a place: a word in braces.
+/// Words in braces.
 fn places_in(word: &str) -> impl Iterator<Item = &str> {
     word.match_indices('{').filter_map(|(start, _)| {
         let rest = &word[start..];

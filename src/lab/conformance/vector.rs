@@ -62,7 +62,7 @@ pub struct HookFile {
     pub missing: bool,
 }
 
-/// One thing that a host asks.
+/// One event that a host sends.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VectorStep {
@@ -88,7 +88,6 @@ pub struct VectorStep {
     pub expect: VectorExpectation,
 }
 
-/// What must come back.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VectorExpectation {
@@ -214,9 +213,6 @@ pub struct VectorError {
 
 impl Vector {
     /// Reads a vector.
-    ///
-    /// # Errors
-    /// When it is not JSON, has an unknown key, lacks one, or contradicts itself.
     pub fn parse(text: &str) -> Result<Vector, VectorError> {
         let vector: Vector = serde_json::from_str(text).map_err(|error| {
             let whole = error.to_string();

@@ -67,9 +67,6 @@ pub struct NewValue {
 /// 1. Where a person decided, or nobody could be asked, it is the question.
 /// 2. Where a refusal was let go because there had been so many, it is the refusal.
 /// 3. Else it is the outcome.
-///
-/// # Errors
-/// When it is no report.
 pub fn recorded(
     kept: Result<Brief<'_>, RecordError>,
     has_limit: bool,

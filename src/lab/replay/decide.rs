@@ -28,11 +28,10 @@ pub struct Decider {
     pub hooks: Hooks,
     /// Another set to compare with, instead of what was recorded.
     pub against: Option<Hooks>,
-    /// Other words are changes too.
+    /// Other words count as changes too.
     pub is_strict: bool,
     /// The part that is decided.
     pub partition: Partition,
-    /// The hooks whose decisions may change.
     pub may_change: Vec<String>,
     /// Finds secrets in what hooks say.
     pub redactor: Redactor,
@@ -40,27 +39,25 @@ pub struct Decider {
     pub writes: bool,
 }
 
-/// What became of some lines.
+/// The result of some lines.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// What is to be told, in the order of the lines.
+    /// In the order of the lines.
     pub findings: Vec<ReplayFinding>,
-    /// The lines of the new recording.
+    /// Lines of the new recording.
     pub written: Vec<u8>,
 }
 
-/// An event that was decided.
 struct DecidedEvent {
     /// What hooks said, without secrets.
     said: ComparedOutcome,
-    /// `None` where it was refused before there was an event, and no hook was asked.
+    /// `None` if it was refused before any hook ran.
     event: Option<Event>,
     /// For the new recording.
     report: Option<json::RunReport>,
 }
 
 impl Decider {
-    /// Decides one line that stands at `place`.
     pub(super) fn line(
         &self,
         line: &[u8],
@@ -107,7 +104,7 @@ impl Decider {
         done.findings.push(finding);
     }
 
-    /// What cannot be decided goes into the new recording as it is, so that nothing is lost.
+    /// A line that cannot be decided goes into the new recording as it is.
     fn copy(&self, line: &[u8], done: &mut Done) {
         if self.writes {
             done.written.extend_from_slice(line);
@@ -184,7 +181,7 @@ impl Decider {
         Ok(Some(ReplayFinding::Changed(Box::new(change))))
     }
 
-    /// Why the event cannot be decided again as it was: it is not whole, and somebody would look.
+    /// Why the event cannot be decided again: it is not whole, and a hook would read it.
     fn incomplete(
         &self,
         record: &DecisionLine<'_>,
@@ -237,7 +234,7 @@ impl Decider {
         DecidedEvent { said, event: Some(event), report }
     }
 
-    /// As `run` refuses what it cannot ask hooks about.
+    /// As `run` refuses what no hook can decide.
     fn refused(&self, record: &DecisionLine<'_>, why: String) -> DecidedEvent {
         let report = self.writes.then(|| {
             let (event, host) = (&record.event, &record.host);
@@ -281,7 +278,7 @@ fn is_of(name: &str, part: &str) -> bool {
     name.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// A few words about what was to happen, on one line.
+/// A few words about the action, on one line.
 fn about(event: &Event) -> Option<String> {
     let context = event.context();
     let action = event.action();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::ComparedOutcome;
 
-/// Something that a person must know of one line, or of one file.
+/// Something that a person must know about a line or a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 pub enum ReplayFinding {
@@ -16,15 +16,13 @@ pub enum ReplayFinding {
     Unreadable(Unreadable),
 }
 
-/// Where a line stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LinePlace {
-    /// Which one of the files it is in, counted from 0 in the order in which they were named.
+    /// The number of its file, from 0, in the order of the command line.
     pub input: usize,
-    /// The line, counted from 1; `None` for the whole file.
+    /// From 1; `None` for the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The file.
     pub file: String,
 }
 
@@ -34,48 +32,44 @@ pub struct LinePlace {
 pub struct OutcomeChange {
     #[serde(flatten)]
     pub place: LinePlace,
-    /// The event's canonical name.
+    /// The canonical name.
     pub event: String,
     pub host: String,
     /// When it was recorded (RFC 3339).
     pub time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// A few words about what was to happen: the tool and its command.
+    /// The tool and its command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The outcome before: as recorded, or of today's hooks where two sets are compared.
+    /// As recorded, or of today's hooks if two sets are compared.
     pub was: ComparedOutcome,
-    /// The outcome now: of today's hooks, or of the other set.
+    /// Of today's hooks, or of the other set.
     pub is: ComparedOutcome,
-    /// What is different: see [`super::compare::ASPECTS`].
+    /// See [`super::compare::ASPECTS`].
     pub differs: Vec<String>,
-    /// Whether it was said that this may change.
+    /// `--allow-change` names its hook.
     pub expected: bool,
 }
 
-/// An event that was not decided again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undecided {
     #[serde(flatten)]
     pub place: LinePlace,
-    /// The event's canonical name.
+    /// The canonical name.
     pub event: String,
-    /// Why not.
     pub why: String,
 }
 
-/// What could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     #[serde(flatten)]
     pub place: LinePlace,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub problem: String,
 }
 
 impl ReplayFinding {
-    /// Where it stands.
     pub fn place(&self) -> &LinePlace {
         match self {
             ReplayFinding::Changed(change) => &change.place,
@@ -86,14 +80,13 @@ impl ReplayFinding {
 }
 
 impl OutcomeChange {
-    /// The hook that decided: now, or where it is allowed now, before.
+    /// The hook that decides now, or that decided before if the event is allowed now.
     pub fn hook(&self) -> Option<&str> {
         self.is.hook.as_deref().or(self.was.hook.as_deref())
     }
 }
 
 impl LinePlace {
-    /// The file and the line as people write them.
     pub fn text(&self) -> String {
         match self.line {
             Some(line) => format!("{}:{line}", self.file),

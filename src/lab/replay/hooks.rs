@@ -22,38 +22,33 @@ use crate::lab::audit::DecisionLine;
 pub const VARIABLES: &[(&str, &str)] =
     &[("HOOKRUN_REPLAY", "1"), ("HOOKRUN_DECISIONS", "off"), ("HOOKRUN_RECORD", "")];
 
-/// How many combinations of host and folders are kept ready.
 const MOST_SETS: usize = 64;
 
-/// A set of hooks.
 #[derive(Debug)]
 pub struct Hooks {
     choice: Choice,
     env: Environment,
-    /// Its engine is that of all.
+    /// Its engine runs all hooks.
     first: Runner,
     ready: Mutex<Vec<(AskerKey, Arc<HostHooks>)>>,
 }
 
-/// Who asks, and the folders that it tells of.
+/// The host, and the folders that it names.
 type AskerKey = (String, HostFolders);
 
-/// The hooks as one host has them.
 #[derive(Debug)]
 pub(super) struct HostHooks {
     runner: Runner,
     catalog: catalog::Catalog,
     dialect: Option<&'static Dialect>,
-    /// The rules of events that came before.
     specs: Mutex<HashMap<String, Arc<EventSpec>>>,
 }
 
-/// An event to be decided again.
 #[derive(Debug)]
 pub(super) enum Again {
-    /// Here it is, and in which of the host's words it is answered.
+    /// The event, and the row of the host by which it is answered.
     Event(Event, Option<Binding>),
-    /// Today it is refused before any hook is asked.
+    /// Today it is refused before any hook runs.
     Refused(String),
 }
 
@@ -66,15 +61,12 @@ impl Hooks {
 
     /// Whether the hooks are in order as far as that can be told before the first event, and how
     /// secrets are recognised.
-    ///
-    /// # Errors
-    /// When they are not in order.
     pub fn check(&self) -> Result<Vec<String>, ReplayError> {
         let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
     }
 
-    /// The hooks as they are for the host of this record.
+    /// The hooks for the host of this record.
     pub(super) fn of(&self, record: &DecisionLine<'_>) -> Result<Arc<HostHooks>, ReplayError> {
         let told =
             if folders::are_told(&record.host) { told(record) } else { HostFolders::default() };
@@ -116,12 +108,11 @@ impl Hooks {
     }
 }
 
-/// Whether the words of this host are known.
 pub(super) fn is_known(host: &str) -> bool {
     host == native::NAME || dialects::find(host).is_some()
 }
 
-/// The folders that the host told of when the event was recorded.
+/// The folders that the host named when the event was recorded.
 fn told(record: &DecisionLine<'_>) -> HostFolders {
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let came = context.as_ref().and_then(|context| context.raw("raw"));
@@ -130,12 +121,10 @@ fn told(record: &DecisionLine<'_>) -> HostFolders {
 }
 
 impl HostHooks {
-    /// Whether a hook may be asked about it.
     pub(super) fn has_hooks_for(&self, event: &str) -> bool {
         self.runner.registry().has(event)
     }
 
-    /// The event of a record, as its host told it.
     pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Again {
         let context = match Context::parse(context) {
             Ok(context) => context,
@@ -180,7 +169,7 @@ impl HostHooks {
         Some(Binding { dialect, row })
     }
 
-    /// The rules of an event. Looking them up copies a row of the catalog, so that is done once.
+    /// The rules of an event. A lookup copies a row of the catalog, so it is done once.
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {
         let find = || match binding {
             Some(binding) => Ok(Arc::new(binding.spec())),
@@ -201,7 +190,7 @@ impl HostHooks {
         Ok(spec)
     }
 
-    /// Decides it. Hooks that would not be waited for are.
+    /// Waits for all hooks, also for those that usually are detached.
     pub(super) fn decide(&self, event: &Event) -> Run {
         self.runner.handle_within(event, None)
     }
@@ -211,7 +200,6 @@ fn is_one_of_several(binding: Binding, event: &str) -> bool {
     binding.dialect.events.iter().filter(|row| row.event == event).count() > 1
 }
 
-/// The reply that the host would get.
 pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {
     match binding {
         Some(binding) => binding.reply(outcome),
@@ -219,7 +207,7 @@ pub(super) fn reply(binding: Option<Binding>, outcome: &Outcome) -> Reply {
     }
 }
 
-/// What `mutex` guards: every change under it is a single step, so a panic leaves it whole.
+/// Every change under the lock is a single step, so a panic leaves the value whole.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

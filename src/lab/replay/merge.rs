@@ -13,24 +13,19 @@ use super::report::{Footer, Header, VERSION};
 use super::totals::Totals;
 use crate::lab::audit::read::{Backwards, FileLines, place};
 
-/// Why reports cannot be merged.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {problem}", place = place(file, *line))]
 pub struct MergeError {
-    /// The report.
     pub file: PathBuf,
-    /// The line in it, counted from 1.
+    /// From 1.
     pub line: Option<u64>,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub problem: String,
 }
 
-/// Reports that belong together.
 #[derive(Debug)]
 pub struct PartialReports {
-    /// What the merged report begins with.
     pub header: Header,
-    /// What all have counted.
     pub totals: Totals,
     parts: Vec<PartialReport>,
 }
@@ -43,16 +38,12 @@ struct PartialReport {
     buffer: Vec<u8>,
     header: Header,
     next: Option<ReplayFinding>,
-    /// How many findings it should still have.
+    /// How many findings are still to come.
     expected: u64,
 }
 
 impl PartialReports {
     /// Opens the reports in `files` and checks that they are whole and, together, complete.
-    ///
-    /// # Errors
-    /// When one cannot be read or has no end, when they are of different replays, or when a part
-    /// is missing or there twice.
     pub fn open(files: &[PathBuf]) -> Result<PartialReports, MergeError> {
         let mut parts = Vec::with_capacity(files.len());
         let mut totals = Totals::default();
@@ -81,9 +72,6 @@ impl PartialReports {
     }
 
     /// Gives all findings in order, and returns what was counted.
-    ///
-    /// # Errors
-    /// When a report cannot be read on, and what `each` says.
     pub fn merge<E: From<MergeError>>(
         mut self,
         each: &mut dyn FnMut(&ReplayFinding) -> Result<(), E>,
@@ -113,7 +101,7 @@ impl PartialReports {
     }
 }
 
-/// By recording and line; what is wrong with a whole file may be found at its end.
+/// A problem with a whole file comes after its lines.
 fn order(place: &LinePlace) -> (usize, u64) {
     (place.input, place.line.unwrap_or(u64::MAX))
 }
@@ -190,7 +178,6 @@ impl PartialReport {
         Ok((PartialReport { file, lines, buffer, header, next, expected }, totals))
     }
 
-    /// Reads its next finding.
     fn advance(&mut self) -> Result<(), MergeError> {
         let line = match self.lines.next_line(&mut self.buffer) {
             Ok(line) => line,

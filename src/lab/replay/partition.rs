@@ -15,25 +15,22 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The only part there is.
     pub const WHOLE: Partition = Partition { number: 1, of: 1 };
 
-    /// Whether what has this text is in this part.
     pub fn takes(self, text: &[u8]) -> bool {
         self.of == 1 || hash(text) % self.of + 1 == self.number
     }
 
-    /// Whether what has no text, a line that is too long to be read, is in this part.
+    /// Whether a line that is too long to be read is in this part.
     pub fn takes_nameless(self) -> bool {
         self.number == 1
     }
 
-    /// Which one of them it is, counted from 1.
+    /// From 1.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// How many parts there are.
     pub fn of(self) -> u64 {
         self.of
     }

@@ -33,9 +33,6 @@ pub struct ReplayReport {
 
 impl ReplayReport {
     /// Begins a report that shows at most `most` findings.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn begin(
         format: CheckFormat,
         most: u64,
@@ -52,9 +49,6 @@ impl ReplayReport {
     }
 
     /// A finding. As JSON all are there.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn finding(&mut self, finding: &ReplayFinding, out: &mut dyn Write) -> io::Result<()> {
         if self.format == CheckFormat::Json {
             return json_line(finding, out);
@@ -80,9 +74,6 @@ impl ReplayReport {
     }
 
     /// After the last finding.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn end(
         &mut self,
         totals: &Totals,
@@ -124,9 +115,6 @@ impl ReplayReport {
 
     /// In place of the end, when there will be none. Only TAP does not show by itself that its end
     /// is missing.
-    ///
-    /// # Errors
-    /// When the writer fails.
     pub fn cut_short(&mut self, why: &str, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
             CheckFormat::Tap => writeln!(out, "Bail out! {}", plain(why)),

@@ -8,21 +8,19 @@ use std::path::{Path, PathBuf};
 use super::finding::{LinePlace, Unreadable};
 use crate::lab::audit::read::{FileLines, ReadError};
 
-/// From so many bytes on a batch is full.
+/// A batch with this many bytes is full.
 const MOST_BYTES: usize = 128 * 1024;
 
-/// How much is read at once.
 const BLOCK: usize = 64 * 1024;
 
-/// A line's buffer that has grown beyond this is not kept.
+/// A larger buffer is dropped after its line.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// A recording.
 pub enum RecordingInput {
     /// A file, and what it is called. It is read as far as it is written when it is opened: a hook
     /// may append to it.
     File(PathBuf, String),
-    /// What somebody sends, under this name.
+    /// Under this name.
     Stream(String, Box<dyn Read + Send>),
 }
 
@@ -33,7 +31,6 @@ impl std::fmt::Debug for RecordingInput {
 }
 
 impl RecordingInput {
-    /// What it is called in reports.
     pub fn name(&self) -> String {
         match self {
             RecordingInput::File(_, name) | RecordingInput::Stream(name, _) => name.clone(),
@@ -61,12 +58,11 @@ impl RecordingInput {
     }
 }
 
-/// Some lines, or what is in their place.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Its place in the order of batches.
     pub(super) number: u64,
-    /// How far the recordings are read behind it, in bytes.
+    /// How many bytes of the recordings are read with it.
     pub(super) read_bytes: u64,
     items: Vec<BatchItem>,
     bytes: Vec<u8>,
@@ -78,12 +74,9 @@ enum BatchItem {
     Unreadable(Unreadable),
 }
 
-/// What stands in a batch.
 #[derive(Debug)]
 pub(super) enum BatchLine<'b> {
-    /// A line.
     Text { input: usize, line: u64, text: &'b [u8] },
-    /// What cannot be read.
     Unreadable(&'b Unreadable),
 }
 
@@ -98,7 +91,6 @@ impl Batch {
     }
 }
 
-/// All recordings.
 #[derive(Debug)]
 pub(super) struct Recordings {
     waiting: std::vec::IntoIter<(usize, RecordingInput)>,
@@ -120,7 +112,7 @@ impl Recordings {
         }
     }
 
-    /// The next lines, at most so many; `None` at the end of all.
+    /// The next lines, at most so many.
     pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {
         let mut batch = Batch::default();
         while batch.items.len() < most_lines && batch.bytes.len() < MOST_BYTES {

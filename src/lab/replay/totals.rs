@@ -10,47 +10,43 @@ use crate::engine::outcome::Decision;
 use crate::engine::run::{Fate, Run};
 use crate::lab::audit::stats::{HookStats, count};
 
-/// What was counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
-    /// Recorded events that were looked at.
+    /// Recorded events.
     pub events: u64,
-    /// Those with the outcome that they had.
+    /// With the recorded outcome.
     pub same: u64,
     /// Of these, those that were decided the same in other words: another hook, reason, rewrite,
     /// output or context.
     pub reworded: u64,
-    /// Those with another outcome.
     pub changed: u64,
-    /// Of these, those of which it was said that they may change.
+    /// Of the changed, those that `--allow-change` expects.
     pub expected: u64,
-    /// Those that were not kept whole, and not decided.
+    /// Not kept whole, so not decided.
     pub undecided: u64,
-    /// Lines and files that could not be read.
+    /// Lines and files.
     pub unreadable: u64,
-    /// How often an outcome became another one: `allow → block`.
+    /// `allow → block`, and how often.
     pub turns: BTreeMap<String, u64>,
-    /// What each hook has cost and decided.
+    /// By name.
     pub hooks: BTreeMap<String, HookStats>,
-    /// The same of the other set of hooks, where two are compared.
+    /// The same for the other set of hooks, if two are compared.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub against: BTreeMap<String, HookStats>,
 }
 
-/// How a replay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayEnd {
-    /// All is as recorded, or as expected.
+    /// As recorded, or as expected.
     Same,
-    /// Something has changed that nobody expected.
+    /// Something changed that was not expected.
     Changed,
     /// Not everything could be decided.
     Incomplete,
 }
 
 impl Totals {
-    /// Counts a finding.
     pub fn count(&mut self, finding: &ReplayFinding) {
         match finding {
             ReplayFinding::Changed(change) => {
@@ -68,14 +64,12 @@ impl Totals {
         }
     }
 
-    /// Counts an event with the outcome that it had.
     pub fn count_same(&mut self, is_reworded: bool) {
         self.events += 1;
         self.same += 1;
         self.reworded += u64::from(is_reworded);
     }
 
-    /// Counts what another has counted.
     pub fn merge(&mut self, other: &Totals) {
         self.events += other.events;
         self.same += other.same;
@@ -95,7 +89,7 @@ impl Totals {
         }
     }
 
-    /// How it ended. Events that were not kept whole count as decided if `allows_undecided`.
+    /// Events that were not kept whole count as decided if `allows_undecided`.
     pub fn ended(&self, allows_undecided: bool) -> ReplayEnd {
         if self.unreadable > 0 || (self.undecided > 0 && !allows_undecided) {
             return ReplayEnd::Incomplete;
@@ -106,7 +100,6 @@ impl Totals {
 
 names! { ReplayEnd: Same "same", Changed "changed", Incomplete "incomplete" }
 
-/// Counts the hooks of `run`.
 pub(super) fn count_hooks(run: &Run, hooks: &mut BTreeMap<String, HookStats>) {
     for hook in &run.hooks {
         let Fate::Ran(trace) = &hook.fate else { continue };

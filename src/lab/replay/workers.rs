@@ -21,7 +21,6 @@ use crate::engine::exec::Abort;
 /// How long a batch should take.
 const BATCH: Duration = Duration::from_millis(10);
 
-/// The most lines of a batch.
 const MOST_LINES: usize = 256;
 
 /// How many batches may wait for one that takes long. What they hold is at most their lines.
@@ -33,25 +32,21 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long to wait for threads that should stop: hooks are being ended.
 const STOPPING: Duration = Duration::from_secs(5);
 
-/// How far it is.
 #[derive(Debug, Default)]
 pub struct ReplayProgress {
-    /// Bytes that were read and decided.
+    /// Read and decided.
     pub bytes: AtomicU64,
-    /// Lines that were decided.
     pub lines: AtomicU64,
 }
 
-/// The result of one batch.
 type BatchResult = Result<Done, ReplayError>;
 
-/// What the threads share.
 struct ReplayWorkers {
     decider: Decider,
     names: Vec<String>,
     source: Mutex<Recordings>,
     progress: ReplayProgress,
-    /// Threads that are deciding, and not reading.
+    /// How many threads decide now, and do not read.
     deciding: AtomicUsize,
     is_stopped: AtomicBool,
     abort: Abort,
@@ -59,9 +54,6 @@ struct ReplayWorkers {
 
 /// Decides all events of `inputs` with so many threads. `each` gets what was done, in the order of
 /// the events; `tick` is called several times a second. `abort` ends it early.
-///
-/// # Errors
-/// When the hooks have errors, it was ended early, or `each` fails.
 pub fn run(
     decider: Decider,
     inputs: Vec<RecordingInput>,
@@ -227,7 +219,7 @@ fn suitable(lines: usize, took: Duration) -> usize {
     }
 }
 
-/// One more, as long as it lives.
+/// Counts one more for as long as it lives.
 struct LiveCount<'c>(&'c AtomicUsize);
 
 impl<'c> LiveCount<'c> {

@@ -11,9 +11,6 @@ use super::paths::Paths;
 /// formats that CI systems read.
 pub trait CheckReport {
     /// Writes it for people.
-    ///
-    /// # Errors
-    /// When the writer fails.
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
     /// The document for programs.
@@ -26,7 +23,6 @@ pub trait CheckReport {
 /// All checks of one report. Every text in it is harmless.
 #[derive(Debug, Default)]
 pub struct CheckList {
-    /// The name of the report.
     pub name: String,
     pub checks: Vec<Check>,
     /// How long all took together, if it was measured.
@@ -37,20 +33,17 @@ pub struct CheckList {
     pub is_stopped: bool,
 }
 
-/// Something that was checked.
 #[derive(Debug, Clone, Default)]
 pub struct Check {
     /// The suite that it is in.
     pub suite: String,
     pub name: String,
-    /// Where it is written.
     pub place: Option<CheckPlace>,
     pub state: CheckState,
     /// The first words about a failure.
     pub message: String,
     /// All that is wrong or worth knowing, in lines.
     pub details: String,
-    /// What hooks wrote.
     pub written: Vec<Written>,
     pub took: Option<Duration>,
     pub annotations: Vec<Annotation>,
@@ -63,7 +56,6 @@ pub struct CheckPlace {
     pub line: usize,
 }
 
-/// How a check ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CheckState {
     #[default]

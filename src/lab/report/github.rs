@@ -25,9 +25,6 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// A run: what its hooks found, why it was refused, and in the last line what was decided.
-///
-/// # Errors
-/// When the writer fails.
 pub fn run(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     for found in &report.findings {
         let finding = &found.finding;
@@ -100,7 +97,6 @@ fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
     bases.iter().find_map(there).filter(|path| !path.is_empty())
 }
 
-/// One annotation.
 pub(crate) fn annotation(
     level: &str,
     properties: &[(&str, String)],
@@ -112,12 +108,10 @@ pub(crate) fn annotation(
     writeln!(out, "::{level} {properties}::{}", data(&visible(message)))
 }
 
-/// Escapes the data of a workflow command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
     data(&plain(text)).replace(':', "%3A").replace(',', "%2C")
 }

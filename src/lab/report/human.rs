@@ -17,42 +17,35 @@ use crate::engine::harmless::plain;
 use crate::engine::outcome::{RULES, Rewritten};
 use crate::engine::run::{LEVELS, signal_name};
 
-/// How many lines of a stream are shown.
 const STREAM_LINES: usize = 20;
 
-/// What the first lines say of an event.
+/// What the first lines say about an event.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// Completes "asked when …".
     pub summary: &'a str,
-    /// Its facts, as far as they are known.
     pub context: Option<&'a Context>,
-    /// Where it came from.
     pub origin: EventOrigin<'a>,
 }
 
-/// Where the event came from, for the first line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventOrigin<'a> {
-    /// So many bytes on stdin.
-    Stdin { bytes: usize },
+    Stdin {
+        bytes: usize,
+    },
     /// Nothing was on stdin: the event's sample.
     Sample,
-    /// It was decided earlier, and this is what was kept of it.
+    /// From the log of an earlier decision.
     Kept {
-        /// When (RFC 3339).
+        /// RFC 3339.
         time: &'a str,
-        /// Its session, if it named one.
         session: Option<&'a str>,
-        /// The folder that hookrun was started in.
+        /// The folder in which hookrun was started.
         cwd: Option<&'a str>,
     },
 }
 
 /// Writes everything about a run.
-///
-/// # Errors
-/// When the writer fails.
 pub fn run(
     run: &RunReport,
     about: About<'_>,
@@ -96,7 +89,6 @@ fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -
     writeln!(out)
 }
 
-/// What a tool was about to do.
 fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     if let Some(tool) = context.string("toolName") {
         let kind = context.text("action.kind").unwrap_or_default();
@@ -152,7 +144,6 @@ fn hook_run(
     writeln!(out)
 }
 
-/// A hook's file and line.
 fn place(hook: &HookReport, paths: &Paths) -> String {
     let line = hook.line.map(|line| format!(":{line}")).unwrap_or_default();
     plain(&format!("{}{line}", paths.show(Path::new(&hook.file))))
@@ -245,7 +236,7 @@ fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes where two values differ, path by path.
+/// Path by path.
 fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::Result<()> {
     if old == new {
         return Ok(());
@@ -284,7 +275,7 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// The last word, for somebody who has never seen hookrun.
+/// The result, for a person who has never seen hookrun.
 fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let event = plain(&run.event);
     match run.decision.as_ref() {
@@ -336,7 +327,6 @@ fn reply_to_host(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A stream with as many lines as fit on a screen.
 fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<()> {
     if stream.bytes == 0 {
         return Ok(());
@@ -376,7 +366,6 @@ mod tests {
         );
     }
 
-    /// Drops the colours.
     fn anstyle_free(text: &str) -> String {
         let mut plain = String::new();
         let mut rest = text;

@@ -25,16 +25,14 @@ pub fn present(mut report: Value) -> Value {
 /// The version of this form. Keys may be added under the same number; none changes its meaning.
 pub const VERSION: u32 = 1;
 
-/// A word of a table.
 pub type TableWord = Cow<'static, str>;
 
-/// A run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
     /// [`VERSION`].
     pub version: u32,
-    /// The event's canonical name.
+    /// The canonical name.
     pub event: String,
     pub host: String,
     /// `allow`, `ask` or `block`.
@@ -62,13 +60,11 @@ pub struct RunReport {
     pub hooks: Vec<HookReport>,
     pub reply: Reply,
     pub took_ms: f64,
-    /// The host, and its name for the event, for which it was decided before; none if it was
-    /// decided now.
+    /// The host, and its name for the event, for which it was decided before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_earlier_for: Option<String>,
 }
 
-/// What became of one hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookReport {
@@ -77,7 +73,7 @@ pub struct HookReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     pub layer: TableWord,
-    /// It is a function of the program around us, and `file` its name.
+    /// It is a function of the program around hookrun, and `file` its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub function: bool,
     pub wants: String,
@@ -90,7 +86,6 @@ pub struct HookReport {
     pub trace: Option<TraceReport>,
 }
 
-/// How a hook ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReport {
@@ -113,7 +108,6 @@ pub struct TraceReport {
     pub notes: Vec<String>,
 }
 
-/// What a hook wrote to a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamReport {
     pub text: String,
@@ -122,7 +116,6 @@ pub struct StreamReport {
     pub cut: bool,
 }
 
-/// What a hook said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictReport {

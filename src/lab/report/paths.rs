@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// Writes paths as short as a person standing in `cwd` can use them.
+/// Shows paths as seen from a folder.
 #[derive(Debug, Clone)]
 pub struct Paths {
     cwd: PathBuf,
 }
 
 impl Paths {
-    /// Paths as seen from `cwd`.
     pub fn from(cwd: &Path) -> Paths {
         Paths { cwd: cwd.to_path_buf() }
     }

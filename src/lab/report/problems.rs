@@ -11,25 +11,23 @@ use super::style::{BAD, DIM, DOUBT, GOOD, counted};
 use crate::config::{Problem, Severity};
 use crate::engine::harmless::plain;
 
-/// The name in JUnit XML.
 const NAME: &str = "hookrun validate";
 
 /// One file that was checked.
 #[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     pub file: PathBuf,
-    /// How many hooks it gives.
+    /// How many hooks it defines.
     pub hooks: usize,
     pub problems: Vec<Problem>,
 }
 
 impl CheckedFile {
-    /// A file in which nothing was found yet.
     pub fn new(file: PathBuf) -> CheckedFile {
         CheckedFile { file, ..CheckedFile::default() }
     }
 
-    /// Whether nothing in it keeps gates closed.
+    /// Whether it has no error.
     pub fn passes(&self) -> bool {
         self.problems.iter().all(|problem| problem.severity != Severity::Error)
     }

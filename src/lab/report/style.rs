@@ -50,7 +50,6 @@ pub fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()>
     lines(out, name, broken.into_iter())
 }
 
-/// The first line gets the label.
 fn lines(
     out: &mut dyn Write,
     name: &str,
@@ -80,7 +79,6 @@ pub fn column(name: &str, characters: usize) -> String {
     name.chars().take(characters - 1).chain(['…']).collect()
 }
 
-/// A number of milliseconds, for people.
 pub fn short(ms: f64) -> String {
     if ms < 100.0 {
         format!("{ms:.1} ms")
@@ -91,12 +89,10 @@ pub fn short(ms: f64) -> String {
     }
 }
 
-/// So many of these.
 pub fn counted(count: impl Display + PartialEq + From<u8>, noun: &str) -> String {
     if count == 1.into() { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A decision on a screen.
 pub fn decision_style(decision: &str) -> (Style, &'static str) {
     match decision {
         "allow" => (GOOD, "allow"),

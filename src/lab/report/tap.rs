@@ -4,10 +4,8 @@ use std::io::{self, Write};
 
 use super::check::{Check, CheckList, CheckState};
 
-/// What every document begins with.
 pub const HEAD: &str = "TAP version 13";
 
-/// All checks.
 pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEAD}\n1..{}", list.checks.len())?;
     for (number, check) in (1..).zip(&list.checks) {
@@ -24,9 +22,6 @@ pub(super) fn document(list: &CheckList, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// One check, and what there is to say about it.
-///
-/// # Errors
-/// When the writer fails.
 pub fn check(number: u64, check: &Check, out: &mut dyn Write) -> io::Result<()> {
     let mark = if check.state.is_bad() { "not ok" } else { "ok" };
     let hashless = |text: &str| text.replace('#', "\\#");

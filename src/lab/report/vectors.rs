@@ -13,14 +13,11 @@ use crate::engine::harmless::plain;
 
 const NAME: &str = "hookrun test --conformance";
 
-/// One vector that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorReport {
     /// Its name, different from that of every other vector.
     pub name: String,
-    /// What it proves.
     pub about: String,
-    /// In what it was not as expected.
     pub misses: Vec<String>,
     pub took: Duration,
 }
@@ -36,7 +33,6 @@ struct VectorJson<'v> {
 }
 
 impl VectorReport {
-    /// Whether all was as expected.
     pub fn passes(&self) -> bool {
         self.misses.is_empty()
     }

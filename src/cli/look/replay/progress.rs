@@ -9,18 +9,17 @@ use crate::config::Environment;
 use crate::lab::replay::workers::ReplayProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// With the size of all recordings, and without it: a pipe does not tell.
+/// With the size of all recordings, and without it: a pipe has none.
 const BAR: &str = "{bar:30} {percent}%  {msg}  {eta} left";
 const SPINNER: &str = "{spinner} {msg}  {elapsed}";
 
-/// How far it is.
 #[derive(Debug)]
 pub(super) struct ReplayBar {
     bar: Option<ProgressBar>,
 }
 
 impl ReplayBar {
-    /// Of a replay of these recordings; nothing is shown where nobody looks.
+    /// Shows nothing unless stderr is a terminal.
     pub(super) fn of(files: &[PathBuf], env: &Environment) -> ReplayBar {
         if env.is_ci || !std::io::stderr().is_terminal() {
             return ReplayBar { bar: None };
@@ -37,7 +36,6 @@ impl ReplayBar {
         ReplayBar { bar: Some(bar) }
     }
 
-    /// So much is decided.
     pub(super) fn tell(&self, so_far: &ReplayProgress) {
         let Some(bar) = &self.bar else { return };
         let lines = so_far.lines.load(Ordering::Relaxed);
@@ -48,7 +46,7 @@ impl ReplayBar {
         bar.set_position(so_far.bytes.load(Ordering::Relaxed));
     }
 
-    /// Writes to the same terminal, perhaps, while the bar is away.
+    /// Hides the bar while `write` may write to the same terminal.
     pub(super) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(write),
@@ -56,7 +54,6 @@ impl ReplayBar {
         }
     }
 
-    /// It is over.
     pub(super) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

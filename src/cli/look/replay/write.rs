@@ -10,11 +10,10 @@ use crate::lab::replay::ReplayError;
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
-/// A recording that is being written.
 pub(super) struct NewRecording {
     file: PathBuf,
     place: OutputPlace,
-    /// The file that was there before.
+    /// The file that it replaces.
     before: Option<FileSize>,
 }
 
@@ -34,14 +33,13 @@ impl FileSize {
 }
 
 enum OutputPlace {
-    /// Beside the file, which it replaces in the end.
+    /// A temporary file that replaces the file at the end.
     Beside(BufWriter<NamedTempFile>),
     /// A pipe or a device, which cannot be replaced.
     There(BufWriter<File>),
 }
 
 impl NewRecording {
-    /// Begins to write what will be `file`.
     pub(super) fn begin(file: &Path) -> Result<NewRecording, ReplayError> {
         // A link stays, and what it leads to is replaced.
         let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
@@ -59,7 +57,6 @@ impl NewRecording {
         }
     }
 
-    /// Appends lines.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), ReplayError> {
         let written = match &mut self.place {
             OutputPlace::Beside(beside) => beside.write_all(lines),
@@ -68,7 +65,7 @@ impl NewRecording {
         written.map_err(|error| fails(&self.file, &error))
     }
 
-    /// All is written: it takes its place, unless somebody has written there meanwhile.
+    /// Moves the new file into its place, unless another program has written there since.
     pub(super) fn finish(self) -> Result<(), ReplayError> {
         let NewRecording { file, place, before } = self;
         if matches!(place, OutputPlace::Beside(_)) && FileSize::at(&file) != before {
@@ -89,13 +86,12 @@ impl NewRecording {
     }
 }
 
-/// Whether `file` and `other` are the same file.
 pub(super) fn is_same(file: &Path, other: &Path) -> bool {
     let of = |file| FileSize::at(file).map(|seen| (seen.device, seen.inode));
     of(file).is_some_and(|file| of(other) == Some(file))
 }
 
-/// A pipe or a device. A pipe that nobody reads is an error, and is not waited for.
+/// Opens a pipe or a device. A pipe without a reader is an error; opening it would block.
 fn open_other(file: &Path) -> io::Result<File> {
     let no_wait = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
     let opened = OpenOptions::new().write(true).custom_flags(no_wait).open(file);

@@ -9,14 +9,13 @@ use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
 
 use crate::cli::args::{Expected, FilterArgs};
 
-/// What must hold of a decision.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The folder that they were decided in, or below.
+    /// The folder in which they were decided, or one above it.
     pub(super) project: Option<PathBuf>,
     session: Option<String>,
     hook: Option<String>,
-    /// The canonical names that the given one means.
+    /// The canonical names of the given one.
     events: Vec<String>,
     decision: Option<&'static str>,
     host: Option<String>,
@@ -42,7 +41,7 @@ impl Filter {
         }
     }
 
-    /// What was decided, if it is meant.
+    /// What was decided, if the filter takes it.
     pub(super) fn takes<'l>(
         &self,
         record: &DecisionLine<'l>,
@@ -78,7 +77,7 @@ pub(crate) fn is_of_project(record: &DecisionLine<'_>, project: &Path) -> bool {
     record.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(project))
 }
 
-/// The name of a host or an event that nobody knows, in words.
+/// Says which name of a host or an event is unknown.
 pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     if let Some(name) = args.host.as_deref().filter(|name| host_of(name).is_none()) {
         let hosts = dialects::DIALECTS.iter().map(|dialect| dialect.name);
@@ -90,13 +89,12 @@ pub(super) fn unknown(args: &FilterArgs) -> Option<String> {
     catalog::Catalog::default().find(name).err().map(|error| error.to_string())
 }
 
-/// The canonical names of an event; a name that nobody knows may be that of an own event.
+/// The canonical names of an event; an unknown name may be one that a configuration declares.
 fn events(name: &str) -> Vec<String> {
     let events = known(name);
     if events.is_empty() { vec![name.to_string()] } else { events }
 }
 
-/// The canonical names of an event of the catalog.
 fn known(name: &str) -> Vec<String> {
     let bindings = dialects::DIALECTS.iter().flat_map(|dialect| dialect.called(name));
     let mut events: Vec<String> = bindings.map(|binding| binding.row.event.to_string()).collect();
@@ -104,7 +102,6 @@ fn known(name: &str) -> Vec<String> {
     events
 }
 
-/// The name of a host; it may have others.
 fn host(name: &str) -> String {
     host_of(name).unwrap_or(name).to_string()
 }

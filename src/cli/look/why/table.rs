@@ -12,34 +12,30 @@ use crate::cli::exit::Result;
 const BOLD: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();
 
-/// Columns where stdout is no terminal.
+/// Columns if stdout is not a terminal.
 const COLUMNS: usize = 80;
 
-/// Columns of the figures of a hook, and of those of them that a narrow terminal has no room for.
+/// Columns of a hook's figures, and of those that a narrow terminal leaves out.
 const FIGURES: usize = 60;
 const LEFT_OUT: usize = 12;
 
-/// Columns of what stands before a bar, beside the name.
+/// Columns before a bar, without the name.
 const BEFORE_BAR: usize = 13;
 
-/// The fewest and the most columns of a name.
 const NAMES: (usize, usize) = (10, 50);
 
-/// How many hooks are drawn; the table has all.
+/// How many hooks get a bar; the table has all.
 const MOST_BARS: usize = 15;
 
 /// The upper ends of the rows of the histogram, in milliseconds.
 const BOUNDS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 5000.0];
 
-/// What is drawn with: Unicode where the terminal has it, and in as many columns as it has.
+/// How to draw: in Unicode if the terminal has it, and in its columns.
 #[derive(Debug, Clone, Copy)]
 struct Pen {
     is_utf8: bool,
-    /// Two figures are left out.
     is_narrow: bool,
-    /// Columns of a hook's name.
     name: usize,
-    /// Columns of the longest bar.
     bar: usize,
 }
 
@@ -54,7 +50,6 @@ impl Pen {
     }
 }
 
-/// Writes the table and the bars, in so many columns.
 pub(super) fn human(
     stats: &Stats,
     is_utf8: bool,
@@ -111,7 +106,6 @@ fn by_cost(stats: &Stats) -> Vec<(&String, &HookStats)> {
     hooks
 }
 
-/// The total time of each hook.
 fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Result<()> {
     let all: f64 = hooks.iter().map(|(_, hook)| hook.latencies.total_ms()).sum();
     let most = hooks.first().map_or(0.0, |(_, hook)| hook.latencies.total_ms());
@@ -135,7 +129,6 @@ fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Res
     Ok(())
 }
 
-/// How many calls took how long.
 fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()> {
     let counts = latencies.histogram(BOUNDS);
     let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
@@ -156,7 +149,7 @@ fn histogram(latencies: &Latencies, pen: Pen, out: &mut dyn Write) -> Result<()>
 }
 
 impl Pen {
-    /// The two figures that only a wide terminal has room for, each in its columns.
+    /// The two figures that a narrow terminal leaves out, each in its columns.
     fn left_out(self, asked: &str, p90: &str) -> (String, String) {
         match self.is_narrow {
             true => (String::new(), String::new()),
@@ -164,7 +157,6 @@ impl Pen {
         }
     }
 
-    /// Columns of what names a row of the histogram.
     fn label(self) -> usize {
         self.name.max(15)
     }
@@ -193,7 +185,6 @@ impl Pen {
         bar
     }
 
-    /// A name in its columns.
     fn name(self, name: &str) -> String {
         let name = plain(name);
         if name.chars().count() < self.name {
@@ -205,7 +196,7 @@ impl Pen {
         short
     }
 
-    /// A time in at most five columns, of which two or three say how much.
+    /// A time in at most five columns.
     fn time(self, ms: f64) -> String {
         let us = if self.is_utf8 { "µs" } else { "us" };
         match ms {
@@ -221,13 +212,12 @@ impl Pen {
     }
 }
 
-/// One decimal, where it is not 0.
+/// One decimal, unless it is 0.
 fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_string)
 }
 
-/// Writes all figures.
 pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
     let hooks: Vec<Value> =
         by_cost(stats).into_iter().map(|(name, hook)| of_hook(name, hook)).collect();

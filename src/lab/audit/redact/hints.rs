@@ -2,7 +2,7 @@
 
 use super::rules::{BEGINS, Begins, FIRST_TWO, Hint, LAST_TWO, NAMES, RULES, WORDS, may_have};
 
-/// The rules that may match, by their number.
+/// The rules that may match, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Maybe(u64);
 
@@ -26,12 +26,11 @@ impl Maybe {
     }
 }
 
-/// The rules for a text.
 pub(super) fn of_text(text: &str) -> Maybe {
     look(text.as_bytes(), false)
 }
 
-/// The rules for a JSON document, its escapes not undone.
+/// For JSON text with its escapes.
 pub(super) fn of_json(text: &str) -> Maybe {
     look(text.as_bytes(), true)
 }
@@ -64,7 +63,7 @@ fn word(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     }
 }
 
-/// Marks the rules of what follows a sign, or stands before it.
+/// Marks the rules of what is around a sign.
 fn sign(bytes: &[u8], at: usize, is_json: bool, maybe: &mut Maybe) {
     match bytes[at] {
         b'=' => assigned(bytes, at, maybe),
@@ -101,7 +100,7 @@ fn is_word_start(bytes: &[u8], at: usize, is_json: bool) -> bool {
     }
 }
 
-/// Marks the rules of assignments, if a name whose value is a secret stands before `at`.
+/// Marks the rules of assignments, if the name before `at` is one whose value is secret.
 fn assigned(bytes: &[u8], at: usize, maybe: &mut Maybe) {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b'\t');
     let between = bytes[..at].iter().rev().take_while(|byte| is_between(byte)).count();

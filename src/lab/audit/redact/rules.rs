@@ -5,22 +5,19 @@
 pub struct SecretRule {
     /// What is put in its place: `[redacted:KIND]`.
     pub kind: &'static str,
-    /// What it is.
     pub about: &'static str,
-    /// Who looks for it.
     pub scope: RuleScope,
-    /// How it looks, in what Rust and Python read alike; see [`SecretRule::pattern`].
+    /// In what Rust and Python read alike; see [`SecretRule::pattern`].
     form: &'static str,
-    /// Where to look for it at all.
     pub(super) hint: Hint,
-    /// It has a digit, which tells it from a word.
+    /// It has a digit, unlike a word.
     pub has_digit: bool,
 }
 
-/// Who looks for a form of secrets. Logs and recordings are rid of all of them.
+/// Where a form of secrets counts. In logs and recordings all of them do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleScope {
-    /// The gate for commits too: its form alone tells it, also in source code.
+    /// The gate for commits too: its form is enough, even in source code.
     Everywhere,
     /// The hooks that keep secrets out of prompts, results and messages too.
     Messages,
@@ -30,7 +27,7 @@ pub enum RuleScope {
 }
 
 impl RuleScope {
-    /// Its name in the scripts that have a copy of the table.
+    /// The name in the scripts that have a copy of the table.
     pub fn name(self) -> &'static str {
         match self {
             RuleScope::Everywhere => "everywhere",
@@ -40,7 +37,7 @@ impl RuleScope {
     }
 }
 
-/// Names whose values are secrets, as a part of a longer one or alone. `{name}` in a form.
+/// Names, or parts of names, whose values are secret. `{name}` in a form.
 const NAME: &str = r"(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)";
 
 /// What stands behind `NAME=` in a shell or a file of settings, if it is no variable or command;
@@ -51,7 +48,7 @@ const VALUE: &str = r#"(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:
 const REST: &str =
     r#"\$(?:[\w]+[^\w\s"'$/;&|)][A-Za-z0-9]|(?:\{[^}\n]*\}|\([^"\n;|&]{0,200}\))[A-Za-z0-9])"#;
 
-/// What stands behind an option. `{operand}` in a form.
+/// The operand of an option. `{operand}` in a form.
 const OPERAND: &str = r#"["']?[^\s"'\\$<\[{(-][^\s"'\\]*"#;
 
 impl SecretRule {
@@ -79,7 +76,7 @@ impl SecretRule {
     }
 }
 
-/// What a text must have in it for a rule to be tried: cheap, and never too narrow.
+/// What a text must contain before a rule is tried: cheap, and never too narrow.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Hint {
     /// One of these at the beginning of a word.
@@ -92,7 +89,7 @@ pub(super) enum Hint {
     Option(&'static [&'static str]),
 }
 
-/// Ends of names whose values are secrets, without `_` and `-`.
+/// Ends of names whose values are secret, without `_` and `-`.
 pub(super) const NAMES: &[&str] = &[
     "password",
     "passwd",
@@ -142,7 +139,7 @@ impl SecretRule {
     }
 }
 
-/// Beginnings of tokens by which services make theirs known.
+/// The prefixes of services' tokens.
 const SERVICES: Hint = Hint::Words(&[
     "hvs.",
     "hvb.",
@@ -267,10 +264,9 @@ pub const RULES: &[SecretRule] = &[
         r"(?P<keep>-pass(?:in|out)?[ \t=]+pass:){operand}").of(RuleScope::Messages),
 ];
 
-/// A beginning that [`Hint::Words`] looks for, and the number of its rule.
+/// A word of [`Hint::Words`], and the number of its rule.
 pub(super) type HintWord = (&'static [u8], usize);
 
-/// How many there are.
 const WORD_COUNT: usize = {
     let (mut count, mut at) = (0, 0);
     while at < RULES.len() {
@@ -282,7 +278,6 @@ const WORD_COUNT: usize = {
     count
 };
 
-/// All of them, in one place.
 pub(super) static WORDS: [HintWord; WORD_COUNT] = {
     let mut all: [HintWord; WORD_COUNT] = [(b"", 0); WORD_COUNT];
     let (mut count, mut at) = (0, 0);
@@ -300,10 +295,8 @@ pub(super) static WORDS: [HintWord; WORD_COUNT] = {
     all
 };
 
-/// What a byte may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
-    /// Nothing of interest.
     Nothing,
     /// One of [`WORDS`].
     Word,
@@ -329,10 +322,9 @@ pub(super) static BEGINS: [Begins; 256] = {
     begins
 };
 
-/// Pairs of bytes, some of which share a bit: what is not in it is in no word.
+/// A set of pairs of bytes, some of which share a bit.
 pub(super) type Pairs = [u64; 8];
 
-/// Whether a pair may be in it.
 pub(super) const fn may_have(pairs: &Pairs, one: u8, other: u8) -> bool {
     let bit = (one as usize * 31 + other as usize) % 512;
     pairs[bit / 64] & (1 << (bit % 64)) != 0

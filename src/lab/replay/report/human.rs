@@ -11,10 +11,8 @@ use crate::lab::replay::finding::{OutcomeChange, ReplayFinding};
 use crate::lab::replay::totals::{ReplayEnd, Totals};
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, column};
 
-/// How many lines of a reason are shown.
 const REASON_LINES: usize = 5;
 
-/// Columns of a hook's name.
 const NAME: usize = 30;
 
 pub(super) fn finding(finding: &ReplayFinding, place: &str, out: &mut dyn Write) -> io::Result<()> {

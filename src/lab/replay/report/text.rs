@@ -6,7 +6,6 @@ use crate::lab::replay::finding::{OutcomeChange, ReplayFinding};
 use crate::lab::replay::totals::Totals;
 use crate::lab::report::style::counted;
 
-/// How many findings are shown, and how many are not.
 #[derive(Debug)]
 pub(super) struct FindingLimit {
     most: u64,
@@ -19,7 +18,6 @@ impl FindingLimit {
         FindingLimit { most, shown: 0, left_out: 0 }
     }
 
-    /// Whether one more is shown.
     pub(super) fn one_more(&mut self) -> bool {
         let has_room = self.shown < self.most;
         if has_room {
@@ -38,7 +36,7 @@ impl FindingLimit {
     }
 }
 
-/// What happened to an event, in words: `was allowed, is refused by guard.sh`.
+/// `was allowed, is blocked by guard.sh`.
 pub(super) fn turn(change: &OutcomeChange) -> String {
     let (was, is) = (outcome(&change.was), outcome(&change.is));
     if change.was.decision == change.is.decision && change.was.cause == change.is.cause {
@@ -80,7 +78,6 @@ pub(super) fn line(finding: &ReplayFinding) -> String {
     }
 }
 
-/// A sentence about all.
 pub(super) fn summary(totals: &Totals) -> String {
     let mut text = format!(
         "{}: {} as recorded, {} changed",

@@ -9,21 +9,17 @@ use crate::dialects::native;
 use crate::engine::harmless::{plain, without_commands};
 use crate::lab::report::json::RunReport;
 
-/// The most findings that are shown.
 const MOST_FINDINGS: usize = 100;
 
-/// The longest reason.
 const LONGEST_REASON_CHARS: usize = 16 * 1024;
 
-/// The longest text in a cell of the table.
 const LONGEST_CELL_CHARS: usize = 500;
 
-/// Whether the job that asked may go on. Nobody can answer a question there.
+/// Whether the job may go on. Nobody can answer a question there.
 pub fn goes_on(report: &RunReport) -> bool {
     report.decision == "allow" && report.reply.status == native::ALLOWED
 }
 
-/// What was decided, in one line.
 pub(super) fn decided(report: &RunReport) -> String {
     let what = if goes_on(report) { "allowed" } else { "blocked" };
     without_commands(&format!("hookrun: {} is {what}", plain(&report.event))).into_owned()

@@ -22,13 +22,10 @@ use crate::lab::scenario::{End, Miss, Played, StepResult};
 /// From when on a case is reported as slow.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How many slow cases are told.
 const MOST_SLOW: usize = 5;
 
-/// How many lines around a difference are shown.
 const AROUND: usize = 2;
 
-/// The report for people.
 pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     for (file, cases) in whole.files() {
         let (style, word) = word(cases.iter().copied());
@@ -82,7 +79,6 @@ fn complaint(further: &Further<'_>) -> Option<&'static str> {
     }
 }
 
-/// A case that is not as expected.
 fn bad(played: &Played, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let place = format!("{}:{}", plain(&paths.show(&played.file)), played.at.line);
     let word = if matches!(played.end, End::CouldNot(_)) { "ERROR" } else { "FAILED" };
@@ -126,7 +122,6 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Lines of what should be, or of what is.
 fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result<()> {
     for line in plain_lines(what).lines() {
         label(out, "", &format!("{style}{sign} {line}{style:#}"))?;
@@ -134,7 +129,6 @@ fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result
     Ok(())
 }
 
-/// What became of each hook.
 fn asked(
     decided: &StepResult,
     step: Option<usize>,
@@ -164,7 +158,7 @@ fn asked(
     Ok(())
 }
 
-/// What a hook said, or why it was not asked, on one line.
+/// What a hook said, or why it did not run, on one line.
 fn said(hook: &HookReport) -> String {
     let trace = hook.trace.as_ref();
     let reason = trace.and_then(|trace| trace.verdict.as_ref()?.reason.as_deref());
@@ -185,7 +179,6 @@ fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The slowest cases, if there are slow ones.
 fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut slow: Vec<&Played> = whole.played.iter().filter(|one| one.took >= SLOW).collect();
     slow.sort_by_key(|played| std::cmp::Reverse(played.took));
@@ -207,7 +200,6 @@ fn slow(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// The widest that a column of names may be.
 const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
@@ -252,7 +244,7 @@ fn coverage(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result
     excuses(covered, paths, out)
 }
 
-/// What no case can show, with the reasons, and what is said of that in vain.
+/// What no case can show, with the reasons, and the reasons that are untrue.
 fn excuses(covered: &Covered, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for (part, point) in covered.coverage.points() {

@@ -14,7 +14,6 @@ use crate::lab::scenario::{End, Played};
 pub struct Whole<'w> {
     /// Each, in the order of the files and of the cases in them.
     pub played: &'w [Played],
-    /// How long all took together.
     pub took: Duration,
     pub further: Further<'w>,
     /// hookrun was interrupted before all were played.
@@ -32,7 +31,6 @@ pub struct Further<'f> {
 #[derive(Debug, Clone, Default)]
 pub struct Covered {
     pub coverage: Coverage,
-    /// What no case has shown.
     pub gaps: Vec<Gap>,
     /// Each `[[never]]` that is not true.
     pub untrue: Vec<Excuse>,
@@ -52,18 +50,15 @@ pub struct Gap {
 /// A `[[never]]` that is not true.
 #[derive(Debug, Clone)]
 pub struct Excuse {
-    /// The file of cases.
     pub file: PathBuf,
     pub at: Position,
     pub problem: String,
 }
 
-/// What became of mutants.
 #[derive(Debug, Clone, Default)]
 pub struct Mutated {
     /// Each, by events and hooks.
     pub tried: Vec<Tried>,
-    /// How long all took together.
     pub took: Duration,
     /// Why some of them could not be tried.
     pub trouble: Option<String>,
@@ -116,7 +111,6 @@ impl Covered {
 }
 
 impl Mutated {
-    /// How many were noticed.
     pub(super) fn noticed(&self) -> usize {
         self.tried.iter().filter(|one| one.noticed.is_some()).count()
     }

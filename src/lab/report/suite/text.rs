@@ -7,7 +7,6 @@ use crate::lab::report::style::{counted, cut};
 use crate::lab::scenario::coverage::{Point, Who};
 use crate::lab::scenario::{End, Miss, Played};
 
-/// How many lines of a text are shown.
 const MOST_LINES: usize = 20;
 
 /// How many cases ended in which way, on one line.
@@ -75,7 +74,6 @@ pub(super) fn written(played: &Played) -> Vec<Written> {
     steps.flat_map(|decided| decided.hooks()).flat_map(titled).collect()
 }
 
-/// What one hook wrote.
 pub(super) fn streams(run: &HookRun) -> Vec<Written> {
     let Fate::Ran(trace) = &run.fate else { return Vec::new() };
     let both = [("stdout", &trace.stdout), ("stderr", &trace.stderr)];
