@@ -212,11 +212,15 @@ pub fn told_to_stop(signal: Option<i32>) -> String {
     format!("hookrun was interrupted{by}")
 }
 
-/// The name of a signal: `SIGTERM`, or `signal 64` where it has none.
+/// Signals of Linux alone, which go by their numbers.
+const BY_NUMBER: &[&str] = &["SIGSTKFLT", "SIGPWR"];
+
+/// The name of a signal: `SIGTERM`, or `signal 64` where it has none that is known everywhere.
 pub fn signal_name(signal: i32) -> String {
-    match nix::sys::signal::Signal::try_from(signal) {
-        Ok(known) => known.as_str().to_string(),
-        Err(_) => format!("signal {signal}"),
+    let known = nix::sys::signal::Signal::try_from(signal).map(|known| known.as_str());
+    match known.ok().filter(|name| !BY_NUMBER.contains(name)) {
+        Some(name) => name.to_string(),
+        None => format!("signal {signal}"),
     }
 }
 
