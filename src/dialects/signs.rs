@@ -17,9 +17,7 @@ pub struct Sign {
     pub dialect: &'static str,
     /// What the event's name must be.
     pub named: SignedEvents,
-    /// The keys that must be there.
     pub has: &'static [&'static str],
-    /// The keys that must not.
     pub lacks: &'static [&'static str],
 }
 
@@ -41,7 +39,6 @@ pub enum SignedEvents {
 }
 
 impl SignedEvents {
-    /// In words.
     pub fn about(self) -> String {
         match self {
             SignedEvents::Alone => "only the host's".to_string(),
@@ -149,9 +146,7 @@ const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "ev
 /// Which host's event a context is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
-    /// The name of the dialect, or `native`.
     pub dialect: &'static str,
-    /// The name of the event in it.
     pub event: String,
 }
 
@@ -163,27 +158,15 @@ pub enum Doubt {
     Nobodys,
     /// It names an event that these have, and nothing shows whose it is.
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
-    Several {
-        /// The name of the event.
-        event: String,
-        /// The names of the dialects.
-        of: Vec<&'static str>,
-    },
+    Several { event: String, of: Vec<&'static str> },
     /// No host has such an event, and nothing shows whose it is.
     #[error("no known host has an event `{event}`, and the context does not show whose it is")]
-    Strange {
-        /// The name of the event.
-        event: String,
-    },
+    Strange { event: String },
     /// The host is certain, and does not say which event it is.
     #[error("the context is one of {dialect}, which does not name its event")]
-    Unnamed {
-        /// The name of the dialect.
-        dialect: &'static str,
-    },
+    Unnamed { dialect: &'static str },
 }
 
-/// Names in a sentence.
 fn listed(of: &[&str]) -> String {
     match of {
         [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
@@ -196,12 +179,10 @@ fn listed(of: &[&str]) -> String {
 /// # Errors
 /// When that is not certain.
 pub fn recognise(context: &Context) -> Result<Recognised, Doubt> {
-    let mut fitting: Vec<&'static str> = Vec::new();
-    for sign in SIGNS.iter().filter(|sign| sign.fits(context)) {
-        if !fitting.contains(&sign.dialect) {
-            fitting.push(sign.dialect);
-        }
-    }
+    let fitting = SIGNS.iter().filter(|sign| sign.fits(context)).map(|sign| sign.dialect);
+    let mut fitting: Vec<&'static str> = fitting.collect();
+    // The rows of a dialect are next to each other.
+    fitting.dedup();
     match fitting.as_slice() {
         [one] => match name_in(context, one) {
             Some(event) => Ok(Recognised { dialect: one, event }),
@@ -231,13 +212,11 @@ fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
     }
 }
 
-/// The name of the event in a context, if it is of this dialect.
 fn name_in(context: &Context, dialect: &str) -> Option<String> {
     let key = find(dialect).map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
     context.string(key).filter(|name| !name.is_empty())
 }
 
-/// Whether the dialect has an event of this name.
 fn is_known(dialect: &str, event: &str) -> bool {
     match find(dialect) {
         Some(dialect) => has_event(dialect, event),
@@ -255,7 +234,6 @@ fn is_anothers(dialect: &str, event: &str) -> bool {
 }
 
 impl Sign {
-    /// Whether a context shows this sign.
     fn fits(&self, context: &Context) -> bool {
         let is_there = |key: &&str| context.raw(key).is_some();
         if !self.has.iter().all(is_there) || self.lacks.iter().any(is_there) {
@@ -300,7 +278,6 @@ const WORDS: &[(&str, &str)] = &[
     ("toolArgs", "copilot"),
 ];
 
-/// Words that are hookrun's own.
 const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
 /// For which host a script was written, by the words in it.
@@ -308,7 +285,6 @@ const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 pub struct WrittenFor {
     /// The first word of a host, its line, and the host's dialect.
     pub foreign: Option<(&'static str, usize, &'static str)>,
-    /// Whether it uses hookrun's own words too.
     pub is_ours: bool,
 }
 

@@ -80,24 +80,18 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             None => "the file is new".to_string(),
         }
     };
-    site.head(out)?;
-    writeln!(out, "  {done}")?;
+    site.report(&done, out)?;
     for row in &rows {
         let hooks = wanted.bound(row.event).map(|bound| quoted(&bound.hooks));
         let hooks = hooks.unwrap_or_else(|| "no hook yet".to_string());
         writeln!(out, "  {:<22} {}: {hooks}", row.name, row.event)?;
     }
-    for lack in wanted.lacks(site.host).iter().chain(&doubts) {
-        writeln!(out, "  note: {lack}")?;
-    }
-    for cannot in site.host.cannot {
-        writeln!(out, "  note: {cannot}")?;
-    }
-    if site.scope == SettingsScope::Project {
-        writeln!(
-            out,
-            "  note: it has the path of hookrun: all who use this file need hookrun there"
-        )?;
+    let has_path = "it has the path of hookrun: all who use this file need hookrun there";
+    let notes = wanted.lacks(site.host).into_iter().chain(doubts);
+    let notes = notes.chain(site.host.cannot.iter().map(ToString::to_string));
+    let of_project = (site.scope == SettingsScope::Project).then(|| has_path.to_string());
+    for note in notes.chain(of_project) {
+        writeln!(out, "  note: {note}")?;
     }
     for must in site.host.must {
         writeln!(out, "  to do: {must}")?;
@@ -114,8 +108,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
     let site = Site::find(&args.place, &config, env)?;
     let Some(current) = site.target.text.clone() else {
         site.record.forget();
-        site.head(out)?;
-        writeln!(out, "  is not there; nothing was changed")?;
+        site.report("is not there; nothing was changed", out)?;
         return Ok(ExitStatus::Yes);
     };
     let kept = site.record.kept();
@@ -125,8 +118,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
         return Ok(ExitStatus::Yes);
     }
     if text.as_deref() == Some(current.as_str()) {
-        site.head(out)?;
-        writeln!(out, "  has nothing of hookrun's; nothing was changed")?;
+        site.report("has nothing of hookrun's; nothing was changed", out)?;
         site.tell_of_others(&current, out)?;
         return Ok(ExitStatus::Yes);
     }
@@ -144,8 +136,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
         }
     };
     site.record.forget();
-    site.head(out)?;
-    writeln!(out, "  {done}")?;
+    site.report(done, out)?;
     if let Some(copy) = copy {
         writeln!(out, "  what was there: {}", site.paths.show(&copy))?;
     }
@@ -276,9 +267,9 @@ impl<'a> Site<'a> {
         self.paths.show(&self.target.path)
     }
 
-    fn head(&self, out: &mut dyn Write) -> Result<()> {
-        writeln!(out, "{}, {} scope: {}", self.host.title, self.scope.name(), self.shown())?;
-        Ok(())
+    fn report(&self, done: &str, out: &mut dyn Write) -> Result<()> {
+        let (title, scope) = (self.host.title, self.scope.name());
+        Ok(writeln!(out, "{title}, {scope} scope: {}\n  {done}", self.shown())?)
     }
 
     fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {

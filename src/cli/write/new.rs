@@ -21,7 +21,7 @@ use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::look::doctor::untold;
 use crate::cli::look::events::COMMON;
 use crate::cli::streams;
-use templates::{LANGUAGES, Language, TemplateSort};
+use templates::{LANGUAGES, Language};
 
 struct NewFile {
     path: PathBuf,
@@ -115,16 +115,27 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         )
     })?;
     let file = file_name(&args.name, language, &spec)?;
+    let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(&file);
+    let folder = match command::name_of(&spec.name) {
+        Some(_) => commands::FOLDER,
+        None => spec.name.as_ref(),
+    };
+    let hook = NewFile {
+        path: hooks.join(folder).join(&file),
+        text: templates::hook(sort, &spec, language, &file),
+        mode: 0o777,
+    };
+    let cases = NewFile {
+        path: hooks.join(SUITES).join(format!("{stem}.toml")),
+        text: templates::cases(sort, &spec, language, &file),
+        mode: 0o666,
+    };
     let named = named(args);
     let hints = vec![
         format!("`hookrun test {}{named} --hook {file}` shows what it says", spec.name),
         format!("`hookrun test --suite{named}` plays its cases"),
     ];
-    Ok(NewFiles {
-        pages: pages(&hooks, &Contents { sort, spec: &spec, language }, &file),
-        hooks,
-        hints,
-    })
+    Ok(NewFiles { hooks, pages: vec![hook, cases], hints })
 }
 
 /// What to say if a template is for other events.
@@ -134,12 +145,6 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> CommandFailure {
         names => format!("`--template` takes {} there", names.join(", ")),
     };
     CommandFailure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
-}
-
-struct Contents<'s> {
-    sort: &'static TemplateSort,
-    spec: &'s EventSpec,
-    language: &'static Language,
 }
 
 /// A case that expects what was decided last.
@@ -246,27 +251,6 @@ fn project_folder(config: &Config) -> PathBuf {
     let found = project.and_then(|layer| layer.drop_ins.first().cloned());
     let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
     found.unwrap_or_else(|| beside.unwrap_or_else(|| config.project.clone()).join(DROP_INS))
-}
-
-fn pages(hooks: &Path, contents: &Contents<'_>, file: &str) -> Vec<NewFile> {
-    let Contents { sort, spec, language } = contents;
-    let folder = match command::name_of(&spec.name) {
-        Some(_) => commands::FOLDER,
-        None => spec.name.as_ref(),
-    };
-    let stem = file.strip_suffix(&format!(".{}", language.ending)).unwrap_or(file);
-    vec![
-        NewFile {
-            path: hooks.join(folder).join(file),
-            text: templates::hook(sort, spec, language, file),
-            mode: 0o777,
-        },
-        NewFile {
-            path: hooks.join(SUITES).join(format!("{stem}.toml")),
-            text: templates::cases(sort, spec, language, file),
-            mode: 0o666,
-        },
-    ]
 }
 
 /// Writes all files or none, and over nothing.

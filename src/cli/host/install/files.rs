@@ -1,8 +1,8 @@
 //! The files of hosts: read as they are, replaced whole, and what was there before kept.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
@@ -94,16 +94,7 @@ impl Target {
         let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         made.reverse();
         fs::create_dir_all(folder).map_err(cannot)?;
-        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
-        let beside = folder.join(format!(".{name}.hookrun-{}", std::process::id()));
-        if let Err(error) = self.write_beside(&beside, text) {
-            let _ = fs::remove_file(&beside);
-            return Err(cannot(error));
-        }
-        fs::rename(&beside, &self.real).map_err(|error| {
-            let _ = fs::remove_file(&beside);
-            cannot(error)
-        })?;
+        self.write_in(folder, text).map_err(cannot)?;
         Ok(made)
     }
 
@@ -139,19 +130,22 @@ impl Target {
         Ok(())
     }
 
-    fn write_beside(&self, beside: &Path, text: &str) -> io::Result<()> {
-        let old = self.real.metadata().ok();
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o644).open(beside)?;
-        if let Some(old) = old {
-            let new = file.metadata()?;
-            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-                chown(beside, Some(old.uid()), Some(old.gid()))?;
+    fn write_in(&self, folder: &Path, text: &str) -> io::Result<()> {
+        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.permissions(fs::Permissions::from_mode(0o644));
+        let mut new = builder.prefix(&format!(".{name}.hookrun-")).tempfile_in(folder)?;
+        if let Ok(old) = self.real.metadata() {
+            let made = new.as_file().metadata()?;
+            if (old.uid(), old.gid()) != (made.uid(), made.gid()) {
+                chown(new.path(), Some(old.uid()), Some(old.gid()))?;
             }
-            file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))?;
+            let mode = fs::Permissions::from_mode(old.mode() & 0o7777);
+            new.as_file().set_permissions(mode)?;
         }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
+        new.write_all(text.as_bytes())?;
+        new.as_file().sync_all()?;
+        new.persist(&self.real).map(drop).map_err(|error| error.error)
     }
 }
 
@@ -194,31 +188,24 @@ impl InstallRecord {
     /// Keeps the text before, before anything is changed. Where it is then.
     pub(crate) fn keep_before(&self, before: Option<&str>) -> Result<Option<PathBuf>> {
         self.make()?;
-        let file = self.folder.join(BEFORE);
-        match before {
-            Some(text) => {
-                self.write(BEFORE, text)?;
-                Ok(Some(file))
-            }
-            None => {
-                let _ = fs::remove_file(file);
-                Ok(None)
-            }
+        if let Some(text) = before {
+            return self.write(BEFORE, text).map(Some);
         }
+        let _ = fs::remove_file(self.folder.join(BEFORE));
+        Ok(None)
     }
 
     /// Keeps the text that hookrun leaves, and the folders that it made.
     pub(crate) fn keep_after(&self, after: &str, folders: &[PathBuf]) -> Result<()> {
         let lines: Vec<String> = folders.iter().map(|one| one.display().to_string()).collect();
         self.write(FOLDERS, &lines.join("\n"))?;
-        self.write(AFTER, after)
+        self.write(AFTER, after).map(drop)
     }
 
-    /// Keeps a copy of what is about to be removed, in a file of this name. Where it is then.
+    /// Keeps a copy of what will be removed. Where it is then.
     pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
         self.make()?;
-        self.write("removed", text)?;
-        Ok(self.folder.join("removed"))
+        self.write("removed", text)
     }
 
     /// Forgets all but a copy of what was removed.
@@ -233,8 +220,10 @@ impl InstallRecord {
         session::make_private(&self.root, &self.folder).map_err(|error| self.cannot(&error))
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<()> {
-        fs::write(self.folder.join(name), text).map_err(|error| self.cannot(&error))
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.folder.join(name);
+        fs::write(&file, text).map_err(|error| self.cannot(&error))?;
+        Ok(file)
     }
 
     fn cannot(&self, error: &io::Error) -> CommandFailure {

@@ -6,7 +6,7 @@
 
 use crate::dialects::opencode::{self, PluginEvent};
 use crate::dialects::settings::hosts as files;
-use crate::dialects::{self, DialectEvent, On, Results};
+use crate::dialects::{self, DialectEvent, On, Results, Say};
 use crate::engine::event::OnFailure;
 
 use super::row::{
@@ -222,12 +222,9 @@ fn of_plugin(event: &PluginEvent) -> HostEventRow {
 fn of_dialect(row: &DialectEvent) -> HostEventRow {
     let is_closed = row.blocks && row.on_failure == OnFailure::Block;
     // By exit status 2, as hookrun itself says it.
-    let blocks_by_status = match row.results {
-        Results::Form(form) => {
-            form.writes.iter().any(|say| say.on == On::Refusal && say.status == 2)
-        }
-        _ => false,
-    };
+    let is_refusal = |say: &Say| say.on == On::Refusal && say.status == 2;
+    let blocks_by_status =
+        matches!(row.results, Results::Form(form) if form.writes.iter().any(is_refusal));
     HostEventRow {
         name: row.name,
         event: row.event,

@@ -164,10 +164,11 @@ impl SettingsShape {
 
     /// The key by which a failure blocks, and its value.
     pub(crate) fn closed(self) -> Option<(&'static str, Value)> {
-        self.file.hook.iter().find_map(|key| match key.says {
-            HostHookKey::Closed(word) => Some((key.name, Value::from(word))),
-            HostHookKey::ClosedFlag => Some((key.name, Value::from(true))),
-            _ => None,
+        self.file.hook.iter().find_map(|key| {
+            if let HostHookKey::Closed(word) = key.says {
+                return Some((key.name, Value::from(word)));
+            }
+            (key.says == HostHookKey::ClosedFlag).then(|| (key.name, Value::from(true)))
         })
     }
 }

@@ -6,6 +6,8 @@
 
 use serde_json::Value;
 
+use SchemaType as Is;
+
 #[derive(Debug, Clone, Copy)]
 struct SchemaRule {
     /// Where, as keys with dots; `*` is every key of an object or element of a list.
@@ -59,64 +61,61 @@ pub(crate) const CODEX: Schema =
     Schema { top: Some(&["hooks", "description"]), rules: CODEX_RULES };
 
 const CLAUDE_RULES: &[SchemaRule] = &[
-    may("model", SchemaType::Text),
-    may("env", SchemaType::Table),
-    may("disableAllHooks", SchemaType::Flag),
-    may("permissions", SchemaType::Table),
-    may("permissions.allow", SchemaType::Texts),
-    may("permissions.ask", SchemaType::Texts),
-    may("permissions.deny", SchemaType::Texts),
-    may("permissions.additionalDirectories", SchemaType::Texts),
-    may("permissions.defaultMode", SchemaType::Text),
-    may("hooks", SchemaType::Table),
-    may("hooks.*", SchemaType::List),
-    may("hooks.*.*", SchemaType::Table),
-    may("hooks.*.*.matcher", SchemaType::Text),
-    must("hooks.*.*.hooks", SchemaType::List),
-    may("hooks.*.*.hooks.*", SchemaType::Table),
-    must(
-        "hooks.*.*.hooks.*.type",
-        SchemaType::Word(&["command", "prompt", "agent", "http", "mcp_tool"]),
-    ),
-    must_for(&["command"], "hooks.*.*.hooks.*.command", SchemaType::Text),
-    must_for(&["prompt", "agent"], "hooks.*.*.hooks.*.prompt", SchemaType::Text),
-    must_for(&["http"], "hooks.*.*.hooks.*.url", SchemaType::Text),
-    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.server", SchemaType::Text),
-    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.tool", SchemaType::Text),
-    may("hooks.*.*.hooks.*.timeout", SchemaType::Number),
-    may("hooks.*.*.hooks.*.async", SchemaType::Flag),
-    may("hooks.*.*.hooks.*.once", SchemaType::Flag),
-    may("hooks.*.*.hooks.*.if", SchemaType::Text),
-    may("hooks.*.*.hooks.*.args", SchemaType::Texts),
-    may("hooks.*.*.hooks.*.statusMessage", SchemaType::Text),
+    may("model", Is::Text),
+    may("env", Is::Table),
+    may("disableAllHooks", Is::Flag),
+    may("permissions", Is::Table),
+    may("permissions.allow", Is::Texts),
+    may("permissions.ask", Is::Texts),
+    may("permissions.deny", Is::Texts),
+    may("permissions.additionalDirectories", Is::Texts),
+    may("permissions.defaultMode", Is::Text),
+    may("hooks", Is::Table),
+    may("hooks.*", Is::List),
+    may("hooks.*.*", Is::Table),
+    may("hooks.*.*.matcher", Is::Text),
+    must("hooks.*.*.hooks", Is::List),
+    may("hooks.*.*.hooks.*", Is::Table),
+    must("hooks.*.*.hooks.*.type", Is::Word(&["command", "prompt", "agent", "http", "mcp_tool"])),
+    must_for(&["command"], "hooks.*.*.hooks.*.command", Is::Text),
+    must_for(&["prompt", "agent"], "hooks.*.*.hooks.*.prompt", Is::Text),
+    must_for(&["http"], "hooks.*.*.hooks.*.url", Is::Text),
+    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.server", Is::Text),
+    must_for(&["mcp_tool"], "hooks.*.*.hooks.*.tool", Is::Text),
+    may("hooks.*.*.hooks.*.timeout", Is::Number),
+    may("hooks.*.*.hooks.*.async", Is::Flag),
+    may("hooks.*.*.hooks.*.once", Is::Flag),
+    may("hooks.*.*.hooks.*.if", Is::Text),
+    may("hooks.*.*.hooks.*.args", Is::Texts),
+    may("hooks.*.*.hooks.*.statusMessage", Is::Text),
 ];
 
 const CODEX_RULES: &[SchemaRule] = &[
-    may("hooks", SchemaType::Table),
-    may("hooks.*", SchemaType::List),
-    may("hooks.*.*", SchemaType::Table),
-    may("hooks.*.*.matcher", SchemaType::Text),
-    may("hooks.*.*.hooks", SchemaType::List),
-    may("hooks.*.*.hooks.*", SchemaType::Table),
-    must("hooks.*.*.hooks.*.type", SchemaType::Word(&["command", "prompt", "agent"])),
-    must_for(&["command"], "hooks.*.*.hooks.*.command", SchemaType::Text),
-    may("hooks.*.*.hooks.*.timeout", SchemaType::Count),
-    may("hooks.*.*.hooks.*.async", SchemaType::Flag),
-    may("hooks.*.*.hooks.*.statusMessage", SchemaType::Text),
+    may("hooks", Is::Table),
+    may("hooks.*", Is::List),
+    may("hooks.*.*", Is::Table),
+    may("hooks.*.*.matcher", Is::Text),
+    may("hooks.*.*.hooks", Is::List),
+    may("hooks.*.*.hooks.*", Is::Table),
+    must("hooks.*.*.hooks.*.type", Is::Word(&["command", "prompt", "agent"])),
+    must_for(&["command"], "hooks.*.*.hooks.*.command", Is::Text),
+    may("hooks.*.*.hooks.*.timeout", Is::Count),
+    may("hooks.*.*.hooks.*.async", Is::Flag),
+    may("hooks.*.*.hooks.*.statusMessage", Is::Text),
 ];
 
 impl SchemaType {
     fn wants(self, value: &Value) -> Option<String> {
         let is_texts = || value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
         let (fits, what) = match self {
-            SchemaType::Text => (value.is_string(), "a string"),
-            SchemaType::Flag => (value.is_boolean(), "true or false"),
-            SchemaType::Number => (value.is_number(), "a number"),
-            SchemaType::Count => (value.is_u64(), "a whole number"),
-            SchemaType::List => (value.is_array(), "a list"),
-            SchemaType::Texts => (is_texts(), "a list of strings"),
-            SchemaType::Table => (value.is_object(), "an object"),
-            SchemaType::Word(words) => {
+            Is::Text => (value.is_string(), "a string"),
+            Is::Flag => (value.is_boolean(), "true or false"),
+            Is::Number => (value.is_number(), "a number"),
+            Is::Count => (value.is_u64(), "a whole number"),
+            Is::List => (value.is_array(), "a list"),
+            Is::Texts => (is_texts(), "a list of strings"),
+            Is::Table => (value.is_object(), "an object"),
+            Is::Word(words) => {
                 let fits = value.as_str().is_some_and(|word| words.contains(&word));
                 return (!fits).then(|| format!("one of `{}`", words.join("`, `")));
             }

@@ -139,20 +139,3 @@ pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         "start `gemini` here and trust the folder; in CI set GEMINI_CLI_TRUST_WORKSPACE=true";
     vec![Distrust { file, cause: cause.to_string(), cure }]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hook_is_known_by_the_sum_of_its_parts_in_order() {
-        let hook = json!({ "type": "command", "timeout": 600, "command": "h run --host codex" });
-        // printf %s TEXT | sha256sum
-        let text = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"h run --host codex","timeout":600,"type":"command"}]}"#;
-        let wanted = "sha256:f6839c0bfa3587a09920f5bf1dbd89e4892dce994e1eb046352281e1b7e7949c";
-        assert_eq!(text.len(), 117);
-        assert_eq!(codex_sum("PreToolUse", &json!({}), &hook), wanted);
-        let narrow = codex_sum("PreToolUse", &json!({ "matcher": "Bash" }), &hook);
-        assert_ne!(narrow, wanted);
-    }
-}

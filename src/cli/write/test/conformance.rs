@@ -46,11 +46,6 @@ struct ReadVector {
     vector: Vector,
 }
 
-struct PreparedVector {
-    folder: TempDir,
-    read: ReadVector,
-}
-
 /// Tries every vector: 0 as expected, 1 not, 2 could not.
 pub(super) fn conformance(
     place: &Path,
@@ -75,13 +70,13 @@ pub(super) fn conformance(
     }
     // All files are written before the first runner starts: a program that starts earlier would hold
     // them open for writing, and then no script can be run.
-    let ready = all.into_iter().map(|read| lay_out(read, env));
-    let ready: Vec<PreparedVector> = ready.collect::<io::Result<_>>().map_err(|error| {
+    let folders = all.iter().map(|one| lay_out(&one.vector, env));
+    let folders: Vec<TempDir> = folders.collect::<io::Result<_>>().map_err(|error| {
         CommandFailure::new(format!("the folders of the vectors cannot be made: {error}"))
     })?;
     let trial = VectorTrial { command, env, abort: &abort };
     let jobs = args.vectors.jobs.unwrap_or_else(usual_jobs);
-    let cases = trial.try_all(ready, jobs)?;
+    let cases = trial.try_all(all.into_iter().zip(folders).collect(), jobs)?;
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));
     }
@@ -113,21 +108,15 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     let mut broken = Vec::new();
     for file in files {
         let shown = Paths::from(&env.cwd).show(&file);
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) => {
-                broken.push(format!("{shown}: {error}"));
-                continue;
-            }
-        };
-        match Vector::parse(&text) {
-            Ok(vector) => {
-                let below = file.strip_prefix(place).ok();
-                let below = below.filter(|path| !path.as_os_str().is_empty());
-                let name = below.unwrap_or(&file).display().to_string();
-                all.push(ReadVector { name, vector });
-            }
-            Err(error) => broken.push(format!("{shown}:{error}")),
+        let text = fs::read_to_string(&file).map_err(|error| format!("{shown}: {error}"));
+        let vector =
+            text.and_then(|text| Vector::parse(&text).map_err(|error| format!("{shown}:{error}")));
+        let below = file.strip_prefix(place).ok();
+        let below = below.filter(|path| !path.as_os_str().is_empty());
+        let name = below.unwrap_or(&file).display().to_string();
+        match vector {
+            Ok(vector) => all.push(ReadVector { name, vector }),
+            Err(error) => broken.push(error),
         }
     }
     if broken.is_empty() {
@@ -153,20 +142,20 @@ fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Writes a vector's files: `home`, `tmp`, `work` and `hooks.d`.
-fn lay_out(read: ReadVector, env: &Environment) -> io::Result<PreparedVector> {
+fn lay_out(vector: &Vector, env: &Environment) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hookrun-vector").tempdir_in(&env.temporary)?;
     for name in ["home", "tmp", "work", "hooks.d"] {
         private(&folder.path().join(name))?;
     }
-    for (path, text) in &read.vector.files {
+    for (path, text) in &vector.files {
         let file = folder.path().join("work").join(path);
         private(file.parent().unwrap_or(&file))?;
         fs::write(&file, &text.0)?;
     }
-    for hook in &read.vector.hooks {
+    for hook in &vector.hooks {
         write_hook(hook, &folder.path().join("hooks.d"))?;
     }
-    Ok(PreparedVector { folder, read })
+    Ok(folder)
 }
 
 /// Makes a folder that only its owner may write, whatever the umask is.
@@ -194,24 +183,24 @@ struct VectorTrial<'a> {
 
 impl VectorTrial<'_> {
     /// Tries all vectors, some at once. The cases have the order of the vectors.
-    fn try_all(&self, ready: Vec<PreparedVector>, jobs: usize) -> Result<Vec<VectorReport>> {
+    fn try_all(&self, ready: Vec<(ReadVector, TempDir)>, jobs: usize) -> Result<Vec<VectorReport>> {
         let jobs = jobs.min(ready.len());
         let waiting = Mutex::new(ready.into_iter().enumerate());
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let done = Mutex::new(Vec::new());
         let work = || {
-            let mut done = Vec::new();
-            while let Some((index, ready)) = next().filter(|_| !self.is_over()) {
-                done.push((index, self.try_one(ready)));
+            while let Some((place, (read, folder))) = next().filter(|_| !self.is_over()) {
+                let case = self.try_one(read, &folder);
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, case));
             }
-            done
         };
-        let done: thread::Result<Vec<_>> = thread::scope(|scope| {
+        let ended: thread::Result<()> = thread::scope(|scope| {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
+            threads.into_iter().try_for_each(thread::ScopedJoinHandle::join)
         });
-        let done = done.map_err(|_| CommandFailure::new("hookrun itself failed at a vector"))?;
-        let mut done: Vec<_> = done.into_iter().flatten().collect();
-        done.sort_by_key(|(index, _)| *index);
+        ended.map_err(|_| CommandFailure::new("hookrun itself failed at a vector"))?;
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(place, _)| *place);
         done.into_iter().map(|(_, case)| case).collect()
     }
 
@@ -219,7 +208,7 @@ impl VectorTrial<'_> {
         self.abort.times_raised() > 0
     }
 
-    fn try_one(&self, PreparedVector { folder, read }: PreparedVector) -> Result<VectorReport> {
+    fn try_one(&self, read: ReadVector, folder: &TempDir) -> Result<VectorReport> {
         let started = Instant::now();
         let ReadVector { name, vector } = read;
         let home = folder.path().join("home");
@@ -312,16 +301,12 @@ impl VectorTrial<'_> {
         folder: &Path,
         step: Option<&VectorStep>,
     ) -> Result<ErrandEnd> {
-        let mut variables: Vec<(String, OsString)> = vec![
-            ("PATH".to_string(), self.env.search.clone().unwrap_or_default()),
-            ("LANG".to_string(), "C".into()),
-            ("TMPDIR".to_string(), folder.join("tmp").into()),
-        ];
-        variables.extend(vector.env.iter().map(|(name, value)| (name.clone(), value.into())));
-        // It identifies processes that are left behind, so a vector cannot change it.
-        variables.push(("HOME".to_string(), folder.join("home").into()));
         let mut errand = Errand::new(program, arguments, LIMIT);
-        errand.command.current_dir(folder.join("work")).env_clear().envs(variables);
+        let command = errand.command.current_dir(folder.join("work")).env_clear();
+        command.env("PATH", self.env.search.clone().unwrap_or_default()).env("LANG", "C");
+        command.env("TMPDIR", folder.join("tmp")).envs(&vector.env);
+        // It identifies processes that are left behind, so a vector cannot change it.
+        command.env("HOME", folder.join("home"));
         errand.stdin = step.map(VectorStep::input).unwrap_or_default();
         errand.keeps_stdin_open = step.is_some_and(|step| step.keeps_stdin_open);
         errand.run(|| self.is_over()).map_err(|error| {

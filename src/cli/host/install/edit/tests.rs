@@ -1,64 +1,14 @@
-//! Edits of texts of every form.
+//! Edits of texts of every form. The files of every host are in `tests/it/install.rs`.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::cli::host::install::entry::SettingsEntry;
-use crate::cli::host::install::hosts::{self, HOSTS};
-
-fn settings(name: &str) -> SettingsShape {
-    hosts::find(name).unwrap().settings().unwrap()
-}
-
-fn rows(name: &str, names: &[&str]) -> Vec<HostEventRow> {
-    let all = hosts::find(name).unwrap().rows().into_iter();
-    all.filter(|row| names.contains(&row.name)).collect()
-}
+use crate::cli::host::install::hosts::HOSTS;
 
 fn is_own(text: &str) -> bool {
     text.starts_with("hookrun run --host")
-}
-
-fn with(host: &str, text: &str, names: &[&str]) -> String {
-    let command = format!("hookrun run --host {host}");
-    let document = Document::read(text, settings(host)).unwrap();
-    document.with(&rows(host, names), &command, &is_own)
-}
-
-fn without(host: &str, text: &str, original: Option<&str>) -> String {
-    Document::read(text, settings(host)).unwrap().without(original, &is_own)
-}
-
-#[test]
-fn an_edit_keeps_indents_comments_and_line_ends() {
-    let before = "{\r\n\t// mine\r\n\t\"theme\": 1, // one\r\n\t\"hooks\": {}\r\n}";
-    let after = "{\r\n\t// mine\r\n\t\"theme\": 1, // one\r\n\t\"hooks\": {\r\n\t\t\"Notification\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\t\t\t\t\t{\r\n\t\t\t\t\t\t\"type\": \"command\",\r\n\t\t\t\t\t\t\"command\": \"hookrun run --host gemini --budget 595s\",\r\n\t\t\t\t\t\t\"timeout\": 600000,\r\n\t\t\t\t\t\t\"name\": \"hookrun\"\r\n\t\t\t\t\t}\r\n\t\t\t\t]\r\n\t\t\t}\r\n\t\t]\r\n\t}\r\n}";
-    assert_eq!(with("gemini", before, &["Notification"]), after);
-    assert_eq!(with("gemini", after, &["Notification"]), after);
-}
-
-#[test]
-fn what_was_added_goes_and_what_was_empty_before_stays() {
-    let text = "{\n  \"a\": 1\n}\n";
-    let added = with("claude", text, &["Stop", "PreToolUse"]);
-    assert_eq!(without("claude", &added, None), text);
-    for hooks in
-        [json!({}), json!({ "Stop": [] }), json!({ "Stop": [{ "matcher": "x", "hooks": [] }] })]
-    {
-        let text = json!({ "hooks": hooks }).to_string();
-        let added = with("claude", &text, &["Stop"]);
-        let back: Value = serde_json::from_str(&without("claude", &added, Some(&text))).unwrap();
-        assert_eq!(back, json!({ "hooks": hooks }));
-    }
-}
-
-#[test]
-fn a_document_with_anything_else_in_it_is_not_bare() {
-    let is_bare = |text: &str| Document::read(text, settings("cursor")).unwrap().is_bare();
-    assert!(is_bare("{}") && is_bare("") && is_bare("{\"version\": 1, \"hooks\": {}}"));
-    assert!(!is_bare("{\"x\": 1}") && !is_bare("{} // mine\n"));
-    assert!(!is_bare("{\"hooks\": {\"stop\": [{\"command\": \"mine\"}]}}"));
 }
 
 /// Settings with hooks of others in them, as a value.

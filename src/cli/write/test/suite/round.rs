@@ -106,7 +106,7 @@ fn doubt(trial: &CaseTrial) -> Option<Problem> {
     let cause = format!("`{}` proves nothing: {why}", case.name);
     let complaint = Complaint::with_cure(cause, "bind one; if none must run, expect `asked = []`");
     let problem = complaint.in_file(&trial.file, Some(case.at));
-    (is_empty && case.skip.is_none()).then(|| Problem { severity: Severity::Warning, ..problem })
+    (is_empty && case.skip.is_none()).then_some(Problem { severity: Severity::Warning, ..problem })
 }
 
 fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {

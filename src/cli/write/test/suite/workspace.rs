@@ -41,13 +41,15 @@ pub(super) struct SuiteFolder {
 #[derive(Debug)]
 pub(super) struct CaseDirs {
     root: PathBuf,
-    work: PathBuf,
-    home: PathBuf,
-    temporary: PathBuf,
-    state: PathBuf,
     /// Whether anything has happened since they were found clean.
     still: Option<Stillness>,
 }
+
+const WORK: &str = "work";
+const HOME: &str = "home";
+const TEMPORARY: &str = "tmp";
+/// The state of hooks, where empty folders may stay.
+const STATE: &str = "state";
 
 /// The folders and the environment of one case.
 #[derive(Debug)]
@@ -93,13 +95,14 @@ impl SuiteFolder {
             Some(dirs) => dirs,
             None => CaseDirs::make(self.root.join(number.to_string()))?,
         };
-        let (work, home) = (dirs.work.clone(), dirs.home.clone());
-        let folders = CaseFolders { work, home, suite: trial.folder.clone() };
+        let below = |name: &str| dirs.root.join(name);
+        let folders =
+            CaseFolders { work: below(WORK), home: below(HOME), suite: trial.folder.clone() };
         let search = format!("{}:{SEARCH}", self.root.join("bin").display());
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), search.into()),
-            ("HOME".into(), dirs.home.clone().into()),
-            ("TMPDIR".into(), dirs.temporary.clone().into()),
+            ("HOME".into(), below(HOME).into()),
+            ("TMPDIR".into(), below(TEMPORARY).into()),
             ("LANG".into(), "C.UTF-8".into()),
             // git looks neither above the folder nor at the system's settings.
             ("GIT_CEILING_DIRECTORIES".into(), dirs.root.clone().into()),
@@ -109,8 +112,7 @@ impl SuiteFolder {
             variables.retain(|(known, _)| known != name.as_str());
             variables.push((name.into(), folders.fill(value).into()));
         }
-        let (cwd, state) = (dirs.work.clone(), dirs.state.clone());
-        let apart = Environment::apart(variables.clone(), cwd, state);
+        let apart = Environment::apart(variables.clone(), below(WORK), below(STATE));
         let run_id = format!("{}.{number}", self.mark);
         let env = Environment { run_id, program: self.program.clone(), ..apart };
         Ok(Workspace { dirs, folders, env, variables, is_used: false.into() })
@@ -213,13 +215,11 @@ impl Workspace {
 
 impl CaseDirs {
     fn make(root: PathBuf) -> io::Result<CaseDirs> {
-        let below = |name: &str| root.join(name);
-        let (work, home) = (below("work"), below("home"));
-        let (temporary, state) = (below("tmp"), below("state"));
-        for folder in [&root, &work, &home, &temporary, &state] {
+        let own = [WORK, HOME, TEMPORARY, STATE].map(|name| root.join(name));
+        for folder in std::iter::once(&root).chain(&own) {
             DirBuilder::new().mode(PRIVATE).create(folder)?;
         }
-        Ok(CaseDirs { root, work, home, temporary, state, still: None })
+        Ok(CaseDirs { root, still: None })
     }
 
     /// Whether everything is as it was made, but for empty folders for the state of hooks.
@@ -238,11 +238,11 @@ impl CaseDirs {
     }
 
     fn look_clean(&self) -> bool {
-        let own = [&self.work, &self.home, &self.temporary, &self.state];
-        own.iter().all(|folder| is_private(folder))
-            && entries(&self.root).is_some_and(|found| found.len() == own.len())
-            && own[..3].iter().all(|folder| entries(folder).is_some_and(|found| found.is_empty()))
-            && holds_only_folders(&self.state)
+        let is_empty = |name| entries(&self.root.join(name)).is_some_and(|found| found.is_empty());
+        [WORK, HOME, TEMPORARY, STATE].iter().all(|name| is_private(&self.root.join(name)))
+            && entries(&self.root).is_some_and(|found| found.len() == 4)
+            && [WORK, HOME, TEMPORARY].into_iter().all(is_empty)
+            && holds_only_folders(&self.root.join(STATE))
     }
 }
 
@@ -266,28 +266,26 @@ fn entries(folder: &Path) -> Option<Vec<fs::DirEntry>> {
     fs::read_dir(folder).ok()?.collect::<io::Result<_>>().ok()
 }
 
+fn is_folder(entry: &fs::DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
 fn holds_only_folders(folder: &Path) -> bool {
-    entries(folder).is_some_and(|found| {
-        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        found.iter().all(|entry| is_folder(entry) && holds_only_folders(&entry.path()))
-    })
+    let is_bare = |entry: &fs::DirEntry| is_folder(entry) && holds_only_folders(&entry.path());
+    entries(folder).is_some_and(|found| found.iter().all(is_bare))
 }
 
 fn add_folders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in entries(folder).unwrap_or_default() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.push(entry.path());
-            add_folders(&entry.path(), found);
-        }
+    for entry in entries(folder).unwrap_or_default().iter().filter(|entry| is_folder(entry)) {
+        found.push(entry.path());
+        add_folders(&entry.path(), found);
     }
 }
 
 /// Lets us into all folders below `folder`.
 fn open(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open(&entry.path());
-        }
+    for entry in entries(folder).unwrap_or_default().iter().filter(|entry| is_folder(entry)) {
+        open(&entry.path());
     }
 }
