@@ -79,7 +79,7 @@ impl Complaint {
     }
 
     /// The complaint as a warning in a file.
-    pub(super) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
+    pub(crate) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
         Problem { severity: Severity::Warning, ..self.in_file(file, at) }
     }
 }

@@ -54,7 +54,7 @@ impl Tree {
         Ok(of_raw(raw.get(), text, MOST_LEVELS))
     }
 
-    pub(super) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {
+    pub(crate) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {
         let value = table(document.get_ref());
         Tree { value, offset: document.span().start }
     }

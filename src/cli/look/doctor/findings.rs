@@ -17,7 +17,7 @@ pub(super) fn error(file: &Path, cause: impl Into<String>, cure: impl Into<Strin
 }
 
 pub(super) fn warning(file: &Path, cause: impl Into<String>, cure: impl Into<String>) -> Problem {
-    Problem { severity: Severity::Warning, ..error(file, cause, cure) }
+    Complaint::with_cure(cause, cure).warning(file, None)
 }
 
 pub(super) fn note(file: &Path, cause: impl Into<String>) -> Problem {

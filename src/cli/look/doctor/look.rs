@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Environment, Problem, Severity};
+use crate::config::tree::Tree;
+use crate::config::{Environment, Problem};
 use crate::engine::complaint::Complaint;
 use toml::de::DeTable;
 
@@ -17,7 +18,7 @@ use crate::cli::host::install::entry::SettingsEntry;
 use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
-use crate::cli::host::install::{shim, value};
+use crate::cli::host::install::shim;
 
 /// More seconds than anyone waits for a hook: they were meant as milliseconds.
 const TOO_MANY_SECONDS: f64 = 5000.0;
@@ -119,7 +120,7 @@ fn hooks_of_toml(text: &str) -> Result<String, Complaint> {
         let cause = format!("does not parse: {}", wrong.message());
         Complaint::with_cure(cause, "correct it; it was not touched")
     })?;
-    let mut hooks = value::of_toml(document.get_ref())[HOOKS].take();
+    let mut hooks = Tree::of_toml(&document).to_json()[HOOKS].take();
     match hooks.as_object_mut() {
         Some(events) => events.retain(|_, value| value.is_array()),
         None => hooks = serde_json::json!({}),
@@ -190,10 +191,7 @@ impl SettingsLook<'_> {
             problem.cause.push_str(&format!(": {title} reads nothing of the file"));
             problem
         });
-        let doubt = document.doubt().map(|wrong| Problem {
-            severity: Severity::Warning,
-            ..wrong.complaint.in_file(path, wrong.at)
-        });
+        let doubt = document.doubt().map(|wrong| wrong.complaint.warning(path, wrong.at));
         let strays = document.strays().into_iter().map(|stray| {
             let cause = format!("{stray}; {title} may not read the file");
             warning(path, cause, "correct it, or take it out")

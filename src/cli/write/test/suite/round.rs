@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use crate::config::{Environment, Problem, Severity};
+use crate::config::{Environment, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
@@ -105,8 +105,7 @@ fn doubt(trial: &CaseTrial) -> Option<Problem> {
     };
     let cause = format!("`{}` proves nothing: {why}", case.name);
     let complaint = Complaint::with_cure(cause, "bind one; if none must run, expect `asked = []`");
-    let problem = complaint.in_file(&trial.file, Some(case.at));
-    (is_empty && case.skip.is_none()).then_some(Problem { severity: Severity::Warning, ..problem })
+    (is_empty && case.skip.is_none()).then(|| complaint.warning(&trial.file, Some(case.at)))
 }
 
 fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
