@@ -18,3 +18,12 @@ macro_rules! names {
 }
 
 pub(crate) use names;
+
+/// A list of words that is read as one: several on a line, which rustfmt would not leave so.
+macro_rules! words {
+    ($($word:literal)+) => {
+        &[$($word),+]
+    };
+}
+
+pub(crate) use words;

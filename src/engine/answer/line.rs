@@ -3,10 +3,12 @@
 //! Prose is left alone. `continue: false` must end its line, with nothing before it but what YAML
 //! or a log puts there; `continue=false` must be a word by itself.
 
-use super::search::KEY_BYTES;
-use crate::engine::answer::refusal::{Meaning, WrittenValue, is_word_for_refusal, meaning};
+use super::refusal::{Meaning, WrittenValue, is_word_for_refusal, meaning};
 
-/// What stands between the parts of a line.
+/// The longest key that is looked at.
+pub(super) const KEY_BYTES: usize = 64;
+
+/// What separates the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];
 
 /// What may close a line after a value that refuses.

@@ -6,9 +6,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::findings::WrittenFinding;
-use super::search::SEARCHED_BYTES;
 use crate::engine::event::json::{entries, string_text};
 use crate::engine::outcome::RESULT_KEYS;
+
+/// How much is read in search of objects. What is nested is read once for each of its levels.
+pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// An answer as its entries, in their order.
 pub(crate) type Answer = Vec<(String, Value)>;

@@ -9,15 +9,12 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::line::refusing_key;
-use super::object::{read_until, value_of};
+use super::line::{KEY_BYTES, refusing_key};
+use super::object::{SEARCHED_BYTES, read_until, value_of};
 use super::plain::{plain, tidied};
 use super::refusal::{self, Meaning, Vocabulary, WrittenValue};
 use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::outcome::Decision;
-
-/// How much is read in search of objects. What is nested is read once for each of its levels.
-pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// How many levels are looked at, of objects and of strings in them.
 const LEVELS: usize = 128;
@@ -27,9 +24,6 @@ const BRACES: usize = 64;
 
 /// How many strings within strings a key is read out of.
 const ESCAPES: usize = 4;
-
-/// The longest key that is looked at.
-pub(super) const KEY_BYTES: usize = 64;
 
 /// What was found.
 #[derive(Debug, Default)]

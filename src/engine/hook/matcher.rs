@@ -363,9 +363,8 @@ fn may_run(form: &Regex, event: &Event) -> bool {
 
 /// A tool that nobody knows counts as a shell when it is given a command line.
 fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
-    let unknown = |kind: ActionKind| matches!(kind, ActionKind::Other | ActionKind::Mcp);
     class == ActionKind::Shell
-        && event.action().is_some_and(|action| unknown(action.kind) && action.command.is_some())
+        && event.action().is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
 }
 
 /// A shell command with a patch in it edits files, too.
@@ -383,8 +382,7 @@ fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
         return Ok(ToolWord::Class(kind));
     }
     let kind = ActionKind::of_tool(word);
-    let is_own = matches!(kind, ActionKind::Other | ActionKind::Mcp);
-    Ok(if is_own { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
+    Ok(if kind.is_unknown() { ToolWord::Name(word.to_string()) } else { ToolWord::Class(kind) })
 }
 
 pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {

@@ -1,17 +1,15 @@
 //! Calls of other tools in the input of one: OpenCode's `batch`, Codex's `multi_tool_use`, and
-//! whatever else passes calls on.
+//! every other tool that passes calls on.
 
-use std::borrow::Cow;
-
-use super::ActionKind;
-use super::input::{InputEntries, is_one_of};
+use super::input::Key;
+use super::kind::ActionKind;
 use crate::engine::event::context::ContextError;
 use crate::engine::event::json::{distinct_entries, elements, string_text};
 
 /// Keys that hold the name of a tool and nothing else.
 const TOOL_KEYS: &[&str] = &["tool", "toolname", "recipientname", "recipient", "functionname"];
 
-/// Keys that hold the name of a tool where its input is there too.
+/// Keys that hold the name of a tool if its input is there too.
 const NAME_KEYS: &[&str] = &["name", "function", "method", "action"];
 
 /// Keys that hold the input of a tool.
@@ -23,8 +21,8 @@ const MOST_LEVELS: usize = 8;
 
 /// A call of a tool.
 pub(super) struct Call<'i> {
-    pub(super) tool: String,
-    pub(super) input: Option<&'i str>,
+    pub(super) kind: ActionKind,
+    pub(super) input: &'i str,
     /// Where its input is, for messages.
     pub(super) place: String,
 }
@@ -32,7 +30,7 @@ pub(super) struct Call<'i> {
 /// The calls of tools of a known sort in this input: objects that name a tool and its input.
 ///
 /// # Errors
-/// When a key of an object stands twice.
+/// When a key of an object appears twice.
 pub(super) fn find(input: &str) -> Result<Vec<Call<'_>>, ContextError> {
     let mut found = Vec::new();
     look(input, "toolInput", 0, &mut found)?;
@@ -53,30 +51,27 @@ fn look<'i>(
     }
     let entries =
         distinct_entries(raw).map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
-    found.extend(call(raw, &entries, place));
+    let keyed = entries.iter().map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));
+    found.extend(call(raw, &keyed.collect::<Vec<_>>(), place));
     for (key, inner) in entries.iter().filter(|(_, inner)| inner.starts_with(['{', '['])) {
         look(inner, &format!("{place}.{key}"), level + 1, found)?;
     }
     Ok(())
 }
 
-fn call<'i>(raw: &'i str, entries: &[(Cow<'i, str>, &'i str)], place: &str) -> Option<Call<'i>> {
-    let (key, input) = value(entries, INPUT_KEYS).unzip();
-    let named =
-        value(entries, TOOL_KEYS).or_else(|| value(entries, NAME_KEYS).filter(|_| key.is_some()));
-    let name = string_text(named?.1)?;
-    // `functions.exec_command` is Codex's.
-    let known = |name: &str| !matches!(ActionKind::of_tool(name), ActionKind::Other);
-    let tool = match name.rsplit_once('.') {
-        Some((_, last)) if !known(&name) => last.to_string(),
-        Some(_) | None => name,
+fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Option<Call<'i>> {
+    let first = |keys: &[&str]| {
+        keys.iter().find_map(|known| entries.iter().find(|(key, ..)| key.is(known)))
     };
-    let place = key.map_or_else(|| place.to_string(), |key| format!("{place}.{key}"));
-    known(&tool).then(|| Call { tool, input: input.or(Some(raw)), place })
-}
-
-/// The first of the keys that is there, with its value.
-fn value<'a, 'i>(entries: &'a InputEntries<'i>, keys: &[&str]) -> Option<(&'a str, &'i str)> {
-    let find = |wanted: &&str| entries.iter().find(|(key, _)| is_one_of(key, &[*wanted]));
-    keys.iter().find_map(find).map(|(key, raw)| (key.as_ref(), *raw))
+    let input = first(INPUT_KEYS);
+    let named = first(TOOL_KEYS).or_else(|| first(NAME_KEYS).filter(|_| input.is_some()));
+    let name = string_text(named?.2)?;
+    // `functions.exec_command` is Codex's.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let kinds = [name.as_str(), last].map(ActionKind::of_tool);
+    let kind = kinds.into_iter().find(|kind| *kind != ActionKind::Other)?;
+    Some(match input {
+        Some((_, key, input)) => Call { kind, input, place: format!("{place}.{key}") },
+        None => Call { kind, input: raw, place: place.to_string() },
+    })
 }

@@ -1,5 +1,12 @@
 //! The files that patches name: those of Codex CLI (`apply_patch`) and unified diffs. Pure.
 
+use super::input::ToolInput;
+use crate::engine::event::json::{elements, string_text};
+
+/// Keys of a tool input that can hold the text of a patch: Codex CLI's, OpenCode's `patchText`,
+/// and those of tools that take a unified diff.
+const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchtext", "diff"];
+
 /// The lines of a patch of Codex's that name a file.
 const FILE_LINES: &[&str] =
     &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
@@ -10,10 +17,17 @@ const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy t
 /// More folders than these are not tried for the files of a patch in a command.
 const MOST_FOLDERS: usize = 16;
 
-/// The files that these patches touch.
-pub(super) fn in_texts(texts: &[String]) -> Vec<String> {
+/// The files that the patches in this input touch.
+pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
+    for (_, raw) in input.entries.iter().filter(|(key, _)| key.is_in(PATCH_KEYS)) {
+        match elements(raw) {
+            Some(list) => texts.extend(list.iter().filter_map(|text| string_text(text.get()))),
+            None => texts.extend(string_text(raw)),
+        }
+    }
     let mut found = Vec::new();
-    for text in texts {
+    for text in &texts {
         for line in text.lines() {
             let named = FILE_LINES.iter().find_map(|start| line.trim().strip_prefix(start));
             found.extend(named.map(|path| path.trim().to_string()));

@@ -2,38 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::ActionKind;
-use super::commands::is_command_key;
-use super::input::{ends_in, is_one_of};
-use crate::engine::event::json::{each_text, string_text};
+use super::input::{FOLDER_KEYS, Key, each_keyed_text};
+use super::kind::ActionKind;
+use crate::engine::event::json::string_text;
+use crate::engine::names::words;
 
 /// Keys of a tool input that hold a path or a list of paths, at any depth; without regard to case,
-/// `_` and `-`.
-const PATH_KEYS: &[&str] = &[
-    "path",
-    "paths",
-    "filepath",
-    "filepaths",
-    "file",
-    "files",
-    "filename",
-    "filenames",
-    "notebookpath",
-    "absolutepath",
-    "relativepath",
-    "pathinproject",
-    "dirpath",
-    "directory",
-    "targetfile",
-    // Cursor `EditNotebook` and `Glob`.
-    "targetnotebook",
-    "targetdirectory",
-    "oldpath",
-    "newpath",
-    "source",
-    "destination",
-    "uri",
-];
+/// `_` and `-`. Two are of Cursor's `EditNotebook` and `Glob`.
+const PATH_KEYS: &[&str] = words!(
+    "path" "paths" "filepath" "filepaths" "file" "files" "filename" "filenames" "notebookpath"
+    "absolutepath" "relativepath" "pathinproject" "dirpath" "directory" "targetfile"
+    "targetnotebook" "targetdirectory" "oldpath" "newpath" "source" "destination" "uri"
+);
 
 /// What other keys of paths end in, except in the input of a shell.
 const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "dir", "directory"];
@@ -41,66 +21,24 @@ const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "d
 /// Keys that end so and hold none.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
 
-/// Keys that hold paths where a tool changes files, or does what nobody knows.
+/// Keys that hold paths if a tool changes files, or does what nobody knows.
 const MOVE_KEYS: &[&str] = &["target", "dest", "dst", "src", "from", "to"];
 
-/// Keys that hold paths where a tool reads; where it searches they hold a filter (Gemini CLI
+/// Keys that hold paths if a tool reads; if it searches they hold a filter (Gemini CLI
 /// `read_many_files`).
 const READ_KEYS: &[&str] = &["include"];
 
-/// Keys that hold the folder in which a tool works; a relative path is relative to it.
-pub(super) const FOLDER_KEYS: &[&str] = &[
-    "workdir",
-    "cwd",
-    "workingdirectory",
-    "workingdir",
-    "dir",
-    "directory",
-    "dirpath",
-    "folder",
-    "basedir",
-    "root",
-];
-
 /// Keys of a search that may say which files it reads.
 const FILTER_KEYS: &[&str] =
-    &["glob", "globs", "globpattern", "include", "includes", "includepattern"];
+    words!("glob" "globs" "globpattern" "include" "includes" "includepattern");
 
-/// Keys of what is written, looked for or said: no paths where another key names one.
-const CONTENT_KEYS: &[&str] = &[
-    "content",
-    "contents",
-    "text",
-    "filetext",
-    "body",
-    "data",
-    "oldstring",
-    "newstring",
-    "oldtext",
-    "newtext",
-    "oldstr",
-    "newstr",
-    "newsource",
-    "message",
-    "description",
-    "explanation",
-    "instruction",
-    "instructions",
-    "prompt",
-    "query",
-    "pattern",
-    "regex",
-    "search",
-    "replace",
-    "replacement",
-    "find",
-    "title",
-    "summary",
-    "comment",
-    "code",
-    "diff",
-    "patch",
-];
+/// Keys of what is written, looked for or said: no paths if another key names one.
+const CONTENT_KEYS: &[&str] = words!(
+    "content" "contents" "text" "filetext" "body" "data" "oldstring" "newstring" "oldtext"
+    "newtext" "oldstr" "newstr" "newsource" "message" "description" "explanation" "instruction"
+    "instructions" "prompt" "query" "pattern" "regex" "search" "replace" "replacement" "find"
+    "title" "summary" "comment" "code" "diff" "patch"
+);
 
 /// A longer path cannot be opened: the system's `PATH_MAX`.
 const LONGEST_PATH_BYTES: usize = 4096;
@@ -108,7 +46,7 @@ const LONGEST_PATH_BYTES: usize = 4096;
 /// More texts than these are not looked at: on a gate, path matchers then match.
 const MOST_GUESSES: usize = 4096;
 
-/// The paths that stand under keys for them, at any depth, and the folders it works in.
+/// The paths that keys name, at any depth, and the folders in which the tool works.
 pub(super) struct NamedPaths {
     pub(super) paths: Vec<String>,
     pub(super) folders: Vec<String>,
@@ -123,14 +61,13 @@ impl NamedPaths {
         };
         let is_local = is_of_files(kind);
         let mut named = NamedPaths { paths: Vec::new(), folders: Vec::new() };
-        each_text(input, &mut |key, raw| {
-            let key = string_text(key).unwrap_or_default();
-            if is_one_of(&key, FOLDER_KEYS) {
+        each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
+            if key.is_in(FOLDER_KEYS) {
                 named.folders.extend(string_text(raw).map(path_of));
             }
-            let is_path = is_path_key(kind, &key) || is_one_of(&key, more);
+            let is_path = is_path_key(kind, key) || key.is_in(more);
             let is_address = kind != ActionKind::Shell && is_file_url(raw);
-            if !is_path && (!is_address || is_one_of(&key, CONTENT_KEYS)) {
+            if !is_path && (!is_address || key.is_in(CONTENT_KEYS)) {
                 return;
             }
             let path = string_text(raw).map(path_of);
@@ -169,14 +106,13 @@ impl Guesses {
         let name = name.to_ascii_lowercase();
         let is_finder = name.contains("glob") || name.contains("find");
         let mut seen: HashSet<String> = HashSet::new();
-        each_text(input, &mut |key, raw| {
-            let key = string_text(key).unwrap_or_default();
-            let is_filter = is_one_of(&key, FILTER_KEYS) || is_finder && key == "pattern";
+        each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
+            let is_filter = key.is_in(FILTER_KEYS) || is_finder && key.is("pattern");
             let is_content = match is_search {
                 true => !is_filter,
-                false => is_command_key(&key) || is_named && is_one_of(&key, CONTENT_KEYS),
+                false => key.is_of_command() || is_named && key.is_in(CONTENT_KEYS),
             };
-            let is_path = is_path_key(kind, &key);
+            let is_path = is_path_key(kind, key);
             if is_content && !is_path {
                 return;
             }
@@ -225,16 +161,16 @@ fn is_of_files(kind: ActionKind) -> bool {
     matches!(kind, ActionKind::Read | ActionKind::Write | ActionKind::Edit)
 }
 
-fn is_path_key(kind: ActionKind, key: &str) -> bool {
-    let is_like = || ends_in(key, PATH_ENDINGS) && !is_one_of(key, NO_PATH_KEYS);
-    is_one_of(key, PATH_KEYS) || kind != ActionKind::Shell && is_like()
+fn is_path_key(kind: ActionKind, key: &Key) -> bool {
+    let is_like = || key.ends_in(PATH_ENDINGS) && !key.is_in(NO_PATH_KEYS);
+    key.is_in(PATH_KEYS) || kind != ActionKind::Shell && is_like()
 }
 
 fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
 }
 
-/// Whether a text beside a named path may be one, too.
+/// Whether a text may be a path, too, where another one is named.
 fn may_be_path(text: &str) -> bool {
     !is_url(text) && (!text.contains(char::is_whitespace) || looks_like_path(text))
 }

@@ -1,0 +1,118 @@
+//! The sorts of tools, and what hosts call them.
+
+use serde::Serialize;
+
+use crate::engine::names::words;
+
+/// The sort of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionKind {
+    Shell,
+    Read,
+    Write,
+    Edit,
+    Search,
+    Fetch,
+    Mcp,
+    Agent,
+    Other,
+}
+
+/// A row of [`TOOLS`]: one sort of tool.
+#[derive(Debug)]
+pub struct ToolClass {
+    pub kind: ActionKind,
+    /// Its name in `action.kind` and in `tool` matchers.
+    pub word: &'static str,
+    /// The names of such tools in every host; all of them mean the same in a `tool` matcher.
+    pub names: &'static [&'static str],
+}
+
+/// Every sort of tool with its names in the hosts (Claude, Codex, Gemini, Cursor, Copilot,
+/// pi, oh-my-pi, OpenCode; their documents of 2026). Tools of no row are `other`, or `mcp`
+/// if they are named like one.
+pub const TOOLS: &[ToolClass] = &[
+    ToolClass {
+        kind: ActionKind::Shell,
+        word: "shell",
+        // `write_bash` and `write_powershell` (Copilot CLI) and `write_stdin` (Codex) are text for a
+        // shell that runs already.
+        names: words!(
+            "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh"
+            "run_terminal_cmd" "execute_command" "exec" "write_bash" "write_powershell" "write_stdin"
+            "shell_command" "run_command" "run_in_terminal" "run_terminal_command"
+        ),
+    },
+    ToolClass {
+        kind: ActionKind::Read,
+        word: "read",
+        names: words!("read_file" "read_many_files" "view" "notebookread" "view_image"),
+    },
+    ToolClass {
+        kind: ActionKind::Write,
+        word: "write",
+        names: words!("write_file" "create" "create_file"),
+    },
+    ToolClass {
+        kind: ActionKind::Edit,
+        word: "edit",
+        names: words!(
+            "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
+            "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file"
+        ),
+    },
+    ToolClass {
+        kind: ActionKind::Search,
+        word: "search",
+        names: words!(
+            "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
+            "codebase_search" "file_search" "list_dir" "rg"
+        ),
+    },
+    ToolClass {
+        kind: ActionKind::Fetch,
+        word: "fetch",
+        names: words!(
+            "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url"
+        ),
+    },
+    ToolClass { kind: ActionKind::Mcp, word: "mcp", names: &[] },
+    ToolClass {
+        kind: ActionKind::Agent,
+        word: "agent",
+        names: words!("task" "spawn_agent" "delegate_to_agent" "subagent"),
+    },
+    ToolClass { kind: ActionKind::Other, word: "other", names: &[] },
+];
+
+impl ActionKind {
+    /// The word for it: `shell`, `write`, …
+    pub fn word(self) -> &'static str {
+        TOOLS.iter().find(|class| class.kind == self).map_or("other", |class| class.word)
+    }
+
+    /// The sort that `word` names.
+    pub fn from_word(word: &str) -> Option<ActionKind> {
+        TOOLS.iter().find(|class| class.word.eq_ignore_ascii_case(word)).map(|class| class.kind)
+    }
+
+    /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
+    /// `mcp_server_tool` (Gemini) are `mcp`.
+    pub fn of_tool(name: &str) -> ActionKind {
+        let known = TOOLS.iter().find(|class| {
+            class.word.eq_ignore_ascii_case(name)
+                || class.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+        });
+        match known {
+            Some(class) => class.kind,
+            None if name.to_ascii_lowercase().starts_with("mcp_") => ActionKind::Mcp,
+            None => ActionKind::Other,
+        }
+    }
+
+    /// Whether nobody knows what tools of this sort do.
+    pub(crate) fn is_unknown(self) -> bool {
+        matches!(self, ActionKind::Other | ActionKind::Mcp)
+    }
+}
