@@ -14,7 +14,7 @@ use hookrun::internals::answer;
 use hookrun::internals::chain::Surroundings;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::event::{Context, Event};
-use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook, Matcher, Sandbox};
 use hookrun::internals::outcome::Settled;
 use hookrun::internals::plan::Plan;

@@ -8,7 +8,7 @@ use super::row::{Binding, DecodeError, Dialect, KeySpelling};
 use super::tools::is_of_server;
 use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
-use crate::engine::hook::convention::HostCall;
+use crate::engine::hook::HostCall;
 
 /// Keys of ours that no other system has.
 const OURS: &[&str] = &["event", "action", "raw"];

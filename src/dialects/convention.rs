@@ -10,8 +10,7 @@ use super::row::Binding;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
-use crate::engine::hook::Matcher;
-use crate::engine::hook::convention::{Convention, EventPart, HostCall, Permit, Printed};
+use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
 
 impl Convention for Binding {
     fn system(&self) -> &'static str {

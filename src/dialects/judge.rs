@@ -26,7 +26,7 @@ use crate::engine::answer::{
 };
 use crate::engine::ending::{Captured, Ending};
 use crate::engine::event::EventSpec;
-use crate::engine::hook::convention::{Permit, Printed};
+use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 

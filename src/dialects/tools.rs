@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::DIALECTS;
 use super::row::{Dialect, Tool, ToolSort};
 use crate::engine::event::{ActionKind, Event};
-use crate::engine::hook::convention::HostCall;
+use crate::engine::hook::HostCall;
 use crate::engine::spelling;
 
 /// Spellings of the usual keys: the key, its other spellings, the sorts that have it.

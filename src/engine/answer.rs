@@ -25,8 +25,7 @@ mod text;
 use serde_json::Value;
 
 use crate::engine::ending::{Captured, Ending, Exit, signal_name};
-use crate::engine::hook::Convention;
-use crate::engine::hook::convention::{Permit, Printed};
+use crate::engine::hook::{Convention, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub(crate) use crash::crash;
 pub(crate) use object::{all_of, objects_in, read_object};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hookrun::dialects::{Binding, DIALECTS};
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
-use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{Decision, Verdict};
 use hookrun::internals::run::{Captured, Ending, Exit};

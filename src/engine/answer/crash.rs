@@ -7,8 +7,7 @@
 
 use crate::engine::event::Event;
 use crate::engine::event::json::string_text;
-use crate::engine::hook::convention::Permit;
-use crate::engine::hook::{Handler, Hook};
+use crate::engine::hook::{Handler, Hook, Permit};
 
 /// How much of the last words is told.
 const WORDS_BYTES: usize = 500;

@@ -6,8 +6,7 @@ use super::findings::{self, WrittenFinding};
 use super::object::findings_in;
 use super::refusal::{NO_REASON, Vocabulary};
 use crate::engine::event::Merge;
-use crate::engine::hook::convention::Permit;
-use crate::engine::hook::{Handler, Hook};
+use crate::engine::hook::{Handler, Hook, Permit};
 use crate::engine::outcome::{ContractRule, Decision, Finding, RESULT_KEYS, Verdict};
 use crate::engine::spelling;
 

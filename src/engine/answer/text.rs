@@ -2,7 +2,7 @@
 
 use super::object::{all_of, breaks_off, ends_text, is_list_of_answers, objects_in};
 use super::search::search;
-use crate::engine::hook::convention::Permit;
+use crate::engine::hook::Permit;
 use crate::engine::outcome::Decision;
 
 /// What text says that is no JSON object alone.

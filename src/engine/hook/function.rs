@@ -4,7 +4,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Handler, Hook};
 use crate::engine::event::Event;
 use crate::engine::outcome::Verdict;
 
@@ -125,55 +124,3 @@ impl PartialEq for Function {
 }
 
 impl Eq for Function {}
-
-impl Hook {
-    /// A hook that is a function, with the settings of one that says nothing: the event's own
-    /// timeout (5 s for most) and `on_failure`, no leave to rewrite.
-    ///
-    /// The function runs in a thread of hookrun's. It may return a [`Verdict`], `()` for no
-    /// opinion, or a `Result` of these, of which an error is a failure of the hook; so is a
-    /// panic, which goes no further (where panics unwind; the program's panic hook sees it first).
-    /// Nothing can end a thread from outside: a function that is still running at its timeout has
-    /// failed, and is left to its thread until it returns. When [`MOST_FUNCTIONS`] are running,
-    /// one more is not called, which is a failure too.
-    ///
-    /// ```
-    /// use hookrun::Hook;
-    /// use hookrun::Verdict;
-    ///
-    /// let hook = Hook::function("no-prod", "tool.pre", |event| {
-    ///     let action = event.action();
-    ///     match action.and_then(|action| action.paths.iter().find(|path| path.starts_with("/srv"))) {
-    ///         Some(path) => Verdict::block(format!("{path} is production")),
-    ///         None => Verdict::allow(),
-    ///     }
-    /// });
-    /// assert_eq!(hook.name, "no-prod");
-    /// ```
-    ///
-    /// [`MOST_FUNCTIONS`]: crate::engine::exec::MOST_FUNCTIONS
-    pub fn function<V: IntoVerdict>(
-        name: &str,
-        event: &str,
-        call: impl Fn(&Event) -> V + Send + Sync + 'static,
-    ) -> Hook {
-        Hook::new(name, event, Handler::Function(Function::new(call)))
-    }
-
-    /// A hook that is an async function: as [`Hook::function`], but its future is a task of the
-    /// runtime in which the event is decided, and is dropped at its timeout. Where there is none,
-    /// as in [`Runner::handle`], it is a task of a runtime of hookrun's own, with one thread.
-    ///
-    /// [`Runner::handle`]: crate::engine::runner::Runner::handle
-    #[cfg(feature = "tokio")]
-    pub fn async_function<F>(
-        name: &str,
-        event: &str,
-        call: impl Fn(Event) -> F + Send + Sync + 'static,
-    ) -> Hook
-    where
-        F: std::future::Future<Output: IntoVerdict> + Send + 'static,
-    {
-        Hook::new(name, event, Handler::Function(Function::new_async(call)))
-    }
-}

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::engine::duration::duration_text;
+
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it; each one
 /// is for all processes of the hook together, except `files`, which is for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl Limits {
         let count = |number: Option<u64>| number.map(|number| number.to_string());
         let all = [
             ("memory", self.memory_bytes.map(size_text)),
-            ("cpu", self.cpu.map(super::duration_text)),
+            ("cpu", self.cpu.map(duration_text)),
             ("files", count(self.files)),
             ("processes", count(self.processes)),
             ("output", self.output_bytes.map(size_text)),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use hookrun::dialects;
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::catalog;
-use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::Decision;
 use hookrun::internals::run::{Captured, Ending, Exit};

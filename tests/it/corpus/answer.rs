@@ -4,7 +4,7 @@
 
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
-use hookrun::internals::hook::convention::Permit;
+use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{ContractRule, Decision, RESULT_KEYS, Verdict};
 use hookrun::internals::run::{Captured, Ending, Exit};

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use globset::GlobBuilder;
 use regex::bytes;
 
-use super::{MatcherError, expression_error};
+use super::row::{MatcherError, expression_error};
 
 /// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
 pub(super) const MAX_GLOB_DEPTH: usize = 50;

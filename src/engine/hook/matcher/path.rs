@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Glob, path_glob};
-use super::{MatcherError, Mismatch, PathBase};
+use super::row::{MatcherError, Mismatch, PathBase};
 use crate::engine::event::{Event, action::Guesses};
 
 #[derive(Debug, Clone)]

@@ -1,0 +1,125 @@
+//! Hooks that a program makes: from a command, a script or a function, with setters.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::function::{Function, IntoVerdict};
+use super::matcher::Matcher;
+use super::spec::{Handler, Hook};
+use crate::engine::event::{Event, OnFailure};
+
+impl Hook {
+    /// A program and its arguments, started directly. A program that is written with a slash is
+    /// relative to the working directory of this process; one without is looked up in `PATH`.
+    ///
+    /// ```
+    /// use hookrun::Hook;
+    ///
+    /// let hook = Hook::command("lint", "tool.post", ["python3", "lint.py"]).priority(10);
+    /// assert_eq!(hook.name, "lint");
+    /// ```
+    pub fn command<W: Into<String>>(
+        name: &str,
+        event: &str,
+        words: impl IntoIterator<Item = W>,
+    ) -> Hook {
+        let words = words.into_iter().map(Into::into).collect();
+        // Without a working directory the path stays relative, and starting says so.
+        let base = std::path::absolute(".").unwrap_or_default();
+        Hook::new(name, event, Handler::Words { words, base })
+    }
+
+    /// A command line for `/bin/sh -c`.
+    pub fn shell(name: &str, event: &str, line: &str) -> Hook {
+        Hook::new(name, event, Handler::Shell(line.to_string()))
+    }
+
+    /// An executable file with its own first line (`#!/bin/sh`), as in `hooks.d`; its name is the
+    /// file's.
+    pub fn script(event: &str, file: impl Into<PathBuf>) -> Hook {
+        let file = file.into();
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        Hook::new(&name.unwrap_or_default(), event, Handler::File(file))
+    }
+
+    /// Only events that `matcher` takes; the default takes all.
+    #[must_use]
+    pub fn matcher(self, matcher: Matcher) -> Hook {
+        Hook { matcher, ..self }
+    }
+
+    /// Its place in the order: lower runs earlier, [`DEFAULT_PRIORITY`] by default.
+    #[must_use]
+    pub fn priority(self, priority: i64) -> Hook {
+        Hook { priority, ..self }
+    }
+
+    /// How long it may run; by default as long as its event says, 5 s for most.
+    #[must_use]
+    pub fn time_limit(mut self, timeout: Duration) -> Hook {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// What a failure of it means; by default what its event says.
+    #[must_use]
+    pub fn failing(self, on_failure: OnFailure) -> Hook {
+        Hook { on_failure: Some(on_failure), ..self }
+    }
+
+    /// It may rewrite the fields that its event lists.
+    #[must_use]
+    pub fn rewriting(self) -> Hook {
+        Hook { rewrite: true, ..self }
+    }
+
+    /// A hook that is a function, with the settings of one that says nothing: the event's own
+    /// timeout (5 s for most) and `on_failure`, no leave to rewrite.
+    ///
+    /// The function runs in a thread of hookrun's. It may return a [`Verdict`], `()` for no
+    /// opinion, or a `Result` of these, of which an error is a failure of the hook; so is a
+    /// panic, which goes no further (where panics unwind; the program's panic hook sees it first).
+    /// Nothing can end a thread from outside: a function that is still running at its timeout has
+    /// failed, and is left to its thread until it returns. When [`MOST_FUNCTIONS`] are running,
+    /// one more is not called, which is a failure too.
+    ///
+    /// ```
+    /// use hookrun::Hook;
+    /// use hookrun::Verdict;
+    ///
+    /// let hook = Hook::function("no-prod", "tool.pre", |event| {
+    ///     let action = event.action();
+    ///     match action.and_then(|action| action.paths.iter().find(|path| path.starts_with("/srv"))) {
+    ///         Some(path) => Verdict::block(format!("{path} is production")),
+    ///         None => Verdict::allow(),
+    ///     }
+    /// });
+    /// assert_eq!(hook.name, "no-prod");
+    /// ```
+    ///
+    /// [`MOST_FUNCTIONS`]: crate::engine::exec::MOST_FUNCTIONS
+    pub fn function<V: IntoVerdict>(
+        name: &str,
+        event: &str,
+        call: impl Fn(&Event) -> V + Send + Sync + 'static,
+    ) -> Hook {
+        Hook::new(name, event, Handler::Function(Function::new(call)))
+    }
+
+    /// A hook that is an async function: as [`Hook::function`], but its future is a task of the
+    /// runtime in which the event is decided, and is dropped at its timeout. Where there is none,
+    /// as in [`Runner::handle`], it is a task of a runtime of hookrun's own, with one thread.
+    ///
+    /// [`Runner::handle`]: crate::engine::runner::Runner::handle
+    #[cfg(feature = "tokio")]
+    pub fn async_function<F>(
+        name: &str,
+        event: &str,
+        call: impl Fn(Event) -> F + Send + Sync + 'static,
+    ) -> Hook
+    where
+        F: std::future::Future<Output: IntoVerdict> + Send + 'static,
+    {
+        Hook::new(name, event, Handler::Function(Function::new_async(call)))
+    }
+}

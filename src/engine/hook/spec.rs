@@ -1,0 +1,357 @@
+//! The nouns of a hook: what its author configured, and how a hook of another system is spoken to.
+//!
+//! The engine knows other systems only by the trait [`Convention`]. The tables of hosts and systems
+//! are its users; a hook without one is spoken to by hookrun's own contract.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::function::Function;
+use super::limits::Limits;
+use super::matcher::{Matcher, Mismatch, PathBase};
+use super::sandbox::{Containment, Sandbox};
+use crate::engine::duration::DEFAULT_TIMEOUT;
+use crate::engine::ending::{Captured, Ending};
+use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::names::names;
+
+/// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
+pub const DEFAULT_PRIORITY: i64 = 100;
+
+/// One configured thing to run for one event.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    /// Its name: the file name of a drop-in, or `name` in `hookrun.toml`.
+    pub name: String,
+    /// Canonical name of the event that it is asked about.
+    pub event: String,
+    /// Where it was found.
+    pub source: HookSource,
+    /// What is run.
+    pub handler: Handler,
+    /// Which events of that name it wants.
+    pub matcher: Matcher,
+    /// Lower runs earlier.
+    pub priority: i64,
+    /// It may run beside its neighbours that say the same.
+    pub parallel: bool,
+    /// What a failure of it means; `None` leaves it to the event.
+    pub on_failure: Option<OnFailure>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// What it may touch; `None` for all that hookrun may.
+    pub sandbox: Option<Sandbox>,
+    /// How surely all that it starts is ended with it.
+    pub containment: Containment,
+    /// What happens to processes that it leaves running.
+    pub background: Background,
+    /// Variables of its own in its environment.
+    pub variables: Vec<(String, String)>,
+    /// The folder that it runs in; `None` for the event's.
+    pub folder: Option<PathBuf>,
+    /// The folder of the project that it belongs to; `None` for its root. Relative paths in its
+    /// matcher and sandbox mean this folder.
+    pub root: Option<PathBuf>,
+    /// It may rewrite the fields that the event lists.
+    pub rewrite: bool,
+    /// It reads the event on stdin, and needs nothing that its environment cannot hold.
+    pub reads_stdin: bool,
+    /// How it is spoken to, if it was written for another system; `None` for hookrun's own
+    /// contract.
+    pub convention: Option<Arc<dyn Convention>>,
+    /// A disabled hook is listed and never run.
+    pub enabled: bool,
+    /// Why it is listed and never run although it is enabled; `None` where it is run.
+    pub idle: Option<String>,
+    /// What it does, in its author's words.
+    pub description: Option<String>,
+}
+
+impl Hook {
+    /// A hook that a program adds by itself, with the settings of one that says nothing.
+    pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
+        let file = match &handler {
+            Handler::File(file) => file.clone(),
+            Handler::Words { .. }
+            | Handler::Shell(_)
+            | Handler::Function(_)
+            | Handler::Elsewhere { .. } => PathBuf::from(name),
+        };
+        Hook {
+            name: name.to_string(),
+            event: event.to_string(),
+            source: HookSource { layer: LayerKind::Explicit, file, line: None },
+            handler,
+            matcher: Matcher::default(),
+            priority: DEFAULT_PRIORITY,
+            parallel: false,
+            on_failure: None,
+            limits: Limits::default(),
+            sandbox: None,
+            containment: Containment::Auto,
+            background: Background::Kill,
+            variables: Vec::new(),
+            folder: None,
+            root: None,
+            rewrite: false,
+            reads_stdin: false,
+            convention: None,
+            enabled: true,
+            idle: None,
+            description: None,
+        }
+    }
+
+    /// How long it may run for an event with these rules: what its spec says, else its dialect,
+    /// else the event, else 5 s. [`Duration::MAX`] is as long as it likes.
+    pub fn timeout(&self, spec: &EventSpec) -> Duration {
+        self.own_timeout().or(spec.conduct.timeout).unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// How long it may run when a native host asks.
+    pub fn usual_timeout(&self) -> Duration {
+        self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    fn own_timeout(&self) -> Option<Duration> {
+        let of_dialect = self.convention.as_ref().and_then(|convention| convention.timeout());
+        self.limits.timeout.or(of_dialect)
+    }
+
+    /// What a failure of it means for an event with these rules: what its spec says, else its
+    /// dialect, else the event.
+    pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
+        let of_dialect = self.convention.as_ref().map(|convention| convention.on_failure());
+        self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// Whether another one of its convention runs the same in the same way.
+    pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
+        self.convention_names() == other.convention_names()
+            && self.handler == other.handler
+            && self.variables == other.variables
+            && self.folder == other.folder
+    }
+
+    /// Whether it is to be asked about `event`.
+    ///
+    /// # Errors
+    /// What it wants, and what the event is.
+    pub fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
+        if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
+            let found = event.context().string("toolName").into_iter().collect();
+            let (what, wanted) = ("a tool of".to_string(), convention.event_name().to_string());
+            return Err(Mismatch::Matcher { what, wanted, found });
+        }
+        match &self.root {
+            None => self.matcher.decide(event, place),
+            Some(root) => {
+                let own = PathBase { cwd: place.cwd.clone(), project: root.clone() };
+                self.matcher.decide(event, &own)
+            }
+        }
+    }
+
+    /// The name of the system that it was written for.
+    pub fn dialect_name(&self) -> &'static str {
+        self.convention.as_ref().map_or("native", |convention| convention.system())
+    }
+
+    /// The names of the system that it was written for and of its event there, with what tells it
+    /// from others of that name.
+    pub(crate) fn convention_names(&self) -> Option<(&'static str, String)> {
+        let convention = self.convention.as_ref()?;
+        Some((convention.system(), convention.full_event_name()))
+    }
+}
+
+/// Where a hook was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSource {
+    /// The layer.
+    pub layer: LayerKind,
+    /// The script of a drop-in, or the `hookrun.toml`.
+    pub file: PathBuf,
+    /// The line of its table in a `hookrun.toml`; `None` for drop-ins.
+    pub line: Option<usize>,
+}
+
+/// The layers, in the order in which equal priorities run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// `/etc/hookrun`.
+    System,
+    /// `$XDG_CONFIG_HOME/hookrun`.
+    User,
+    /// A folder of the project that configures hooks.
+    Project,
+    /// Named on the command line or in code.
+    Explicit,
+}
+
+names! { LayerKind: System "system", User "user", Project "project", Explicit "explicit" }
+
+/// The file that a process of Linux runs, whatever has become of its name: replaced by an upgrade,
+/// by somebody else, or gone. A process that is just being started has that of its parent.
+pub const OWN_IMAGE: &str = "/proc/self/exe";
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handler {
+    /// A drop-in: this file, started directly.
+    File(PathBuf),
+    /// A program and its arguments, started directly. A program that is written with a slash
+    /// is relative to `base`; one without is looked up in `PATH`.
+    Words { words: Vec<String>, base: PathBuf },
+    /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
+    Shell(String),
+    /// A function of the program around us; no configuration can name one.
+    Function(Function),
+    /// What only the host can run in whose settings it stands. It never starts.
+    Elsewhere {
+        /// Why.
+        problem: String,
+        /// What to do.
+        cure: String,
+    },
+}
+
+impl Handler {
+    /// Whether it is a function, and no program.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Handler::Function(_))
+    }
+}
+
+/// What happens to processes that a hook leaves running after it has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Background {
+    /// They are killed and named in the trace.
+    Kill,
+    /// They may live on.
+    Detach,
+}
+
+names! { Background: Kill "kill", Detach "detach" }
+
+/// One event of one other system, as its hooks know it.
+pub trait Convention: fmt::Debug + Send + Sync {
+    /// The system's name.
+    fn system(&self) -> &'static str;
+
+    /// What the system calls the event.
+    fn event_name(&self) -> &'static str;
+
+    /// The same, with what tells it from other events of that name.
+    fn full_event_name(&self) -> String;
+
+    /// The system's own timeout, where it has one.
+    fn timeout(&self) -> Option<Duration>;
+
+    /// What a failing hook means there.
+    fn on_failure(&self) -> OnFailure;
+
+    /// Of hooks of one event that run the same, the first runs.
+    fn runs_once(&self) -> bool;
+
+    /// Whether the system would ask such a hook about `event`: some of a host's events are about
+    /// one tool alone.
+    fn has(&self, event: &Event) -> bool;
+
+    /// The parts of `event` that such a hook is asked about one by one, of those that `matcher`
+    /// wants. At least one.
+    fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart>;
+
+    /// What the hook reads on stdin.
+    fn payload(&self, event: &Event, part: &EventPart) -> Context;
+
+    /// The variables that the system sets for its hooks.
+    fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)>;
+
+    /// Whether results are read by [`Convention::judge`]; otherwise they are those of hookrun's
+    /// contract.
+    fn has_own_results(&self) -> bool;
+
+    /// How the run of a hook that exited has ended, with notes for its author.
+    fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
+
+    /// The reason, if a whole JSON object refuses in these words or in any other known ones.
+    fn refusal(&self, answer: &[(String, Value)]) -> Option<String>;
+
+    /// The question, if a whole JSON object asks in any known words but those that only this
+    /// system knows.
+    fn question(&self, answer: &[(String, Value)]) -> Option<String>;
+
+    /// Whether what is under `key` at this place (a path of keys with dots, empty for the whole
+    /// answer) is no part of the decision: a new input, a text for the model.
+    fn is_data(&self, place: &str, key: &str) -> bool;
+}
+
+/// One part of an event that a hook is asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventPart {
+    /// Its number among the parts.
+    pub number: usize,
+    /// The call of a tool in the system's own words; `None` for the event as it came.
+    pub call: Option<HostCall>,
+}
+
+impl EventPart {
+    /// The event as it came, whole.
+    pub const WHOLE: EventPart = EventPart { number: 0, call: None };
+}
+
+/// A call of a tool, in the words of one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostCall {
+    /// The tool.
+    pub name: String,
+    /// What it is given.
+    pub input: Value,
+}
+
+/// What a hook that exited has left.
+#[derive(Debug, Clone, Copy)]
+pub struct Printed<'a> {
+    /// Its exit status.
+    pub status: i32,
+    /// The text of its stdout, without blanks around it.
+    pub stdout: &'a str,
+    /// Bytes of stdout are missing.
+    pub is_cut: bool,
+    /// Its stderr.
+    pub stderr: &'a Captured,
+}
+
+/// What a hook may answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Permit<'a> {
+    /// The rules of the event.
+    pub spec: &'a EventSpec,
+    /// The hook.
+    pub hook: &'a Hook,
+    /// What it was given, where that was in the words of another host than the one that asks.
+    pub given: Option<GivenPart<'a>>,
+    /// The event that it was asked about, if there is one.
+    pub about: Option<&'a Event>,
+}
+
+/// What a hook was given in the words of its own host.
+#[derive(Debug, Clone, Copy)]
+pub struct GivenPart<'a> {
+    /// The event as it came.
+    pub event: &'a Event,
+    /// The number of the part.
+    pub part: usize,
+}
+
+impl Permit<'_> {
+    /// Its spec says `on_failure = "block"`: what its host calls an error is a failure.
+    pub fn is_strict(self) -> bool {
+        self.hook.on_failure == Some(OnFailure::Block)
+    }
+}
