@@ -14,6 +14,7 @@
 
 mod crash;
 mod findings;
+mod keys;
 mod line;
 mod object;
 mod plain;
@@ -28,6 +29,7 @@ use crate::engine::ending::{Captured, Ending, Exit, signal_name};
 use crate::engine::hook::{Convention, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub(crate) use crash::crash;
+pub use keys::{RESULT_KEYS, ResultKey};
 pub(crate) use object::{all_of, objects_in, read_object};
 use object::{findings_in, last, own_entries_of};
 use refusal::Vocabulary;
@@ -279,25 +281,22 @@ mod tests {
         Captured { head: bytes.to_vec(), tail: Vec::new(), total_bytes: bytes.len() as u64 }
     }
 
-    fn hook(rewrite: bool) -> Hook {
+    fn judged(event: &str, rewrite: bool, status: i32, stdout: &Captured) -> (Ending, Vec<String>) {
         let handler = Handler::File("hooks.d/tool.pre/a.py".into());
-        Hook { rewrite, ..Hook::new("a.py", "tool.pre", handler) }
+        let hook = Hook { rewrite, ..Hook::new("a.py", "tool.pre", handler) };
+        let spec = catalog::find(event).unwrap();
+        let permit = Permit { spec, hook: &hook, given: None, about: None };
+        judge(Exit::Status(status), stdout, &captured(b""), permit)
     }
 
-    fn answer(status: i32, stdout: &[u8], stderr: &[u8]) -> (Ending, Vec<String>) {
-        let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(true), given: None, about: None };
-        judge(Exit::Status(status), &captured(stdout), &captured(stderr), permit)
-    }
-
-    fn verdict(stdout: &str) -> Verdict {
-        let (ending, _) = answer(0, stdout.as_bytes(), b"");
-        let Ending::Answered(verdict) = ending else { panic!("{stdout}: {ending:?}") };
+    fn verdict(stdout: &[u8]) -> Verdict {
+        let (ending, _) = judged("tool.pre", true, 0, &captured(stdout));
+        let Ending::Answered(verdict) = ending else { panic!("{ending:?}") };
         verdict
     }
 
     fn problem(stdout: &str) -> String {
-        let (ending, _) = answer(0, stdout.as_bytes(), b"");
+        let (ending, _) = judged("tool.pre", true, 0, &captured(stdout.as_bytes()));
         let Ending::Malformed { problem } = ending else { panic!("{stdout}: {ending:?}") };
         problem
     }
@@ -308,156 +307,98 @@ mod tests {
 
     #[test]
     fn an_answer_in_utf_16_is_no_text() {
-        let wide = |bytes: fn(u16) -> [u8; 2], text: &str| -> Vec<u8> {
-            text.encode_utf16().flat_map(bytes).collect()
-        };
         let no = "\u{feff}{\"continue\":false,\"reason\":\"no\"}";
         for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
-            let (ending, _) = answer(0, &wide(bytes, no), b"");
-            assert_eq!(ending.verdict().unwrap().decision, block("no"));
-            let (ending, _) = answer(0, &wide(bytes, &no[3..]), b"");
-            assert_eq!(ending.verdict().unwrap().decision, block("no"));
-            let (ending, _) = answer(0, &wide(bytes, "{\"output\":\"x\"}"), b"");
+            let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(bytes).collect() };
+            assert_eq!(verdict(&wide(no)).decision, block("no"));
+            assert_eq!(verdict(&wide(&no[3..])).decision, block("no"));
+            let (ending, _) = judged("tool.pre", true, 0, &captured(&wide("{\"output\":\"x\"}")));
             assert!(matches!(ending, Ending::Malformed { .. }), "{ending:?}");
         }
     }
 
     #[test]
-    fn silence_and_text_and_structure_allow() {
-        assert_eq!(verdict(" \n").rule, ContractRule::Silence);
-        assert_eq!(verdict("hi\r\n").output.as_deref(), Some("hi"));
-        assert_eq!(verdict("[1]").rule, ContractRule::Text);
+    fn every_part_of_an_answer_is_read() {
+        assert_eq!(verdict(b" \n").rule, ContractRule::Silence);
+        assert_eq!(verdict(b"[1]").rule, ContractRule::Text);
         let full = verdict(
-            "\u{feff}{\"continue\":true,\r\n\"output\":\"o\",\"additionalContext\":\"c\",\"update\":{\"toolInput\":{}}}",
+            b"\xef\xbb\xbf{\"continue\":true,\r\n\"output\":\"o\",\"additionalContext\":\"c\",\"update\":{\"toolInput\":{}}}",
         );
-        assert_eq!(full.decision, Decision::Allow);
-        assert_eq!(
-            (full.output.as_deref(), full.additional_context.as_deref()),
-            (Some("o"), Some("c"))
-        );
+        let texts = (full.output.as_deref(), full.additional_context.as_deref());
+        assert_eq!((full.decision, texts), (Decision::Allow, (Some("o"), Some("c"))));
         assert_eq!(full.update.len(), 1);
+        let coloured = "\u{1b}[1mhi\u{1b}[0m";
+        assert_eq!(verdict(coloured.as_bytes()).output.as_deref(), Some(coloured));
     }
 
     #[test]
-    fn a_refusal_is_never_lost() {
-        assert_eq!(verdict(r#"{"continue":false,"reason":"no"}"#).decision, block("no"));
-        for noisy in [
-            "profile says hi\n{\"continue\":false,\"reason\":\"no\"}",
-            "{\"continue\":false,\"reason\":\"no\"}\nbye",
-            "{\"continue\":false,\"reason\":\"no\"}{\"continue\":true}",
-            "{\"continue\":true}\n{\"continue\":false,\"reason\":\"no\"}",
-            "loading... {\"continue\":false,\"reason\":\"no\"}",
-            "hi\n  {\n \"reason\": \"no\",\n \"continue\": false\n}\n",
-            "{ oops\n{\"continue\":false,\"reason\":\"no\"}",
-            "{\"continue\":true,\"continue\":false,\"reason\":\"no\"}",
-        ] {
-            let found = verdict(noisy);
-            assert_eq!(found.decision, block("no"), "{noisy}");
-        }
-        assert_eq!(
-            verdict("hi\n{\"ask\":\"ok?\"}").decision,
-            Decision::Ask { question: "ok?".into() }
-        );
-        assert_eq!(
-            verdict(r#"{"ask":"ok?","continue":false}"#).decision,
-            block("blocked without a reason")
-        );
-    }
-
-    #[test]
-    fn colours_and_lists_do_not_hide_a_refusal() {
-        let coloured =
-            "\u{1b}[1;39m{\u{1b}[34m\"continue\"\u{1b}[0m:false,\"reason\":\"no\"}\u{1b}[0m";
-        assert_eq!(verdict(coloured).decision, block("no"));
-        assert_eq!(verdict(r#"[{"continue":false,"reason":"no"}]"#).decision, block("no"));
-        assert!(problem(r#"[{"continue":true}]"#).contains("not a list"));
-        assert!(problem(r#"[1,{"reason":"\ud800"}]"#).contains("not a list"));
-        for (torn, after) in [("\u{1b}[", ""), ("hi \u{1b}[3\n", " bye"), ("\u{1b}[?25l", " bye")] {
-            let stdout = format!("{torn}{{\"continue\":false,\"reason\":\"no\"}}{after}");
-            assert_eq!(verdict(&stdout).decision, block("no"), "{torn:?}");
-        }
-        let text = "\u{1b}[1mhi\u{1b}[0m";
-        assert_eq!(verdict(text).output.as_deref(), Some(text));
-    }
-
-    #[test]
-    fn what_stands_beside_a_refusal_does_not_hide_it() {
+    fn nothing_around_a_block_hides_it() {
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-        for beside in [r#""x":1e999"#, r#""x":"\ud83d""#, r#""\ud83d":1"#, &format!("\"x\":{deep}")]
-        {
-            let refusal = format!("{{{beside},\"continue\":false,\"reason\":\"no\"}}");
-            assert_eq!(verdict(&refusal).decision, block("no"), "{beside}");
-            assert_eq!(verdict(&format!("hi\n{refusal}\nbye")).decision, block("no"), "{beside}");
+        for more in [r#""x":1e999"#, r#""x":"\ud83d""#, r#""\ud83d":1"#, &format!("\"x\":{deep}")] {
+            let blocks = format!("{{{more},\"continue\":false,\"reason\":\"no\"}}");
+            assert_eq!(verdict(blocks.as_bytes()).decision, block("no"), "{more}");
+            assert_eq!(verdict(format!("hi\n{blocks}\nbye").as_bytes()).decision, block("no"));
+        }
+        for (before, after) in [
+            ("\u{1b}[", ""),
+            ("hi \u{1b}[3\n", " bye"),
+            ("{ oops\n", ""),
+            ("x {\"a\":\n", "\n} y"),
+            ("{ {\n\n{} ", " e"),
+            // Nobody can tell a quotation from an answer.
+            ("say ", " to block"),
+        ] {
+            let stdout = format!("{before}{{\"continue\":false,\"reason\":\"no\"}}{after}");
+            assert_eq!(verdict(stdout.as_bytes()).decision, block("no"), "{stdout:?}");
         }
         // A reason that was cut in the middle of a character.
         let cut = r#"{"continue":false,"reason":"no \ud83d"}"#;
-        assert_eq!(verdict(cut).decision, block("no \u{fffd}\u{fffd}\u{fffd}"));
-        assert_eq!(
-            verdict(r#"{"ask":"ok \ud83d?"}"#).decision,
-            Decision::Ask { question: "ok \u{fffd}\u{fffd}\u{fffd}?".into() }
-        );
-        let wrapped = "log\n{\"answer\":\n  {\"continue\":false,\"reason\":\"no\"}\n}";
-        assert_eq!(verdict(wrapped).decision, block("no"));
-    }
-
-    #[test]
-    fn an_empty_question_is_malformed_wherever_it_stands() {
-        for stdout in [r#"{"ask":" "}"#, "hi\n{\"ask\":\"\"}\n"] {
-            assert!(problem(stdout).contains("`ask` is empty"), "{stdout}");
-        }
+        assert_eq!(verdict(cut.as_bytes()).decision, block("no \u{fffd}\u{fffd}\u{fffd}"));
     }
 
     #[test]
     fn no_stdout_undoes_a_non_zero_exit() {
-        let reason = |stdout: &str, stderr: &str| {
-            let (ending, _) = answer(1, stdout.as_bytes(), stderr.as_bytes());
-            let said = ending.verdict().map(|said| said.decision.clone());
-            let Some(Decision::Block { reason }) = said else { panic!("{ending:?}") };
-            reason
-        };
-        assert_eq!(reason("{}", "no\n"), "no");
-        assert_eq!(reason(r#"{"continue":true,"reason":"json"}"#, ""), "json");
-        assert_eq!(reason(r#"{"reason":"json","x":"\ud800"}"#, ""), "json");
-        assert_eq!(reason("text", " "), "text");
-        assert_eq!(reason("{}", ""), "hook `a.py` exited with status 1 and gave no reason");
+        for (stdout, reason) in [
+            (r#"{"continue":true,"reason":"json"}"#, "json"),
+            (r#"{"reason":"json","x":"\ud800"}"#, "json"),
+            ("text", "text"),
+            ("{}", "hook `a.py` exited with status 1 and gave no reason"),
+        ] {
+            let (ending, _) = judged("tool.pre", true, 1, &captured(stdout.as_bytes()));
+            assert_eq!(ending.verdict().unwrap().decision, block(reason), "{stdout}");
+        }
     }
 
     #[test]
-    fn what_breaks_the_contract_is_malformed() {
-        assert!(problem(r#"{"contine":false}"#).contains("did you mean `continue`"));
-        assert!(problem(r#"{"Continue":false}"#).contains("did you mean `continue`"));
-        assert!(problem(r#"{"continue":"false"}"#).contains("must be a JSON boolean"));
-        assert!(problem(r#"{"reason":"a","reason":"b"}"#).contains("appears twice"));
-        assert!(problem(r#"{"decision":"allow","reason":"x"}"#).contains("another host"));
-        assert!(problem(r#"{"update":{"cwd":"/"}}"#).contains("`toolInput`"));
-        assert!(problem("{} {}").contains("trailing"));
-        problem("{not json");
-        problem(&format!("{{\"x\":{}", "[".repeat(100_000)));
-        problem("{\"x\":1e999}");
+    fn what_breaks_the_contract_is_named() {
+        for (stdout, cause) in [
+            (r#"{"contine":false}"#, "did you mean `continue`"),
+            (r#"{"continue":"false"}"#, "must be a JSON boolean"),
+            (r#"{"reason":"a","reason":"b"}"#, "appears twice"),
+            (r#"{"decision":"allow","reason":"x"}"#, "another host"),
+            (r#"{"update":{"cwd":"/"}}"#, "`toolInput`"),
+            (r#"[1,{"reason":"\ud800"}]"#, "not a list"),
+            ("hi\n{\"ask\":\"\"}\n", "`ask` is empty"),
+            ("{} {}", "trailing"),
+            ("{not json", ""),
+            ("{\"x\":1e999}", ""),
+            (&format!("{{\"x\":{}", "[".repeat(100_000)), ""),
+        ] {
+            assert!(problem(stdout).contains(cause), "{stdout:.80}");
+        }
     }
 
     #[test]
     fn an_update_needs_leave() {
-        let spec = catalog::find("tool.pre").unwrap();
         let stdout = captured(br#"{"update":{"toolInput":{}}}"#);
-        let (ending, _) = judge(
-            Exit::Status(0),
-            &stdout,
-            &captured(b""),
-            Permit { spec, hook: &hook(false), given: None, about: None },
-        );
+        let (ending, _) = judged("tool.pre", false, 0, &stdout);
         let cure = "add `rewrite` to its `# hookrun:` line (hooks.d/tool.pre/a.py)";
         assert!(ending.failure().unwrap().ends_with(cure), "{ending:?}");
     }
 
     #[test]
-    fn unknown_keys_are_malformed_on_a_gate_and_noted_elsewhere() {
-        assert!(problem(r#"{"version":2}"#).contains("`x-version`"));
-        assert_eq!(verdict(r#"{"x-version":2}"#).decision, Decision::Allow);
-        let spec = catalog::find("tool.post").unwrap();
-        let permit = Permit { spec, hook: &hook(false), given: None, about: None };
-        let stdout = captured(br#"{"version":2}"#);
-        let (ending, notes) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
+    fn an_unknown_key_is_a_note_where_nothing_can_be_blocked() {
+        let (ending, notes) = judged("tool.post", false, 0, &captured(br#"{"version":2}"#));
         assert!(matches!(ending, Ending::Answered(_)));
         assert_eq!(notes, ["the key `version` is not known and was ignored"]);
     }
@@ -467,9 +408,7 @@ mod tests {
         for (event, is_context) in
             [("prompt.submit", true), ("session.start", true), ("tool.pre", false)]
         {
-            let spec = catalog::find(event).unwrap();
-            let permit = Permit { spec, hook: &hook(false), given: None, about: None };
-            let (ending, _) = judge(Exit::Status(0), &captured(b"hi"), &captured(b""), permit);
+            let (ending, _) = judged(event, false, 0, &captured(b"hi"));
             let said = ending.verdict().unwrap();
             let text = if is_context { &said.additional_context } else { &said.output };
             assert_eq!(text.as_deref(), Some("hi"), "{event}");
@@ -478,44 +417,23 @@ mod tests {
 
     #[test]
     fn a_prefix_of_a_long_answer_is_never_parsed() {
-        let mut stdout = captured(br#"{"output":"x"}"#);
-        stdout.total_bytes = 2_000_000;
-        let spec = catalog::find("tool.pre").unwrap();
-        let permit = Permit { spec, hook: &hook(false), given: None, about: None };
-        let (ending, _) = judge(Exit::Status(0), &stdout, &captured(b""), permit);
+        let stdout = Captured { total_bytes: 2_000_000, ..captured(br#"{"output":"x"}"#) };
+        let (ending, _) = judged("tool.pre", false, 0, &stdout);
         assert!(matches!(ending, Ending::Malformed { .. }));
-        let (ending, _) = judge(Exit::Status(1), &stdout, &captured(b""), permit);
-        assert!(matches!(
-            ending,
-            Ending::Answered(Verdict { rule: ContractRule::NonZeroExit, .. })
-        ));
+        let (ending, _) = judged("tool.pre", false, 1, &stdout);
+        assert_eq!(ending.verdict().unwrap().rule, ContractRule::NonZeroExit);
     }
 
     #[test]
-    fn a_refusal_is_found_among_objects_on_many_lines() {
-        for noisy in [
-            "x {\"a\":\n{\"continue\":false,\"reason\":\"no\"}\n} y",
-            "a {} b {\"c\":{}} d\n  {\"continue\":false,\"reason\":\"no\"} e",
-            "{ {\n\n{} {\"continue\":false,\"reason\":\"no\"}",
-        ] {
-            assert_eq!(verdict(noisy).decision, block("no"), "{noisy}");
-        }
-        // Nobody can tell a quotation from an answer.
-        assert_eq!(
-            verdict("say {\"continue\":false,\"reason\":\"no\"} to block").decision,
-            block("no")
-        );
-    }
-
-    #[test]
-    fn the_search_for_a_refusal_ends() {
+    fn the_search_for_a_block_ends() {
         let tangled = format!("x{}[{}", "{\"\":".repeat(100), "0,".repeat(100_000));
         assert!(problem(&tangled).contains("too many nested"));
-        let refusal = "{\"continue\":false,\"reason\":\"no\"}";
-        for refused in [format!("{refusal}\n{tangled}"), format!("{tangled}\n{refusal}\n")] {
-            assert_eq!(verdict(&refused).decision, block("no"));
+        let no = "{\"continue\":false,\"reason\":\"no\"}";
+        for blocked in [format!("{no}\n{tangled}"), format!("{tangled}\n{no}\n")] {
+            assert_eq!(verdict(blocked.as_bytes()).decision, block("no"));
         }
-        assert_eq!(verdict(&format!("x{}", "{}".repeat(100_000))).decision, Decision::Allow);
+        let many = format!("x{}", "{}".repeat(100_000));
+        assert_eq!(verdict(many.as_bytes()).decision, Decision::Allow);
     }
 
     proptest::proptest! {
@@ -524,25 +442,13 @@ mod tests {
             status in 0..256i32,
             stdout in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
         ) {
-            let (ending, _) = answer(status, &stdout, b"");
+            let (ending, _) = judged("tool.pre", true, status, &captured(&stdout));
             if status != 0 {
-                let refused = matches!(&ending, Ending::Crashed { .. } | Ending::Answered(Verdict {
+                let blocks = matches!(&ending, Ending::Crashed { .. } | Ending::Answered(Verdict {
                     decision: Decision::Block { .. }, ..
                 }));
-                proptest::prop_assert!(refused, "{:?}", ending);
+                proptest::prop_assert!(blocks, "{:?}", ending);
             }
-        }
-
-        #[test]
-        fn any_text_around_a_refusal_leaves_it_a_refusal(
-            before in "[^\\n]{0,40}", after in "(?s).{0,60}",
-        ) {
-            let stdout = format!("{before}\n{{\"continue\":false,\"reason\":\"no\"}}\n{after}");
-            let (ending, _) = answer(0, stdout.as_bytes(), b"");
-            let refused = matches!(&ending,
-                Ending::Answered(Verdict { decision: Decision::Block { .. }, .. }))
-                || matches!(&ending, Ending::Malformed { .. });
-            proptest::prop_assert!(refused, "{:?}", ending);
         }
     }
 }

@@ -22,21 +22,26 @@ pub enum Exit {
 /// How one hook's run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    /// It answered.
     Answered(Verdict),
     /// It exited with 0 and an answer that cannot be used.
-    Malformed { problem: String },
+    Malformed {
+        problem: String,
+    },
     /// Its program crashed: it decided nothing. The last words of its interpreter.
-    Crashed { problem: String },
-    /// It exited with another status than 0 or 2, which in its dialect is an error and no refusal.
+    Crashed {
+        problem: String,
+    },
+    /// It exited with another status than 0 or 2, which in its dialect is an error and no block.
     Threw {
         /// The status and what it said.
         problem: String,
-        /// What it had changed of the event by then, where its dialect lets that stay.
+        /// What it had changed of the event by then, if its dialect keeps that.
         left: Vec<(String, Value)>,
     },
     /// A signal killed it.
-    Killed { signal: i32 },
+    Killed {
+        signal: i32,
+    },
     /// It used more than one of its limits allows; its process tree was killed.
     OverLimit {
         /// The key of `limits`.
@@ -45,101 +50,109 @@ pub enum Ending {
         problem: String,
     },
     /// It was still running at its timeout; its process tree was killed.
-    TimedOut { after: Duration },
+    TimedOut {
+        after: Duration,
+    },
     /// The whole budget was used up while it was running, and its process tree was killed; or
     /// before it could be started.
-    OutOfBudget { budget: Duration },
+    OutOfBudget {
+        budget: Duration,
+    },
     /// hookrun was interrupted while it was running, and its process tree was killed; or
     /// before it could be started.
     Aborted {
-        /// The signal that told it; `None` for the program around it.
+        /// `None` if the embedding program interrupted it.
         signal: Option<i32>,
     },
-    /// An earlier hook settled the event while this one ran beside it.
+    /// An earlier hook settled the event while this one was still running.
     Voided,
-    /// It never started.
     NotStarted(StartError),
     /// Its exit status is not known: somebody else took it.
-    Lost { problem: String },
+    Lost {
+        problem: String,
+    },
     /// It is a function, and returned an error or panicked.
-    Errored { problem: String },
+    Errored {
+        problem: String,
+    },
 }
 
 /// Why a hook never started, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("never ran: {problem}; {cure}")]
 pub struct StartError {
-    /// What is wrong.
     pub problem: String,
-    /// What to do.
     pub cure: String,
 }
 
 /// A row of [`FAILURES`].
 #[derive(Debug)]
 pub struct FailureRow {
-    /// Its name in `--format json`.
-    pub name: &'static str,
     /// What went wrong.
     pub what: &'static str,
-    /// How the reason reads.
-    pub reason: &'static str,
+    /// Such an ending, as users may meet it.
+    pub example: fn() -> Ending,
 }
 
 /// Every way in which a hook can fail to answer: the table in `docs/hooks.md` and in
-/// `man hookrun-hook`. The names are those of [`Ending::name`].
+/// `man hookrun-hook`.
 pub const FAILURES: &[FailureRow] = &[
     FailureRow {
-        name: "timed-out",
         what: "still running at its timeout; its process tree is killed",
-        reason: "timed out after 5s; `# hookrun: timeout=60s` gives it more",
+        example: || Ending::TimedOut { after: DEFAULT_TIMEOUT },
     },
     FailureRow {
-        name: "not-started",
         what: "could not be started",
-        reason: "never ran: `guard.sh` is not executable; run `chmod +x guard.sh`",
+        example: || {
+            let problem = "`guard.sh` is not executable".into();
+            Ending::NotStarted(StartError { problem, cure: "run `chmod +x guard.sh`".into() })
+        },
     },
-    FailureRow { name: "killed", what: "killed by a signal", reason: "killed by SIGSEGV" },
+    FailureRow { what: "killed by a signal", example: || Ending::Killed { signal: 11 } },
     FailureRow {
-        name: "over-limit",
         what: "used more than its `limits` allow; its process tree is killed",
-        reason: "over its limit on memory: it held 70.2 MiB of 64 MiB",
+        example: || {
+            let problem = "it held 70.2 MiB of 64 MiB".into();
+            Ending::OverLimit { limit: "memory", problem }
+        },
     },
     FailureRow {
-        name: "malformed",
         what: "exited 0 with an answer that cannot be used",
-        reason: "malformed answer: `contine` is not a key; did you mean `continue`?",
+        example: || {
+            let problem = "`contine` is not a key; did you mean `continue`?".into();
+            Ending::Malformed { problem }
+        },
     },
     FailureRow {
-        name: "crashed",
         what: "its program crashed: an uncaught exception, a shell's syntax error or `command not \
                found`, exit status 126 or 127",
-        reason: "crashed: ModuleNotFoundError: No module named 'jsn' (guard.py:2)",
+        example: || {
+            let problem = "ModuleNotFoundError: No module named 'jsn' (guard.py:2)".into();
+            Ending::Crashed { problem }
+        },
     },
     FailureRow {
-        name: "threw",
         what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
-        reason: "exited with status 1: cannot read the policy",
+        example: || {
+            let problem = "exited with status 1: cannot read the policy".into();
+            Ending::Threw { problem, left: Vec::new() }
+        },
     },
     FailureRow {
-        name: "out-of-budget",
         what: "not done when the whole budget (`--budget`) was used up",
-        reason: "the budget of 10s was used up",
+        example: || Ending::OutOfBudget { budget: Duration::from_secs(10) },
     },
     FailureRow {
-        name: "aborted",
         what: "not done when hookrun was interrupted",
-        reason: "hookrun was interrupted by SIGTERM",
+        example: || Ending::Aborted { signal: Some(15) },
     },
     FailureRow {
-        name: "lost",
         what: "another part of the program took its exit status",
-        reason: "its exit status is not known: …",
+        example: || Ending::Lost { problem: "…".into() },
     },
     FailureRow {
-        name: "errored",
         what: "a function of the program around it returned an error, or panicked",
-        reason: "panicked: index out of bounds",
+        example: || Ending::Errored { problem: "panicked: index out of bounds".into() },
     },
 ];
 
@@ -179,7 +192,7 @@ impl Ending {
             Ending::OverLimit { limit, problem } => {
                 Some(format!("over its limit on {limit}: {problem}"))
             }
-            // Who has written another time knows how.
+            // The author of another time knows how.
             Ending::TimedOut { after } if *after == DEFAULT_TIMEOUT => {
                 let after = duration_text(*after);
                 Some(format!("timed out after {after}; `# hookrun: timeout=60s` gives it more"))
@@ -197,7 +210,7 @@ impl Ending {
         }
     }
 
-    /// What the merge hears; `None` for a hook that no longer mattered.
+    /// What the merge takes; `None` for a hook that no longer mattered.
     pub fn heard(&self) -> Option<Contribution> {
         match self.verdict() {
             Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
@@ -227,7 +240,6 @@ pub fn signal_name(signal: i32) -> String {
 /// A stream as it was kept: whole, or its head and its tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// The beginning.
     pub head: Vec<u8>,
     /// The end of what did not fit into the head.
     pub tail: Vec<u8>,
@@ -255,9 +267,7 @@ impl Captured {
         text.push_str(&String::from_utf8_lossy(&self.tail));
         text
     }
-}
 
-impl Captured {
     fn utf_16(&self) -> Option<String> {
         let order: fn([u8; 2]) -> u16 = match self.head.get(..2)? {
             [0xff, 0xfe] => u16::from_le_bytes,
@@ -273,6 +283,8 @@ impl Captured {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -287,25 +299,11 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_has_a_row_and_every_row_a_failure() {
-        let endings = [
-            Ending::TimedOut { after: Duration::from_secs(5) },
-            Ending::NotStarted(StartError { problem: "x".into(), cure: "y".into() }),
-            Ending::Killed { signal: 11 },
-            Ending::OverLimit { limit: "memory", problem: "x".into() },
-            Ending::Malformed { problem: "x".into() },
-            Ending::Crashed { problem: "x".into() },
-            Ending::Threw { problem: "x".into(), left: Vec::new() },
-            Ending::OutOfBudget { budget: Duration::from_secs(10) },
-            Ending::Aborted { signal: None },
-            Ending::Lost { problem: "x".into() },
-            Ending::Errored { problem: "x".into() },
-        ];
-        let named: Vec<&str> = endings.iter().map(Ending::name).collect();
-        let rows: Vec<&str> = FAILURES.iter().map(|row| row.name).collect();
-        assert_eq!(named, rows);
-        assert!(endings.iter().all(|ending| ending.failure().is_some()));
-        assert_eq!(endings[2].failure().unwrap(), "killed by SIGSEGV");
+    fn every_failure_has_one_row() {
+        let rows: Vec<Ending> = FAILURES.iter().map(|row| (row.example)()).collect();
+        assert!(rows.iter().all(|ending| ending.failure().is_some()));
+        let names: HashSet<&str> = rows.iter().map(Ending::name).collect();
+        assert_eq!((names.len(), rows.len()), (11, 11), "all but `answered` and `voided`");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Verdict {
         Verdict::new(Decision::Allow, ContractRule::Returned)
     }
 
-    /// A refusal, from a function.
+    /// A block, from a function.
     pub fn block(reason: impl Into<String>) -> Verdict {
         Verdict::new(Decision::Block { reason: reason.into() }, ContractRule::Returned)
     }
@@ -55,21 +55,21 @@ impl Verdict {
         Verdict::new(Decision::Ask { question: question.into() }, ContractRule::Returned)
     }
 
-    /// Says this text beside.
+    /// Adds text to show.
     #[must_use]
     pub fn with_output(mut self, output: impl Into<String>) -> Verdict {
         self.output = Some(output.into());
         self
     }
 
-    /// Gives the model this text.
+    /// Adds text for the model.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Verdict {
         self.additional_context = Some(context.into());
         self
     }
 
-    /// Points at a place in a file.
+    /// Adds a place in a file.
     #[must_use]
     pub fn with_finding(mut self, finding: Finding) -> Verdict {
         self.findings.push(finding);
@@ -92,39 +92,13 @@ pub enum Decision {
     Allow,
     /// A person should be asked this question.
     Ask { question: String },
-    /// Refused, for this reason.
+    /// Blocked, for this reason.
     Block { reason: String },
-}
-
-/// The rule of the hook contract by which an answer became a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ContractRule {
-    /// Exit 0 and nothing on stdout.
-    Silence,
-    /// Exit 0 and text on stdout.
-    Text,
-    /// Exit 0 and a JSON object on stdout that neither refuses nor asks.
-    Structured,
-    /// Exit 0 and a JSON object with `ask`.
-    Asked,
-    /// Exit 0 and a JSON object with `continue: false`.
-    ContinueFalse,
-    /// Exit 0 and a refusal or a question that is no answer by itself.
-    RefusalInText,
-    /// An exit status other than 0.
-    NonZeroExit,
-    /// An exit status that lets everything pass in the host that the hook was written for.
-    PassingExit,
-    /// A JSON object in the words of the dialect that the hook was written for.
-    Translated,
-    /// What a function of the program around us returned.
-    Returned,
 }
 
 /// A row of the table of answers.
 #[derive(Debug)]
 pub struct RuleRow {
-    /// The rule.
     pub rule: ContractRule,
     /// Its name in traces and in `--format json`.
     pub name: &'static str,
@@ -134,100 +108,54 @@ pub struct RuleRow {
     pub verdict: &'static str,
 }
 
-/// How a hook answers: the table in `docs/hooks.md`, in `man hookrun-hook` and behind every trace.
-pub const RULES: &[RuleRow] = &[
-    RuleRow {
-        rule: ContractRule::Silence,
-        name: "silence",
-        answer: "exits 0 and prints nothing",
-        verdict: "allow, no opinion",
-    },
-    RuleRow {
-        rule: ContractRule::Text,
-        name: "text",
-        answer: "exits 0 and prints text",
-        verdict: "allow; the text is `output`, or `additionalContext` where the event says so",
-    },
-    RuleRow {
-        rule: ContractRule::Structured,
-        name: "structured",
-        answer: "exits 0 and prints a JSON object",
-        verdict: "allow, with `output`, `additionalContext`, `update`, `findings`",
-    },
-    RuleRow {
-        rule: ContractRule::Asked,
-        name: "ask",
-        answer: "exits 0 and prints `{\"ask\": \"…?\"}`",
-        verdict: "a person decides; without one it is blocked",
-    },
-    RuleRow {
-        rule: ContractRule::ContinueFalse,
-        name: "continue-false",
-        answer: "exits 0 and prints `{\"continue\": false}`",
-        verdict: "block; the reason is `reason`",
-    },
-    RuleRow {
-        rule: ContractRule::RefusalInText,
-        name: "refusal-in-text",
-        answer: "exits 0 and blocks or asks anywhere in its output",
-        verdict: "the block or the question still counts",
-    },
-    RuleRow {
-        rule: ContractRule::NonZeroExit,
-        name: "non-zero-exit",
-        answer: "exits with another status than 0",
-        verdict: "block; the reason is stderr, else the JSON's `reason`, else stdout",
-    },
-    RuleRow {
-        rule: ContractRule::PassingExit,
-        name: "passing-exit",
-        answer: "exits with a status that blocks nothing in the host that it was written for",
-        verdict: "allow; `on_failure = \"block\"` makes it a failure that blocks",
-    },
-    RuleRow {
-        rule: ContractRule::Translated,
-        name: "translated",
-        answer: "prints a result of the dialect that it was written for",
-        verdict: "what the table of that dialect says (`hookrun events --dialect NAME`)",
-    },
-    RuleRow {
-        rule: ContractRule::Returned,
-        name: "returned",
-        answer: "is a function of the program around it, and returns",
-        verdict: "what it returned: allow, ask or block",
-    },
-];
+/// Makes the rules and their table of one list.
+macro_rules! rules {
+    ($($rule:ident $name:literal $answer:literal: $verdict:literal;)+) => {
+        /// The rule of the hook contract by which an answer became a verdict.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ContractRule {
+            $(#[doc = concat!("The hook ", $answer, ".")] $rule,)+
+        }
 
-/// A row of [`RESULT_KEYS`].
-#[derive(Debug)]
-pub struct ResultKey {
-    /// The key.
-    pub name: &'static str,
-    /// Its JSON type.
-    pub kind: &'static str,
-    /// What it says.
-    pub about: &'static str,
+        /// How a hook answers: the table in `docs/hooks.md`, in `man hookrun-hook` and behind every
+        /// trace.
+        pub const RULES: &[RuleRow] = &[$(RuleRow {
+            rule: ContractRule::$rule,
+            name: $name,
+            answer: $answer,
+            verdict: $verdict,
+        }),+];
+    };
 }
 
-/// The keys of a structured result.
-pub const RESULT_KEYS: &[ResultKey] = &[
-    ResultKey { name: "continue", kind: "boolean", about: "false blocks the event" },
-    ResultKey { name: "reason", kind: "string", about: "why, for the person and the model" },
-    ResultKey { name: "ask", kind: "string", about: "a question for a person to decide" },
-    ResultKey { name: "output", kind: "string", about: "text to show" },
-    ResultKey { name: "additionalContext", kind: "string", about: "text for the model" },
-    ResultKey { name: "update", kind: "object", about: "new values for context fields" },
-    ResultKey {
-        name: "findings",
-        kind: "array",
-        about: "places in files: `path`, `line`, `level` (error, warning, notice), `message`",
-    },
-];
+rules! {
+    Silence "silence" "exits 0 and prints nothing":
+        "allow, no opinion";
+    Text "text" "exits 0 and prints text":
+        "allow; the text is `output`, or `additionalContext` where the event says so";
+    Structured "structured" "exits 0 and prints a JSON object":
+        "allow, with `output`, `additionalContext`, `update`, `findings`";
+    Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
+        "a person decides; without one it is blocked";
+    ContinueFalse "continue-false" "exits 0 and prints `{\"continue\": false}`":
+        "block; the reason is `reason`";
+    RefusalInText "refusal-in-text" "exits 0 and blocks or asks anywhere in its output":
+        "the block or the question still counts";
+    NonZeroExit "non-zero-exit" "exits with another status than 0":
+        "block; the reason is stderr, else the JSON's `reason`, else stdout";
+    PassingExit "passing-exit"
+        "exits with a status that blocks nothing in the host that it was written for":
+        "allow; `on_failure = \"block\"` makes it a failure that blocks";
+    Translated "translated" "prints a result of the dialect that it was written for":
+        "what the table of that dialect says (`hookrun events --dialect NAME`)";
+    Returned "returned" "is a function of the program around it, and returns":
+        "what it returned: allow, ask or block";
+}
 
 impl ContractRule {
-    /// The row of this rule.
+    /// The row of this rule: the table is in the order of the rules.
     pub fn row(self) -> &'static RuleRow {
-        RULES.iter().find(|row| row.rule == self).expect("every rule has a row: tested below")
+        &RULES[self as usize]
     }
 }
 
@@ -236,17 +164,17 @@ impl ContractRule {
 pub struct Outcome {
     /// Whether the event may go on.
     pub settled: Settled,
-    /// Outputs and contexts, in plan order. Empty after a refusal.
+    /// Outputs and contexts, in plan order. Empty after a block.
     pub said: Vec<HookText>,
     /// Every rewrite, applied or not, in plan order.
     pub rewrites: Vec<Rewritten>,
-    /// What hooks found, and where, in plan order; kept after a refusal too.
+    /// What hooks found, and where, in plan order; kept after a block too.
     pub findings: Vec<HookFinding>,
     /// What was said or went wrong without deciding anything.
     pub notices: Vec<Notice>,
 }
 
-/// Whether the event may go on, after all hooks were heard.
+/// Whether the event may go on, after all hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Settled {
     /// It goes on.
@@ -261,9 +189,7 @@ pub enum Settled {
 /// A question for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// The hook that asks.
     pub hook: String,
-    /// What it asks.
     pub question: String,
 }
 
@@ -271,8 +197,8 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// The hook that refused; `None` when hookrun itself did (a broken configuration, a
-    /// budget that is used up).
+    /// The hook that blocked; `None` when hookrun itself did (a broken configuration, a budget that
+    /// is used up).
     pub hook: Option<String>,
     /// The reason, for the host, the model and the person.
     pub reason: String,
@@ -291,23 +217,18 @@ pub enum Cause {
     Person,
 }
 
-/// A text from a hook that did not refuse.
+/// A text from a hook that did not block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookText {
-    /// The hook.
     pub hook: String,
-    /// Its `output`, if any.
     pub output: Option<String>,
-    /// Its `additionalContext`, if any.
     pub additional_context: Option<String>,
 }
 
 /// What a hook found, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookFinding {
-    /// The hook.
     pub hook: String,
-    /// What it found.
     #[serde(flatten)]
     pub finding: Finding,
 }
@@ -315,13 +236,9 @@ pub struct HookFinding {
 /// A field that a hook rewrote, or tried to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rewritten {
-    /// The hook.
     pub hook: String,
-    /// The context field.
     pub field: String,
-    /// The value before.
     pub old: Value,
-    /// The value after.
     pub new: Value,
     /// `None` if it was applied, else why it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -331,11 +248,8 @@ pub struct Rewritten {
 /// Something said that decided nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// The hook.
     pub hook: String,
-    /// The sort of notice.
     pub kind: NoticeKind,
-    /// What was said.
     pub text: String,
 }
 
@@ -343,9 +257,9 @@ pub struct Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NoticeKind {
-    /// A refusal of an event that cannot be refused.
+    /// A block of an event that cannot be blocked.
     Refusal,
-    /// A question about an event that cannot be refused.
+    /// A question about an event that cannot be blocked.
     Question,
     /// A failure that lets the event go on.
     Failure,
@@ -354,7 +268,7 @@ pub enum NoticeKind {
 }
 
 impl Outcome {
-    /// An outcome that refuses because hookrun itself could not decide.
+    /// An outcome that blocks because hookrun itself could not decide.
     pub fn own_failure(reason: impl Into<String>) -> Outcome {
         Outcome {
             settled: Settled::Refused(Refusal {
@@ -366,7 +280,7 @@ impl Outcome {
         }
     }
 
-    /// The event goes on although it was refused: `why` is a notice.
+    /// Lets a blocked event go on: `why` becomes a notice.
     #[must_use]
     pub fn let_go(mut self, why: impl Into<String>) -> Outcome {
         self.settled = Settled::Allowed;
@@ -386,7 +300,7 @@ impl Outcome {
         self.settled == Settled::Allowed
     }
 
-    /// Whether it is allowed and nothing was said beside.
+    /// Whether it is allowed and no hook said anything.
     pub fn is_silent(&self) -> bool {
         self.is_allowed()
             && self.said.is_empty()
@@ -394,8 +308,8 @@ impl Outcome {
             && self.notices.is_empty()
     }
 
-    /// The refusal, if there is one. `None` is no permission: a person may have to be asked. Before
-    /// an action, ask [`Run::permit`](crate::engine::run::Run::permit).
+    /// The refusal, if there is one. `None` is no permission: a question may be open. Before an
+    /// action, call [`Run::permit`](crate::engine::run::Run::permit).
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.settled {
             Settled::Refused(refusal) => Some(refusal),
@@ -403,7 +317,7 @@ impl Outcome {
         }
     }
 
-    /// All outputs in plan order, one after another on lines of their own.
+    /// All outputs in plan order, each on its own lines.
     pub fn output(&self) -> Option<String> {
         join(self.said.iter().filter_map(|said| said.output.as_deref()), "\n")
     }
@@ -413,7 +327,7 @@ impl Outcome {
         join(self.said.iter().filter_map(|said| said.additional_context.as_deref()), "\n\n")
     }
 
-    /// The fields that stand rewritten, each with its last value.
+    /// The rewritten fields, each with its last value.
     pub fn update(&self) -> serde_json::Map<String, Value> {
         let mut update = serde_json::Map::new();
         for rewrite in self.rewrites.iter().filter(|rewrite| rewrite.rejected.is_none()) {
@@ -444,7 +358,7 @@ impl Outcome {
         self
     }
 
-    /// Takes back every rewrite: a refused event leaves nothing changed.
+    /// Takes back every rewrite: a blocked event leaves nothing changed.
     fn void_rewrites(&mut self, why: &str) {
         for rewrite in self.rewrites.iter_mut().filter(|rewrite| rewrite.rejected.is_none()) {
             rewrite.rejected = Some(why.to_string());
@@ -452,7 +366,7 @@ impl Outcome {
     }
 }
 
-/// All questions, one a line.
+/// All questions, one on each line.
 pub fn joined(questions: &[Question]) -> String {
     let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
     texts.join("\n")
@@ -461,29 +375,4 @@ pub fn joined(questions: &[Question]) -> String {
 fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<String> {
     let texts: Vec<&str> = texts.collect();
     if texts.is_empty() { None } else { Some(texts.join(between)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rule_has_one_row() {
-        let all = [
-            ContractRule::Silence,
-            ContractRule::Text,
-            ContractRule::Structured,
-            ContractRule::Asked,
-            ContractRule::ContinueFalse,
-            ContractRule::RefusalInText,
-            ContractRule::NonZeroExit,
-            ContractRule::PassingExit,
-            ContractRule::Translated,
-            ContractRule::Returned,
-        ];
-        for rule in all {
-            assert_eq!(RULES.iter().filter(|row| row.rule == rule).count(), 1, "{rule:?}");
-        }
-        assert_eq!(RULES.len(), all.len());
-    }
 }

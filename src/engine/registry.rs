@@ -11,13 +11,11 @@ pub type BoundHooks = Arc<[Arc<Hook>]>;
 
 /// Hooks by event. Asking for an event without hooks costs one look-up.
 ///
-/// Clones belong together: what is registered or removed in one of them is so in all, so that a
-/// program can change the hooks of a runner while it decides. An event that is being decided
-/// keeps the hooks that were bound to it when it came.
+/// Clones share their hooks, so that a program can change the hooks of a runner while it decides. An
+/// event that is being decided keeps the hooks that it began with.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     by_event: Arc<RwLock<HashMap<String, BoundHooks>>>,
-    /// The events that there are.
     catalog: Arc<Catalog>,
 }
 
@@ -49,15 +47,15 @@ impl Registry {
         Registry { by_event, catalog: Arc::new(catalog) }
     }
 
-    /// A registry of its own, in which every hook is what `change` makes of it.
+    /// A new registry, in which every hook is what `change` makes of it.
     #[must_use]
     pub fn map(&self, change: impl Fn(&Hook) -> Hook) -> Registry {
         let hooks: Vec<Hook> = self.hooks().iter().map(|hook| change(hook)).collect();
         Registry::loaded(hooks, Catalog::clone(&self.catalog))
     }
 
-    /// Adds a hook. It runs after those of the same event, priority and layer that are there.
-    /// A host's name for an event (`PreToolUse`) is as good as ours.
+    /// Adds a hook. It runs after the others of the same event, priority and layer. A host's name
+    /// for an event (`PreToolUse`) is as good as ours.
     ///
     /// # Errors
     /// When it names an event that does not exist: it would never run.
@@ -72,7 +70,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes out every hook of this name, and says how many there were.
+    /// Takes out every hook of this name, and returns how many there were.
     pub fn remove(&self, name: &str) -> usize {
         let mut removed = 0;
         self.retain(|hook| {
@@ -83,7 +81,7 @@ impl Registry {
         removed
     }
 
-    /// Keeps only the hooks that `keep` says. It must not ask this registry.
+    /// Keeps only the hooks that `keep` takes. It must not use this registry.
     pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
         self.write().retain(|_, bound| {
             let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();
@@ -112,7 +110,7 @@ impl Registry {
         events.into_iter().flat_map(|(_, bound)| bound.iter().cloned()).collect()
     }
 
-    // Whoever panics while holding the lock leaves the table whole: each change of it is one.
+    // A panic while the lock is held leaves the table whole: each change is one assignment.
     fn read(&self) -> RwLockReadGuard<'_, HashMap<String, BoundHooks>> {
         self.by_event.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +126,7 @@ fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
     Ok(hook)
 }
 
-/// Where a hook stands among those of its event.
+/// The place of a hook among those of its event.
 fn place(hook: &Hook) -> impl Ord + use<> {
     (hook.priority, hook.source.layer)
 }

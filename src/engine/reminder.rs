@@ -1,7 +1,7 @@
-//! Outcomes become text for the model, so that a refused model knows why and changes course.
+//! Outcomes become text for the model, so that a blocked model knows why and changes course.
 //!
 //! The three forms and their exact words are loom's (`HookRuntime` and its reminder injector,
-//! version 0.3.0), which models have been instructed with.
+//! version 0.3.0), which models were instructed with.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,11 +14,9 @@ use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 /// A text for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reminder {
-    /// Which of the three forms it is.
     pub kind: ReminderKind,
-    /// The hook that it comes from.
     pub hook: String,
-    /// The text, inside `<system-reminder>` tags.
+    /// Inside `<system-reminder>` tags.
     pub text: String,
 }
 
@@ -28,7 +26,7 @@ pub struct Reminder {
 pub enum ReminderKind {
     /// A hook said something to show.
     Output,
-    /// A hook refused.
+    /// A hook blocked.
     Blocked,
     /// A hook gave context.
     Context,
@@ -37,8 +35,8 @@ pub enum ReminderKind {
 names! { ReminderKind: Output "output", Blocked "blocked", Context "context" }
 
 impl ReminderKind {
-    /// By which it can be suppressed, in loom's words; `None` for a refusal, which cannot: a
-    /// model that does not know of it tries again.
+    /// Loom's name, by which it can be suppressed; `None` for a block, which cannot: a model that
+    /// does not know of it tries again.
     pub fn id(self) -> Option<&'static str> {
         match self {
             ReminderKind::Output => Some("reminders.hook.success"),
@@ -90,12 +88,11 @@ struct Collected {
      `reminders.hook.context`"
 )]
 pub struct NotSuppressible {
-    /// What was asked for.
     pub id: String,
 }
 
 impl Reminders {
-    /// Adds the reminders of an outcome. One that still asks a person has none yet: collect what
+    /// Adds the reminders of an outcome. An open question has none yet: collect what
     /// [`Outcome::answered`] makes of it.
     pub fn collect(&self, outcome: &Outcome) {
         if matches!(outcome.settled, Settled::Asked { .. }) || outcome.is_silent() {
@@ -117,7 +114,7 @@ impl Reminders {
     /// `reminders.hook.context`.
     ///
     /// # Errors
-    /// For any other id: that a hook refused cannot be kept from the model.
+    /// For any other id: a block cannot be kept from the model.
     pub fn suppress(&self, id: &str) -> Result<(), NotSuppressible> {
         let kinds = [ReminderKind::Output, ReminderKind::Context];
         let kind = kinds.into_iter().find(|kind| kind.id() == Some(id));
@@ -132,7 +129,7 @@ impl Reminders {
     }
 }
 
-/// What the model gets in place of the result of a tool that a hook refused, in loom's words.
+/// What the model gets in place of the result of a blocked tool, in loom's words.
 pub fn refused_result(reason: &str) -> String {
     format!(
         "Permission denied by hook: {reason}. Do not retry; the host environment has rejected \
@@ -140,8 +137,7 @@ pub fn refused_result(reason: &str) -> String {
     )
 }
 
-/// The reminders of an outcome: outputs and contexts in plan order, then what hooks objected to,
-/// then the refusal.
+/// The reminders of an outcome: outputs and contexts in plan order, then objections, then the block.
 pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
     let mut reminders = Vec::new();
     for said in &outcome.said {
@@ -183,109 +179,70 @@ fn reminder(kind: ReminderKind, hook: &str, body: &str) -> Reminder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::outcome::{Cause, HookText, Refusal, Settled};
-
-    #[test]
-    fn a_refusal_tells_the_model_not_to_retry() {
-        let outcome = Outcome {
-            settled: Settled::Refused(Refusal {
-                hook: Some("no-prod".into()),
-                reason: "Production paths are off-limits".into(),
-                cause: Cause::Policy,
-            }),
-            ..Outcome::default()
-        };
-        assert_eq!(
-            reminders(&outcome)[0].text,
-            "<system-reminder>\nHook \"no-prod\" blocked the action: Production paths are \
-             off-limits. Adjust your approach; do not retry the exact same call.\n</system-reminder>"
-        );
-    }
-
-    #[test]
-    fn output_and_context_come_in_plan_order_and_blank_context_not_at_all() {
-        let said = |hook: &str, output: Option<&str>, context: Option<&str>| HookText {
-            hook: hook.into(),
-            output: output.map(str::to_string),
-            additional_context: context.map(str::to_string),
-        };
-        let outcome = Outcome {
-            said: vec![
-                said("a", Some(" ran \n"), Some("\n  ctx ")),
-                said("b", Some(""), Some("  ")),
-            ],
-            ..Outcome::default()
-        };
-        let texts: Vec<String> = reminders(&outcome).into_iter().map(|one| one.text).collect();
-        assert_eq!(
-            texts,
-            [
-                "<system-reminder>\nHook \"a\" completed.\n\nran\n</system-reminder>",
-                "<system-reminder>\nAdditional context from hook \"a\":\n\nctx\n</system-reminder>",
-                "<system-reminder>\nHook \"b\" completed.\n</system-reminder>",
-            ]
-        );
-    }
+    use crate::engine::outcome::{Cause, HookText, Question, Refusal};
 
     fn refused(hook: &str) -> Outcome {
-        let settled = Settled::Refused(Refusal {
-            hook: Some(hook.into()),
-            reason: "no".into(),
-            cause: Cause::Policy,
-        });
-        Outcome { settled, ..Outcome::default() }
+        let refusal =
+            Refusal { hook: Some(hook.into()), reason: "no".into(), cause: Cause::Policy };
+        Outcome { settled: Settled::Refused(refusal), ..Outcome::default() }
     }
 
-    fn said(hook: &str) -> Outcome {
-        let (output, context) = (Some(String::new()), Some("ctx".to_string()));
-        let said = HookText { hook: hook.into(), output, additional_context: context };
-        Outcome { said: vec![said], ..Outcome::default() }
+    fn said(hook: &str, output: &str, context: &str) -> Outcome {
+        let (output, additional_context) = (Some(output.to_string()), Some(context.to_string()));
+        let said = vec![HookText { hook: hook.into(), output, additional_context }];
+        Outcome { said, ..Outcome::default() }
     }
 
-    fn drained(reminders: &Reminders) -> Vec<(ReminderKind, String)> {
-        reminders.drain().into_iter().map(|one| (one.kind, one.hook)).collect()
+    fn drained(reminders: &Reminders) -> Vec<String> {
+        let inner = |one: Reminder| {
+            let text = one.text.strip_prefix("<system-reminder>\n").unwrap().to_string();
+            text.strip_suffix("\n</system-reminder>").unwrap().to_string()
+        };
+        reminders.drain().into_iter().map(inner).collect()
     }
 
     #[test]
     fn reminders_of_several_runs_are_drained_once_in_order() {
         let reminders = Reminders::default();
-        reminders.collect(&said("a"));
-        reminders.clone().collect(&refused("b"));
+        reminders.collect(&said("a", " ran \n", "\n  ctx "));
+        reminders.collect(&said("b", "", "  "));
+        reminders.clone().collect(&refused("c"));
         reminders.collect(&Outcome::default());
         assert_eq!(
             drained(&reminders),
             [
-                (ReminderKind::Output, "a".to_string()),
-                (ReminderKind::Context, "a".to_string()),
-                (ReminderKind::Blocked, "b".to_string()),
+                "Hook \"a\" completed.\n\nran",
+                "Additional context from hook \"a\":\n\nctx",
+                "Hook \"b\" completed.",
+                "Hook \"c\" blocked the action: no. Adjust your approach; do not retry the exact same \
+                 call.",
             ]
         );
         assert!(reminders.drain().is_empty());
     }
 
     #[test]
-    fn what_may_be_suppressed_is_and_a_refusal_never() {
+    fn what_may_be_suppressed_is_and_a_block_never() {
         let reminders = Reminders::default();
         reminders.suppress("reminders.hook.success").unwrap();
-        reminders.collect(&said("a"));
-        assert_eq!(drained(&reminders), [(ReminderKind::Context, "a".to_string())]);
+        reminders.collect(&said("a", "", "ctx"));
+        assert!(drained(&reminders)[0].starts_with("Additional context"));
         reminders.suppress("reminders.hook.context").unwrap();
         assert!(reminders.suppress("reminders.hook.blocked").is_err());
-        reminders.collect(&said("a"));
+        reminders.collect(&said("a", "", "ctx"));
         reminders.collect(&refused("b"));
-        assert_eq!(drained(&reminders), [(ReminderKind::Blocked, "b".to_string())]);
+        assert!(drained(&reminders)[0].starts_with("Hook \"b\" blocked"));
     }
 
     #[test]
     fn an_outcome_that_still_asks_reminds_of_nothing_until_it_is_answered() {
         let reminders = Reminders::default();
-        let questions =
-            vec![crate::engine::outcome::Question { hook: "q".into(), question: "ok?".into() }];
-        let asked = Outcome { settled: Settled::Asked { questions }, ..said("a") };
+        let questions = vec![Question { hook: "q".into(), question: "ok?".into() }];
+        let asked = Outcome { settled: Settled::Asked { questions }, ..said("a", "", "ctx") };
         reminders.collect(&asked);
         assert!(reminders.drain().is_empty());
         reminders.collect(&asked.clone().answered(false, ""));
-        assert_eq!(drained(&reminders), [(ReminderKind::Blocked, "q".to_string())]);
+        assert!(drained(&reminders)[0].starts_with("Hook \"q\" blocked"));
         reminders.collect(&asked.answered(true, ""));
         assert_eq!(reminders.drain().len(), 2);
     }

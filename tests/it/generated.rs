@@ -21,6 +21,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hookrun::dialects::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::dialects::settings::{OperatorSwitch, SHAPES};
+use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::audit::redact::{RULES as REDACTIONS, SECRET_KEYS};
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::commands::FOLDER;
@@ -30,7 +31,6 @@ use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
 use hookrun::internals::hook::Containment;
-use hookrun::internals::outcome::RESULT_KEYS;
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
@@ -170,7 +170,7 @@ fn the_pages_of_the_commands_are_made_from_their_arguments() {
 #[test]
 fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
     let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
-    wanted.extend(FAILURES.iter().map(|row| row.name));
+    wanted.extend(FAILURES.iter().map(|row| (row.example)().name()));
     wanted.extend(VARIABLES.iter().map(|row| row.name));
     wanted.extend(RESULT_KEYS.iter().map(|row| row.name));
     page_names("man/hookrun-hook.5", &wanted);
@@ -503,12 +503,16 @@ fn secrets() -> String {
 }
 
 fn failures() -> String {
-    let rows = FAILURES.iter().map(|row| [code(row.name), row.what.to_string(), row.reason.into()]);
+    let rows = FAILURES.iter().map(|row| {
+        let ending = (row.example)();
+        [code(ending.name()), row.what.to_string(), ending.failure().unwrap_or_default()]
+    });
     table(["failure", "what happened", "the reason reads"], rows)
 }
 
 fn result_keys() -> String {
-    let rows = RESULT_KEYS.iter().map(|row| [code(row.name), row.kind.into(), row.about.into()]);
+    let rows =
+        RESULT_KEYS.iter().map(|row| [code(row.name), row.kind.name().into(), row.about.into()]);
     table(["key", "type", "what it says"], rows)
 }
 

@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("reminder", &["names", "outcome"]),
     ("ending", &["duration", "outcome"]),
     ("hook", &["names", "duration", "ending", "outcome", "event"]),
-    ("answer", &["hook", "ending", "outcome", "event", "spelling"]),
+    ("answer", &["names", "hook", "ending", "outcome", "event", "spelling"]),
     ("registry", &["hook", "event"]),
     ("plan", &["hook", "event"]),
     ("run", &["hook", "ending", "outcome", "event"]),

@@ -37,6 +37,21 @@ pub(crate) fn read(
     one(entries).map_err(|problem| format!("`findings.{at}{problem}"))
 }
 
+/// Reads all of a list into `found`, and gives the notes about them.
+///
+/// # Errors
+/// What is wrong with the first that cannot be read.
+pub(crate) fn read_all(
+    list: &[WrittenFinding],
+    found: &mut Vec<Finding>,
+) -> Result<Vec<String>, String> {
+    let mut unknown = Vec::new();
+    for (at, one) in list.iter().enumerate() {
+        found.push(read(at, one, &mut unknown)?);
+    }
+    Ok(ignored(unknown))
+}
+
 /// How many keys that are not known are named.
 const MOST_KEYS: usize = 10;
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::findings::WrittenFinding;
+use super::keys::result_key;
 use crate::engine::event::json::{entries, string_text};
-use crate::engine::outcome::RESULT_KEYS;
 
 /// How much is read in search of objects. What is nested is read once for each of its levels.
 pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
@@ -24,8 +24,7 @@ pub(crate) fn read_object(text: &str) -> serde_json::Result<Answer> {
 /// looks (half of a character that was cut in two, a number without bounds, any depth), so the rest
 /// is not read.
 pub(crate) fn own_entries_of(text: &str) -> serde_json::Result<Answer> {
-    let is_ours = |key: &str| RESULT_KEYS.iter().any(|known| known.name == key);
-    readable(text, is_ours)
+    readable(text, |key| result_key(key).is_some())
 }
 
 /// All entries of text that is one JSON object, as far as each can be read; `None` for other text.

@@ -6,9 +6,10 @@
 
 use serde_json::Value;
 
+use super::keys::result_key;
 use super::object::last;
 use crate::engine::hook::Convention;
-use crate::engine::outcome::RESULT_KEYS;
+use crate::engine::names::words;
 use crate::engine::spelling;
 
 /// The reason of a refusal that gives none.
@@ -48,73 +49,32 @@ pub enum RefusesBy {
     Question,
 }
 
-const fn read(key: &'static str, by: RefusesBy) -> RefusalWord {
-    RefusalWord { key, by, is_read: true }
+/// Makes a row of each key in these groups.
+macro_rules! refusal_words {
+    ($($is_read:literal $by:ident $($key:literal)+;)+) => {
+        &[$($(RefusalWord { key: $key, by: RefusesBy::$by, is_read: $is_read }),+),+]
+    };
 }
 
-const fn written(key: &'static str, by: RefusesBy) -> RefusalWord {
-    RefusalWord { key, by, is_read: false }
-}
-
-/// Every key that can refuse or ask.
-pub const REFUSAL_WORDS: &[RefusalWord] = &[
-    read("continue", RefusesBy::False),
-    read("block", RefusesBy::True),
-    read("cancel", RefusesBy::True),
-    read("decision", RefusesBy::Word),
-    read("permission", RefusesBy::Word),
-    read("permissionDecision", RefusesBy::Word),
-    read(ASK, RefusesBy::Question),
-    written("ok", RefusesBy::False),
-    written("allow", RefusesBy::False),
-    written("allowed", RefusesBy::False),
-    written("isAllowed", RefusesBy::False),
-    written("accept", RefusesBy::False),
-    written("accepted", RefusesBy::False),
-    written("approve", RefusesBy::False),
-    written("approved", RefusesBy::False),
-    written("permit", RefusesBy::False),
-    written("permitted", RefusesBy::False),
-    written("proceed", RefusesBy::False),
-    written("blocked", RefusesBy::True),
-    written("deny", RefusesBy::True),
-    written("denied", RefusesBy::True),
-    written("refuse", RefusesBy::True),
-    written("refused", RefusesBy::True),
-    written("reject", RefusesBy::True),
-    written("rejected", RefusesBy::True),
-    written("forbid", RefusesBy::True),
-    written("forbidden", RefusesBy::True),
-    written("veto", RefusesBy::True),
-    written("stop", RefusesBy::True),
-    written("halt", RefusesBy::True),
-    written("abort", RefusesBy::True),
-    written("action", RefusesBy::Word),
-    written("verdict", RefusesBy::Word),
-    written("effect", RefusesBy::Word),
-    written("result", RefusesBy::State),
-    written("status", RefusesBy::State),
-    written("outcome", RefusesBy::State),
-    written("behavior", RefusesBy::Word),
-    written("behaviour", RefusesBy::Word),
-];
+/// Every key that can refuse or ask. Those that some system reads come first.
+pub const REFUSAL_WORDS: &[RefusalWord] = refusal_words! {
+    true False "continue";
+    true True "block" "cancel";
+    true Word "decision" "permission" "permissionDecision";
+    true Question "ask";
+    false False "ok" "allow" "allowed" "isAllowed" "accept" "accepted" "approve" "approved" "permit"
+        "permitted" "proceed";
+    false True "blocked" "deny" "denied" "refuse" "refused" "reject" "rejected" "forbid" "forbidden"
+        "veto" "stop" "halt" "abort";
+    false Word "action" "verdict" "effect" "behavior" "behaviour";
+    false State "result" "status" "outcome";
+};
 
 /// The words that deny, in any case.
-pub const DENIALS: &[&str] = &[
-    "deny",
-    "denied",
-    "block",
-    "blocked",
-    "reject",
-    "rejected",
-    "refuse",
-    "refused",
-    "forbid",
-    "forbidden",
-    "disallow",
-    "disallowed",
-    "veto",
-];
+pub const DENIALS: &[&str] = words!(
+    "deny" "denied" "block" "blocked" "reject" "rejected" "refuse" "refused" "forbid" "forbidden"
+    "disallow" "disallowed" "veto"
+);
 
 /// The words that stop, which deny as a decision.
 pub const STOPS: &[&str] = &["stop", "halt", "abort", "cancel"];
@@ -198,42 +158,22 @@ fn is_same(known: &str, key: &str) -> bool {
 impl RefusesBy {
     /// What such a key says with this value.
     fn fits(self, value: WrittenValue<'_>) -> Meaning {
-        match self {
-            RefusesBy::False => match value {
-                WrittenValue::Bare("false") | WrittenValue::Zero => Meaning::Refusal,
-                WrittenValue::Bare(text) | WrittenValue::Text(text) => {
-                    slip(["false", "no", "off"].iter().any(|word| is_word(text, word)))
-                }
-                WrittenValue::Cut(text) => slip(text == "0" || begins("false", text)),
-                WrittenValue::Number | WrittenValue::Many(_) | WrittenValue::Other => {
-                    Meaning::Nothing
-                }
-            },
-            RefusesBy::True => match value {
-                WrittenValue::Bare("true") | WrittenValue::Number | WrittenValue::Many(_) => {
-                    Meaning::Refusal
-                }
-                WrittenValue::Bare(text) => {
-                    slip(["true", "yes", "on"].iter().any(|word| is_word(text, word)))
-                }
-                WrittenValue::Text(text) if NOTHING.iter().any(|word| is_word(text, word)) => {
-                    Meaning::Nothing
-                }
-                WrittenValue::Text(_) => Meaning::Refusal,
-                WrittenValue::Cut(text) => slip(text != "0"),
-                WrittenValue::Zero | WrittenValue::Other => Meaning::Nothing,
-            },
-            RefusesBy::Word | RefusesBy::State => self.by_word(value),
-            RefusesBy::Question => match value {
-                WrittenValue::Text(text) if !text.trim().is_empty() => Meaning::Question,
-                WrittenValue::Bare(text) => slip(is_word(text, "true")),
-                WrittenValue::Text(_)
-                | WrittenValue::Zero
-                | WrittenValue::Number
-                | WrittenValue::Cut(_)
-                | WrittenValue::Many(_)
-                | WrittenValue::Other => Meaning::Nothing,
-            },
+        use WrittenValue::{Bare, Cut, Many, Number, Text, Zero};
+        let is_one = |text: &str, words: &[&str]| words.iter().any(|word| is_word(text, word));
+        match (self, value) {
+            (RefusesBy::Word | RefusesBy::State, value) => self.by_word(value),
+            (RefusesBy::False, Bare("false") | Zero) => Meaning::Refusal,
+            (RefusesBy::False, Bare(text) | Text(text)) => {
+                slip(is_one(text, &["false", "no", "off"]))
+            }
+            (RefusesBy::False, Cut(text)) => slip(text == "0" || begins("false", text)),
+            (RefusesBy::True, Bare("true") | Number | Many(_)) => Meaning::Refusal,
+            (RefusesBy::True, Bare(text)) => slip(is_one(text, &["true", "yes", "on"])),
+            (RefusesBy::True, Text(text)) if !is_one(text, NOTHING) => Meaning::Refusal,
+            (RefusesBy::True, Cut(text)) => slip(text != "0"),
+            (RefusesBy::Question, Text(text)) if has_words(text) => Meaning::Question,
+            (RefusesBy::Question, Bare(text)) => slip(is_word(text, "true")),
+            (RefusesBy::False | RefusesBy::True | RefusesBy::Question, _) => Meaning::Nothing,
         }
     }
 
@@ -409,8 +349,8 @@ impl Vocabulary<'_> {
         match self {
             Vocabulary::Text => false,
             Vocabulary::Native => {
-                let is_ours = |name: &str| RESULT_KEYS.iter().any(|known| known.name == name);
-                place.is_empty() && (key.starts_with("x-") || (is_ours(key) && key != "continue"))
+                let is_ours = result_key(key).is_some() && key != "continue";
+                place.is_empty() && (key.starts_with("x-") || is_ours)
             }
             Vocabulary::Of(convention) => convention.is_data(place, key),
         }
@@ -419,7 +359,7 @@ impl Vocabulary<'_> {
     /// Whether a key belongs to answers, so that what it says may not be lost.
     pub fn decides(self, key: &str) -> bool {
         let reads = |word: &RefusalWord| word.is_read && word.key == key;
-        let is_ours = || RESULT_KEYS.iter().any(|known| known.name == key);
+        let is_ours = || result_key(key).is_some();
         DECIDING.contains(&key)
             || REFUSAL_WORDS.iter().any(reads)
             || (matches!(self, Vocabulary::Native) && is_ours())

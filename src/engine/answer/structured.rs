@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::findings::{self, WrittenFinding};
+use super::findings;
+use super::keys::{RESULT_KEYS, StructuredResult, result_key};
 use super::object::findings_in;
 use super::refusal::{NO_REASON, Vocabulary};
 use crate::engine::event::Merge;
 use crate::engine::hook::{Handler, Hook, Permit};
-use crate::engine::outcome::{ContractRule, Decision, Finding, RESULT_KEYS, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::spelling;
 
 /// The verdict of a structured result, or why it is malformed. The entries are those of `text`.
@@ -16,50 +17,58 @@ pub(crate) fn structured(
     text: &str,
     permit: Permit<'_>,
 ) -> Result<(Verdict, Vec<String>), String> {
-    let mut answer = StructuredResult::default();
+    let mut result = StructuredResult::default();
     let mut notes = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     for (key, value) in entries {
         if key.starts_with("x-") {
             continue;
         }
-        if !RESULT_KEYS.iter().any(|known| known.name == key) {
+        let Some(row) = result_key(&key) else {
             let problem = unknown(&key)?;
             match permit.is_closed() {
                 true => return Err(problem),
                 false => notes.push(format!("the key `{key}` is not known and was ignored")),
             }
             continue;
-        }
-        if seen.contains(&key) {
+        };
+        if seen.contains(&row.name) {
             return Err(format!("the key `{key}` appears twice"));
         }
-        if key == "findings" && value.is_array() {
-            notes.extend(answer.take_findings(&findings_in(text))?);
-        } else {
-            answer.take(&key, value)?;
+        if !row.kind.fits(&value) {
+            return Err(format!("`{key}` must be a JSON {}", row.kind.name()));
         }
-        seen.push(key);
+        if row.name == "findings" {
+            let list = findings_in(text);
+            notes.extend(findings::read_all(&list, &mut result.verdict.findings)?);
+        }
+        (row.set)(&mut result, value);
+        if result.ask.as_deref().is_some_and(|question| question.trim().is_empty()) {
+            return Err(EMPTY_QUESTION.to_string());
+        }
+        seen.push(row.name);
     }
-    if answer.reason.is_some() && answer.goes_on.is_none() && answer.ask.is_none() {
+    if result.reason.is_some() && result.goes_on.is_none() && result.ask.is_none() {
         let problem = "`reason` alone blocks nothing; add `\"continue\": false`, or exit with 1";
         match permit.is_closed() {
             true => return Err(problem.to_string()),
             false => notes.push(problem.to_string()),
         }
     }
-    for (field, value) in &answer.update {
+    for (field, value) in &result.verdict.update {
         permitted(field, value, permit)?;
     }
-    Ok((answer.verdict(), notes))
+    Ok((result.verdict(), notes))
 }
+
+const EMPTY_QUESTION: &str = "`ask` is empty; write the question";
 
 /// What a function returned, or why it cannot be used: as for a structured result, but that an
 /// empty reason is no reason.
 pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
     match &mut verdict.decision {
         Decision::Ask { question } if question.trim().is_empty() => {
-            return Err("`ask` is empty; write the question".to_string());
+            return Err(EMPTY_QUESTION.to_string());
         }
         Decision::Block { reason } if reason.trim().is_empty() => *reason = NO_REASON.to_string(),
         Decision::Allow | Decision::Ask { .. } | Decision::Block { .. } => {}
@@ -108,7 +117,7 @@ fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), Strin
     if !permit.hook.rewrite {
         return Err(format!("`update` names `{field}`; {}", leave_to_rewrite(permit.hook)));
     }
-    let kind = permit.spec.context.iter().find(|key| key.name == field).map(|key| key.kind);
+    let kind = permit.spec.key(field).map(|key| key.kind);
     if let Some(kind) = kind.filter(|kind| rule.merge != Merge::Append && !kind.fits(value)) {
         return Err(format!("`update.{field}` must be a JSON {}", kind.name()));
     }
@@ -125,67 +134,17 @@ fn leave_to_rewrite(hook: &Hook) -> String {
     }
 }
 
-/// A structured result, key by key.
-#[derive(Default)]
-struct StructuredResult {
-    goes_on: Option<bool>,
-    reason: Option<String>,
-    ask: Option<String>,
-    output: Option<String>,
-    additional_context: Option<String>,
-    update: Vec<(String, Value)>,
-    findings: Vec<Finding>,
-}
-
 impl StructuredResult {
-    fn take(&mut self, key: &str, value: Value) -> Result<(), String> {
-        match (key, value) {
-            ("continue", Value::Bool(goes_on)) => self.goes_on = Some(goes_on),
-            ("reason", Value::String(text)) => self.reason = Some(text),
-            ("ask", Value::String(text)) if text.trim().is_empty() => {
-                return Err("`ask` is empty; write the question".to_string());
-            }
-            ("ask", Value::String(text)) => self.ask = Some(text),
-            ("output", Value::String(text)) => self.output = Some(text),
-            ("additionalContext", Value::String(text)) => self.additional_context = Some(text),
-            ("update", Value::Object(fields)) => self.update = fields.into_iter().collect(),
-            (key, _) => {
-                let row = RESULT_KEYS.iter().find(|row| row.name == key);
-                let kind = row.map_or("known", |row| row.kind);
-                return Err(format!("`{key}` must be a JSON {kind}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the findings, and gives the notes about them.
-    fn take_findings(&mut self, list: &[WrittenFinding]) -> Result<Vec<String>, String> {
-        let mut unknown = Vec::new();
-        let read = list.iter().enumerate().map(|(at, one)| findings::read(at, one, &mut unknown));
-        self.findings = read.collect::<Result<_, _>>()?;
-        Ok(findings::ignored(unknown))
-    }
-
     fn verdict(self) -> Verdict {
-        let has_reason = self.reason.as_deref().is_some_and(|text| !text.trim().is_empty());
+        let reason = self.reason.filter(|reason| !reason.trim().is_empty());
         let (decision, rule) = match (self.goes_on, self.ask) {
-            (Some(false), _) if has_reason => (
-                Decision::Block { reason: self.reason.unwrap_or_default() },
-                ContractRule::ContinueFalse,
-            ),
             (Some(false), _) => {
-                (Decision::Block { reason: NO_REASON.to_string() }, ContractRule::ContinueFalse)
+                let reason = reason.unwrap_or_else(|| NO_REASON.to_string());
+                (Decision::Block { reason }, ContractRule::ContinueFalse)
             }
             (_, Some(question)) => (Decision::Ask { question }, ContractRule::Asked),
-            (_, None) => (Decision::Allow, ContractRule::Structured),
+            (_, None) => return self.verdict,
         };
-        Verdict {
-            decision,
-            output: self.output,
-            additional_context: self.additional_context,
-            update: self.update,
-            findings: self.findings,
-            rule,
-        }
+        Verdict { decision, rule, ..self.verdict }
     }
 }

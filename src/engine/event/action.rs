@@ -96,8 +96,8 @@ impl Action {
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
-    /// A call of several tools at once is what the gravest of them is, with the commands and the
-    /// paths of all.
+    /// A call of several tools at once counts as the gravest of them, with the commands and paths of
+    /// all.
     ///
     /// # Errors
     /// When `toolName` is not a string, or a key of `toolInput` appears twice, so that no policy
@@ -157,7 +157,7 @@ impl Action {
             paths.extend(one.paths);
             kinds.push(one.kind);
         }
-        // What is outside of the calls is still what a tool that nobody knows is given.
+        // What is outside of the calls is still the input of an unknown tool.
         let is_known = |line: &str| commands.iter().any(|known: &String| known.contains(line));
         let own = self.command.filter(|text| !text.lines().all(is_known));
         if own.is_some() {

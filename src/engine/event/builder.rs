@@ -41,8 +41,8 @@ pub enum BuildError {
 }
 
 impl Event {
-    /// A builder for an event by its name in the built-in catalog. What is wrong, with the name
-    /// or with a part, is told by [`EventBuilder::build`].
+    /// A builder for an event by its name in the built-in catalog. [`EventBuilder::build`] reports
+    /// what is wrong with the name or a part.
     ///
     /// ```
     /// use hookrun::Event;
@@ -68,13 +68,13 @@ impl Event {
         }
     }
 
-    /// A builder for an event that a team has declared itself.
+    /// A builder for an event that a team has declared.
     pub fn of(spec: Arc<EventSpec>) -> EventBuilder {
         EventBuilder { spec: Ok(spec), host: NATIVE.into(), fields: Vec::new() }
     }
 
     /// An event of the built-in catalog from the text of its context. Keys that the event does
-    /// not have are kept: hosts have facts of their own.
+    /// not have are kept: hosts may add facts.
     ///
     /// # Errors
     /// When no event has this name, or the text is no context of it; see [`Event::new`].
@@ -104,7 +104,7 @@ impl Event {
         builder.with("result", result).with("isError", false)
     }
 
-    /// `model.pre`: the model is about to be asked, with so many messages.
+    /// `model.pre`: a request with so many messages is about to go to the model.
     pub fn model_pre(model: &str, messages: usize) -> EventBuilder {
         Event::builder("model.pre").with("model", model).with("messageCount", messages)
     }
@@ -155,7 +155,7 @@ impl EventBuilder {
         self.with("cwd", folder)
     }
 
-    /// Who asks, if it is not `native`.
+    /// The host, if it is not `native`.
     #[must_use]
     pub fn host(mut self, host: impl Into<Cow<'static, str>>) -> EventBuilder {
         self.host = host.into();

@@ -1,9 +1,8 @@
 //! The one table: every canonical event and its rules.
 //!
 //! Help, schema, man page, documents and tests loop over [`EVENTS`]; the engine reads rows and
-//! never matches on a name. The eight names of loom stand as loom has them; the others are
-//! made in their manner: `.pre` asks before something happens, the plain name or `.post` tells
-//! that it has happened.
+//! never matches on a name. Eight names are loom's, the others follow their pattern: `.pre`
+//! comes before something happens, the plain name or `.post` after it.
 //!
 //! A host's own name is an alias of exactly one row. Where one name means different things in
 //! different hosts, the row that fits most has it, a comment says so, and the dialect of the
@@ -73,8 +72,7 @@ const fn join() -> [EventSpec; count()] {
 }
 
 /// The row that `name` names: a canonical name, or what a host calls it, in any case. A
-/// canonical name goes before an alias. Events that a team declared are not looked at; that
-/// is [`Catalog::find`].
+/// canonical name goes before an alias. [`Catalog::find`] also knows the events that a team declared.
 pub fn find(name: &str) -> Option<&'static EventSpec> {
     EVENTS
         .iter()
@@ -89,18 +87,17 @@ pub struct Catalog {
     own: Vec<Arc<EventSpec>>,
 }
 
-/// Nothing is known by this name: a misspelt event is refused, never passed over.
+/// Nothing has this name: a misspelt event is an error, never ignored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event `{name}`{}", match .nearest { Some(n) => format!("; did you mean `{n}`?"), None => String::new() })]
 pub struct UnknownEvent {
-    /// What was asked for.
     pub name: String,
     /// The known name nearest to it.
     pub nearest: Option<String>,
 }
 
 impl Catalog {
-    /// The catalog with `own` events beside the built-in ones.
+    /// The catalog with `own` events in addition to the built-in ones.
     pub fn with(own: Vec<EventSpec>) -> Catalog {
         Catalog { own: own.into_iter().map(Arc::new).collect() }
     }
@@ -114,7 +111,7 @@ impl Catalog {
     /// else a host's name.
     ///
     /// # Errors
-    /// When nothing is called so; the error names the nearest name or alias, if one is near.
+    /// When nothing has this name; the error has the nearest name or alias, if one is near.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
         if let Some(own) = self.own.iter().find(|spec| spec.name.eq_ignore_ascii_case(name)) {
             return Ok(Arc::clone(own));

@@ -1,7 +1,7 @@
 //! The facts of an event: a JSON object that keeps its values as the text they arrived in.
 //!
 //! A context may be 50 MB of file content of which hookrun needs one short string, so values
-//! are indexed and not parsed; only what somebody asks for is read.
+//! are indexed and not parsed; only what is needed is read.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -82,7 +82,7 @@ fn missing(key: &str, found: &[String]) -> String {
 pub struct Context {
     text: Arc<String>,
     fields: Vec<Field>,
-    /// Where the whole document stands in the text, as long as no field is changed.
+    /// Where the whole document is in the text, until a field is changed.
     document: Option<Range<usize>>,
 }
 
@@ -104,7 +104,7 @@ impl Context {
     /// Reads a context from the bytes of one JSON object. A UTF-8 byte order mark is accepted.
     ///
     /// # Errors
-    /// Whatever else the bytes are; see [`ContextError`].
+    /// When the bytes are something else; see [`ContextError`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, ContextError> {
         let framed = Scanner::default().scan(&bytes);
         Self::from_scanned(bytes, framed)
@@ -173,8 +173,8 @@ impl Context {
     }
 
     /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
-    /// A key that contains dots itself is found where the path leads nowhere: it must not hide
-    /// what the path leads to.
+    /// A key with dots in it is found only if the path leads nowhere: it must not hide what the path
+    /// leads to.
     pub fn lookup(&self, path: &str) -> Option<&str> {
         let nested = path.split_once('.').and_then(|(first, rest)| descend(self.raw(first)?, rest));
         nested.or_else(|| self.raw(path))
@@ -196,7 +196,7 @@ impl Context {
     }
 
     /// The value at a dotted path as text: a string as it is, anything else as compact JSON,
-    /// `None` where there is nothing or `null`.
+    /// `None` if there is nothing or `null`.
     pub fn text(&self, path: &str) -> Option<String> {
         scalar_text(self.lookup(path)?)
     }
@@ -242,7 +242,7 @@ impl Context {
         self.put(key, ContextSlot::Set(Arc::new(json)));
     }
 
-    /// Sets a field to what `theirs` is in the context that this one was made beside.
+    /// Sets a field to what `theirs` is in the context that this one was made from.
     pub(crate) fn take(&mut self, key: &str, from: &Context, theirs: &str) {
         let found = from.fields.iter().find(|field| field.key == theirs);
         if let Some(field) = found.filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
@@ -250,7 +250,7 @@ impl Context {
         }
     }
 
-    /// Sets a field to all of the context that this one was made beside, or is, as it came.
+    /// Sets a field to all of the context that this one was made from, or is, as it came.
     pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
         match from.document.clone().filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
             Some(document) => self.put(key, ContextSlot::Kept(document)),
@@ -283,7 +283,7 @@ impl Context {
         self.document = None;
     }
 
-    /// How long its values are together, at most.
+    /// The length of all its values, at most.
     pub(crate) fn length(&self) -> usize {
         self.fields.iter().map(|field| self.slot(&field.value).len()).sum()
     }
@@ -312,7 +312,7 @@ impl Context {
     }
 }
 
-/// A key of the context itself, which has to be text: it is written anew.
+/// A key of the context itself, which must be text: it is written again.
 fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {

@@ -3,8 +3,8 @@
 //! Hosts do not always close a hook's stdin, so hookrun reads until one document is complete.
 //! The scanner only finds the end; whether the document is valid JSON is the parser's business.
 
-/// The deepest nesting of arrays and objects that is read; deeper documents are refused.
-/// The same limit as serde_json's, so that no part of hookrun can be made to recurse further.
+/// The deepest nesting of arrays and objects that is read; deeper documents are rejected.
+/// The limit of serde_json, so that no part of hookrun recurses further.
 pub const MAX_DEPTH: usize = 128;
 
 /// What is known after the bytes seen so far.
@@ -41,7 +41,7 @@ pub struct Scanner {
 
 impl Scanner {
     /// Looks at the part of `buffer` that is new since the last call. A UTF-8 byte order mark
-    /// before the document is passed over.
+    /// before the document is skipped.
     pub fn scan(&mut self, buffer: &[u8]) -> Framed {
         if let Some(done) = self.done {
             return done;

@@ -51,8 +51,8 @@ pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
     nested.or_else(|| child(raw, path))
 }
 
-/// The value under `key` of an object, or at the index `key` of an array. Of a key that stands
-/// twice the last value counts, as in most parsers.
+/// The value under `key` of an object, or at the index `key` of an array. Of a key that
+/// appears twice the last value counts, as in most parsers.
 pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
@@ -101,9 +101,9 @@ pub(crate) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(raw).ok()
 }
 
-/// Calls `visit` for every string in valid JSON, at any depth, with the key that it stands under:
-/// that of its object, or of the list or object around it. Both are JSON text; without a key it
-/// is empty. One pass, so that a large input costs what it costs to read it.
+/// Calls `visit` for every string in valid JSON, at any depth, with its key: that of its object, or of
+/// the list or object around it. Both are JSON text; without a key it is empty. One pass, so that a
+/// large input costs one reading.
 pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str)) {
     struct Level<'k> {
         is_object: bool,

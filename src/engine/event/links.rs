@@ -1,4 +1,4 @@
-//! Where the links in an event's paths lead. Matching reads no disk, so it is told.
+//! Where the links in an event's paths lead. Matching reads no disk, so it gets this.
 
 use std::path::{Path, PathBuf};
 

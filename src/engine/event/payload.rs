@@ -12,7 +12,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 pub enum Payload {
     /// All of it.
     Whole(Vec<u8>),
-    /// What makes it.
+    /// What makes it piece by piece.
     Pieces(Pieces),
 }
 
@@ -34,7 +34,6 @@ impl Default for Payload {
 }
 
 impl Payload {
-    /// Of this context.
     pub fn of(context: &Context) -> Payload {
         if context.length() <= PIECE_BYTES {
             let mut json = context.to_json();

@@ -9,7 +9,7 @@ use super::command::Program;
 use super::sandbox::SandboxRules;
 use crate::engine::event::Event;
 use crate::engine::event::payload::Payload;
-use crate::engine::hook::convention::Permit;
+use crate::engine::hook::Permit;
 use crate::engine::hook::{Background, Containment, Function, Hook};
 use crate::engine::run::StartError;
 use crate::engine::ui::clock::Clock;

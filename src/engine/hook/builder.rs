@@ -73,10 +73,10 @@ impl Hook {
         Hook { rewrite: true, ..self }
     }
 
-    /// A hook that is a function, with the settings of one that says nothing: the event's own
-    /// timeout (5 s for most) and `on_failure`, no leave to rewrite.
+    /// A hook that is a function, with default settings: the event's timeout (5 s for most) and
+    /// `on_failure`, no rewriting.
     ///
-    /// The function runs in a thread of hookrun's. It may return a [`Verdict`], `()` for no
+    /// The function runs in one of hookrun's threads. It may return a [`Verdict`], `()` for no
     /// opinion, or a `Result` of these, of which an error is a failure of the hook; so is a
     /// panic, which goes no further (where panics unwind; the program's panic hook sees it first).
     /// Nothing can end a thread from outside: a function that is still running at its timeout has
@@ -107,8 +107,8 @@ impl Hook {
     }
 
     /// A hook that is an async function: as [`Hook::function`], but its future is a task of the
-    /// runtime in which the event is decided, and is dropped at its timeout. Where there is none,
-    /// as in [`Runner::handle`], it is a task of a runtime of hookrun's own, with one thread.
+    /// runtime in which the event is decided, and is dropped at its timeout. If there is none, as
+    /// in [`Runner::handle`], hookrun's own runtime of one thread runs it.
     ///
     /// [`Runner::handle`]: crate::engine::runner::Runner::handle
     #[cfg(feature = "tokio")]

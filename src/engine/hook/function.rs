@@ -1,4 +1,4 @@
-//! Hooks that are functions of the program around us: closures, and with the feature `tokio`
+//! Hooks that are functions of the embedding program: closures, and with the feature `tokio`
 //! async closures.
 
 use std::fmt;
@@ -13,7 +13,7 @@ pub type Returned = Result<Verdict, String>;
 #[cfg(feature = "tokio")]
 type Future = std::pin::Pin<Box<dyn std::future::Future<Output = Returned> + Send>>;
 
-/// A function that is asked as a hook. Clones are the same function.
+/// A function that is a hook. Clones are the same function.
 #[derive(Clone)]
 pub struct Function {
     form: FunctionKind,
@@ -48,7 +48,7 @@ impl IntoVerdict for () {
     }
 }
 
-/// An error is a failure of the hook, not a refusal: what it means is `on_failure`.
+/// An error is a failure of the hook, not a block: what it means is `on_failure`.
 impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
     fn into_verdict(self) -> Returned {
         self.map_err(|error| error.to_string())?.into_verdict()
@@ -74,7 +74,7 @@ impl Function {
         Function { form: FunctionKind::Async(Arc::new(call)) }
     }
 
-    /// Calls a blocking function; an async one is given back as what is to be awaited.
+    /// Calls a blocking function; of an async one it returns the future.
     pub(crate) fn call(&self, event: &Event) -> Called {
         match &self.form {
             FunctionKind::Blocking(call) => Called::Returned(call(event)),
@@ -92,9 +92,7 @@ impl Function {
 
 /// What came of a call.
 pub(crate) enum Called {
-    /// The function has returned.
     Returned(Returned),
-    /// It will.
     #[cfg(feature = "tokio")]
     Promised(Future),
 }

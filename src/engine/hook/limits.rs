@@ -24,7 +24,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether one of them can only be kept by looking at its processes from time to time.
+    /// Whether one of them can only be kept by checking its processes from time to time.
     pub fn need_looking(&self) -> bool {
         self.memory_bytes.is_some() || self.cpu.is_some() || self.processes.is_some()
     }

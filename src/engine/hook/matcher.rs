@@ -1,5 +1,5 @@
-//! Does a hook want this event? Tool, path, command and field matchers; all that are given
-//! must match. Pure.
+//! Does a hook want this event? Tool, path, command and field matchers; all of them must match.
+//! Pure.
 
 mod glob;
 mod path;
@@ -69,10 +69,11 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a path glob. Without a slash it is compared with each component of a path below the
-    /// project, or of the whole path elsewhere (`.env`, `*.pem`, `node_modules`); with one, with the path relative to the working
-    /// directory and to the project; with a leading slash, with the absolute path. `*` stays
-    /// within a component, `**` does not; a final slash means everything below.
+    /// Adds a path glob. Without a slash (`.env`, `*.pem`, `node_modules`) it is compared with each
+    /// component of a path below the project, or of the whole path elsewhere; with one, with the
+    /// path relative to the working directory and to the project; with a leading slash, with the
+    /// absolute path. `*` stays within a component, `**` does not; a final slash means everything
+    /// below.
     ///
     /// # Errors
     /// When the glob is not valid.
@@ -116,7 +117,7 @@ impl Matcher {
         of_host || self.tool.is_some() || !self.paths.is_empty() || self.command.is_some()
     }
 
-    /// The keys of `match` that it holds events against, as [`Mismatch::key`] names them.
+    /// The keys of `match` that it has, as [`Mismatch::key`] names them.
     pub fn keys(&self) -> Vec<String> {
         let all = [
             (self.tool.is_some(), "tool"),
@@ -143,7 +144,7 @@ impl Matcher {
         self.command.is_some()
     }
 
-    /// Why hardly a call has all that it wants, and what to match instead.
+    /// Why it will hardly ever match, and what to match instead.
     pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
         let is_shell = |word: &ToolWord| matches!(word, ToolWord::Class(ActionKind::Shell));
@@ -168,7 +169,7 @@ impl Matcher {
         })
     }
 
-    /// Whether one of these names of a tool is meant by what is said of tools.
+    /// Whether its tool matcher takes a tool with one of these names.
     pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
         let is_meant = |word: &ToolWord| match word {
             ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
@@ -238,12 +239,12 @@ impl ToolMatch {
 /// Whether [`Matcher::tool`] would take `written`.
 ///
 /// # Errors
-/// As it.
+/// As [`Matcher::tool`].
 pub fn check_tool(written: &str) -> Result<(), MatcherError> {
     written.split('|').map(str::trim).try_for_each(check_tool_word)
 }
 
-/// Whether a tool can be called that, or like that: mistakes would never match.
+/// Whether a tool can have such a name: a mistake would never match.
 fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
     if word.is_empty() {
@@ -265,13 +266,13 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
 /// size: whether an expression becomes too large shows only when it is made ready.
 ///
 /// # Errors
-/// As they.
+/// As they have.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     no_backspace(written)?;
     regex_syntax::parse(written).map(drop).map_err(|error| expression_error(&error.to_string()))
 }
 
-/// What is shown of what did not match: a large value is not kept for that.
+/// The beginning of a value that did not match: a large one is not kept.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN_CHARS: usize = 4096;
     match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
@@ -285,15 +286,14 @@ fn fits_command(form: &Regex, text: &str) -> bool {
     form.is_match(text) || text.contains("\\\n") && form.is_match(&text.replace("\\\n", ""))
 }
 
-/// Whether a gate's shell may run something like this besides its command: the text stands under
-/// a key that nobody knows.
+/// Whether a gate's shell may run such a text besides its command: it is under an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
     let action = event.action().filter(|_| event.spec().blocks);
     let others = action.map_or_else(Vec::new, |action| action.guessed_commands(event.context()));
     others.iter().any(|text| fits_command(form, text))
 }
 
-/// A tool that nobody knows counts as a shell when it is given a command line.
+/// An unknown tool counts as a shell if it is given a command line.
 fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
     class == ActionKind::Shell
         && event.action().is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
@@ -322,7 +322,7 @@ pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
 }
 
-/// A `\b` in double quotes of TOML or JSON is a backspace, which nothing has that is matched.
+/// A `\b` in double quotes of TOML or JSON is a backspace, which matches nothing.
 fn no_backspace(written: &str) -> Result<(), MatcherError> {
     if written.contains('\u{8}') {
         let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";

@@ -1,9 +1,9 @@
-//! What a hook may touch, and how surely all that it starts is ended.
+//! What a hook may touch, and how strictly everything that it starts ends with it.
 
 use crate::engine::names::names;
 
-/// What a hook in a sandbox may touch. Where its spec says nothing it may read everything, write
-/// nothing but its own state folder, and has no network.
+/// What a hook in a sandbox may touch. By default it may read everything, write nothing but its own
+/// state folder, and has no network.
 ///
 /// Paths are as written: relative to the project's root, or with `~/` below the home folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Sandbox {
     pub write: Vec<String>,
     /// It may use the network.
     pub network: bool,
-    /// It does not run where the system cannot keep it to all of this.
+    /// It does not run if the system cannot enforce all of this.
     pub required: bool,
 }
 
@@ -39,16 +39,16 @@ impl std::fmt::Display for Sandbox {
     }
 }
 
-/// How surely all that a hook starts is ended with it.
+/// How strictly everything that a hook starts ends with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Containment {
-    /// The process group, and where the system has subreapers all that left it.
+    /// The process group and, on systems with subreapers, everything that left it.
     Auto,
-    /// The process group and nothing else: what leaves it lives on.
+    /// The process group only: what leaves it lives on.
     Group,
-    /// A control group of its own, which nothing can leave.
+    /// Its own control group, which nothing can leave.
     Cgroup,
-    /// A process namespace of its own, which ends even if hookrun is killed.
+    /// Its own process namespace, which ends even if hookrun is killed.
     Pidns,
 }
 

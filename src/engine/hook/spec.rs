@@ -19,7 +19,7 @@ use crate::engine::ending::{Captured, Ending};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::names::names;
 
-/// Where a hook stands in its event's order unless its spec says otherwise; lower is earlier.
+/// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
 
 /// One configured thing to run for one event.
@@ -27,29 +27,26 @@ pub const DEFAULT_PRIORITY: i64 = 100;
 pub struct Hook {
     /// Its name: the file name of a drop-in, or `name` in `hookrun.toml`.
     pub name: String,
-    /// Canonical name of the event that it is asked about.
+    /// Canonical name of its event.
     pub event: String,
-    /// Where it was found.
     pub source: HookSource,
-    /// What is run.
     pub handler: Handler,
     /// Which events of that name it wants.
     pub matcher: Matcher,
-    /// Lower runs earlier.
     pub priority: i64,
-    /// It may run beside its neighbours that say the same.
+    /// It may run together with its neighbours that say the same.
     pub parallel: bool,
     /// What a failure of it means; `None` leaves it to the event.
     pub on_failure: Option<OnFailure>,
     /// What it may use up.
     pub limits: Limits,
-    /// What it may touch; `None` for all that hookrun may.
+    /// What it may touch; `None` for everything that hookrun may.
     pub sandbox: Option<Sandbox>,
-    /// How surely all that it starts is ended with it.
+    /// How strictly everything that it starts ends with it.
     pub containment: Containment,
     /// What happens to processes that it leaves running.
     pub background: Background,
-    /// Variables of its own in its environment.
+    /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,
     /// The folder that it runs in; `None` for the event's.
     pub folder: Option<PathBuf>,
@@ -65,14 +62,14 @@ pub struct Hook {
     pub convention: Option<Arc<dyn Convention>>,
     /// A disabled hook is listed and never run.
     pub enabled: bool,
-    /// Why it is listed and never run although it is enabled; `None` where it is run.
+    /// Why it never runs although it is enabled.
     pub idle: Option<String>,
     /// What it does, in its author's words.
     pub description: Option<String>,
 }
 
 impl Hook {
-    /// A hook that a program adds by itself, with the settings of one that says nothing.
+    /// A hook that a program adds, with default settings.
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
         let file = match &handler {
             Handler::File(file) => file.clone(),
@@ -107,12 +104,12 @@ impl Hook {
     }
 
     /// How long it may run for an event with these rules: what its spec says, else its dialect,
-    /// else the event, else 5 s. [`Duration::MAX`] is as long as it likes.
+    /// else the event, else 5 s. [`Duration::MAX`] is no limit.
     pub fn timeout(&self, spec: &EventSpec) -> Duration {
         self.own_timeout().or(spec.conduct.timeout).unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// How long it may run when a native host asks.
+    /// How long it may run for a native host.
     pub fn usual_timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
@@ -129,7 +126,7 @@ impl Hook {
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
-    /// Whether another one of its convention runs the same in the same way.
+    /// Whether another one of its convention runs the same command in the same way.
     pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
         self.convention_names() == other.convention_names()
             && self.handler == other.handler
@@ -137,7 +134,7 @@ impl Hook {
             && self.folder == other.folder
     }
 
-    /// Whether it is to be asked about `event`.
+    /// Whether it should run for `event`.
     ///
     /// # Errors
     /// What it wants, and what the event is.
@@ -161,8 +158,7 @@ impl Hook {
         self.convention.as_ref().map_or("native", |convention| convention.system())
     }
 
-    /// The names of the system that it was written for and of its event there, with what tells it
-    /// from others of that name.
+    /// The system that it was written for, and the full name of its event there.
     pub(crate) fn convention_names(&self) -> Option<(&'static str, String)> {
         let convention = self.convention.as_ref()?;
         Some((convention.system(), convention.full_event_name()))
@@ -172,7 +168,6 @@ impl Hook {
 /// Where a hook was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookSource {
-    /// The layer.
     pub layer: LayerKind,
     /// The script of a drop-in, or the `hookrun.toml`.
     pub file: PathBuf,
@@ -195,11 +190,10 @@ pub enum LayerKind {
 
 names! { LayerKind: System "system", User "user", Project "project", Explicit "explicit" }
 
-/// The file that a process of Linux runs, whatever has become of its name: replaced by an upgrade,
-/// by somebody else, or gone. A process that is just being started has that of its parent.
+/// The file that a process of Linux runs, even if its name was replaced or removed since. A process
+/// that is just being started has that of its parent.
 pub const OWN_IMAGE: &str = "/proc/self/exe";
 
-/// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handler {
     /// A drop-in: this file, started directly.
@@ -209,19 +203,13 @@ pub enum Handler {
     Words { words: Vec<String>, base: PathBuf },
     /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
     Shell(String),
-    /// A function of the program around us; no configuration can name one.
+    /// A function of the embedding program; no configuration can name one.
     Function(Function),
-    /// What only the host can run in whose settings it stands. It never starts.
-    Elsewhere {
-        /// Why.
-        problem: String,
-        /// What to do.
-        cure: String,
-    },
+    /// An entry of a host's settings that only that host can run. It never starts.
+    Elsewhere { problem: String, cure: String },
 }
 
 impl Handler {
-    /// Whether it is a function, and no program.
     pub fn is_function(&self) -> bool {
         matches!(self, Handler::Function(_))
     }
@@ -238,18 +226,17 @@ pub enum Background {
 
 names! { Background: Kill "kill", Detach "detach" }
 
-/// One event of one other system, as its hooks know it.
+/// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {
-    /// The system's name.
     fn system(&self) -> &'static str;
 
     /// What the system calls the event.
     fn event_name(&self) -> &'static str;
 
-    /// The same, with what tells it from other events of that name.
+    /// The same, with what distinguishes it from other events of that name.
     fn full_event_name(&self) -> String;
 
-    /// The system's own timeout, where it has one.
+    /// The system's own timeout, if it has one.
     fn timeout(&self) -> Option<Duration>;
 
     /// What a failing hook means there.
@@ -258,12 +245,12 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// Of hooks of one event that run the same, the first runs.
     fn runs_once(&self) -> bool;
 
-    /// Whether the system would ask such a hook about `event`: some of a host's events are about
-    /// one tool alone.
+    /// Whether the system would run such a hook for `event`: some of a host's events are about one
+    /// tool only.
     fn has(&self, event: &Event) -> bool;
 
-    /// The parts of `event` that such a hook is asked about one by one, of those that `matcher`
-    /// wants. At least one.
+    /// The parts of `event` for which such a hook runs one by one, of those that `matcher` wants. At
+    /// least one.
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart>;
 
     /// What the hook reads on stdin.
@@ -279,7 +266,7 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// How the run of a hook that exited has ended, with notes for its author.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
 
-    /// The reason, if a whole JSON object refuses in these words or in any other known ones.
+    /// The reason, if a whole JSON object blocks in these words or in any other known ones.
     fn refusal(&self, answer: &[(String, Value)]) -> Option<String>;
 
     /// The question, if a whole JSON object asks in any known words but those that only this
@@ -291,10 +278,9 @@ pub trait Convention: fmt::Debug + Send + Sync {
     fn is_data(&self, place: &str, key: &str) -> bool;
 }
 
-/// One part of an event that a hook is asked about.
+/// One part of an event, for which a hook runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPart {
-    /// Its number among the parts.
     pub number: usize,
     /// The call of a tool in the system's own words; `None` for the event as it came.
     pub call: Option<HostCall>,
@@ -308,49 +294,41 @@ impl EventPart {
 /// A call of a tool, in the words of one host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
-    /// The tool.
     pub name: String,
-    /// What it is given.
     pub input: Value,
 }
 
-/// What a hook that exited has left.
+/// What a hook that exited has printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
-    /// Its exit status.
     pub status: i32,
-    /// The text of its stdout, without blanks around it.
+    /// Without blanks around it.
     pub stdout: &'a str,
     /// Bytes of stdout are missing.
     pub is_cut: bool,
-    /// Its stderr.
     pub stderr: &'a Captured,
 }
 
 /// What a hook may answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Permit<'a> {
-    /// The rules of the event.
     pub spec: &'a EventSpec,
-    /// The hook.
     pub hook: &'a Hook,
-    /// What it was given, where that was in the words of another host than the one that asks.
+    /// What it was given, if that was in the words of another host than the event's.
     pub given: Option<GivenPart<'a>>,
-    /// The event that it was asked about, if there is one.
+    /// The event that it ran for, if there is one.
     pub about: Option<&'a Event>,
 }
 
 /// What a hook was given in the words of its own host.
 #[derive(Debug, Clone, Copy)]
 pub struct GivenPart<'a> {
-    /// The event as it came.
     pub event: &'a Event,
-    /// The number of the part.
     pub part: usize,
 }
 
 impl Permit<'_> {
-    /// Its spec says `on_failure = "block"`: what its host calls an error is a failure.
+    /// Whether an error in its host's words is a failure: its spec says `on_failure = "block"`.
     pub fn is_strict(self) -> bool {
         self.hook.on_failure == Some(OnFailure::Block)
     }

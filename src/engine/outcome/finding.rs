@@ -1,5 +1,5 @@
 //! What a hook found, and where: a line of a file, a level, a message. Findings decide nothing;
-//! they stand beside a decision, so that a gate can point at what it means.
+//! they accompany a decision, so that a gate can point at what it means.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,13 +9,12 @@ use super::{
 };
 use crate::engine::event::{EventSpec, Merge, OnFailure};
 
-/// How the words for a crash begin, which say by themselves that it failed.
+/// How the words for a crash begin; they need no `failed:` before them.
 pub const CRASHED: &str = "crashed: ";
 
 /// What came back from one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contribution {
-    /// It answered.
     Verdict(Verdict),
     /// It failed, in these words: `timed out after 5s`.
     Failure(String),
@@ -24,18 +23,17 @@ pub enum Contribution {
 /// Whether later hooks still count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// They do.
     GoesOn,
-    /// The event is refused; they do not.
+    /// The event is blocked: they do not count.
     Ends,
 }
 
-/// Hears one hook after another, in plan order.
+/// Takes one hook after another, in plan order.
 ///
-/// 1. A refusal of an event that can be refused refuses it: the first one in plan order gives
-///    the reason, nothing later is heard, and what was said or rewritten before is void.
-/// 2. A failure is a refusal where failures block (`on_failure`), else a notice.
-/// 3. A refusal or a question about an event that cannot be refused is a notice.
+/// 1. A block of an event that can be blocked blocks it: the first one in plan order gives the
+///    reason, later hooks do not count, and what was said or rewritten before is void.
+/// 2. A failure is a block where failures block (`on_failure`), else a notice.
+/// 3. A block of or a question about an event that cannot be blocked is a notice.
 /// 4. Otherwise any question asks.
 /// 5. What a dialect's [`Conduct`](crate::engine::event::Conduct) says differently goes before these.
 /// 6. Otherwise the event is allowed; outputs, contexts and rewrites are kept in plan order.
@@ -46,12 +44,11 @@ pub struct Merger<'s> {
 }
 
 impl<'s> Merger<'s> {
-    /// A merger for one event, with nothing heard yet.
     pub fn new(spec: &'s EventSpec) -> Merger<'s> {
         Merger { spec, outcome: Outcome::default() }
     }
 
-    /// Hears the next hook in plan order. `on_failure` is its own choice or the event's.
+    /// Takes the next hook in plan order. `on_failure` is its own choice or the event's.
     pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Contribution) -> Flow {
         if self.outcome.refusal().is_some() {
             return Flow::Ends;
@@ -62,7 +59,7 @@ impl<'s> Merger<'s> {
         }
     }
 
-    /// Refuses for a reason of hookrun's own, unless the event is refused already.
+    /// Blocks for a reason of hookrun's own, unless the event is blocked already.
     pub fn refuse(&mut self, reason: String) {
         if self.outcome.refusal().is_some() {
             return;
@@ -75,7 +72,7 @@ impl<'s> Merger<'s> {
         self.outcome.rewrites.push(rewritten);
     }
 
-    /// Whether a rewrite of `field` already stands.
+    /// Whether a rewrite of `field` counts already.
     pub fn has_rewritten(&self, field: &str) -> bool {
         self.outcome.rewrites.iter().any(|done| done.field == field && done.rejected.is_none())
     }
@@ -85,12 +82,11 @@ impl<'s> Merger<'s> {
         self.outcome.void_rewrites("a later hook's result counts");
     }
 
-    /// Whether a person is to be asked.
+    /// Whether a question is open.
     pub fn is_asking(&self) -> bool {
         matches!(self.outcome.settled, Settled::Asked { .. })
     }
 
-    /// What all said.
     pub fn finish(self) -> Outcome {
         self.outcome
     }
@@ -260,27 +256,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_refusal_in_plan_order_gives_the_reason_and_voids_the_rest() {
-        let merged =
-            outcome(&gate(), &[says(Decision::Allow), ask("sure?"), block("a"), block("b")]);
-        let refusal = merged.refusal().unwrap();
-        assert_eq!((refusal.hook.as_deref(), refusal.reason.as_str()), (Some("h2"), "a"));
-        assert_eq!(merged.said, []);
-    }
-
-    #[test]
-    fn a_question_is_stricter_than_consent() {
-        let merged = outcome(&gate(), &[ask("one?"), says(Decision::Allow), ask("two?")]);
-        let Settled::Asked { questions } = &merged.settled else { panic!("{merged:?}") };
-        assert_eq!(questions.len(), 2);
-        assert!(merged.clone().answered(true, "").is_allowed());
-        assert_eq!(merged.answered(false, "no terminal").refusal().unwrap().cause, Cause::Person);
-    }
-
-    #[test]
-    fn what_cannot_be_refused_goes_on_and_says_so() {
-        let merged =
-            outcome(&observer(), &[block("no"), Contribution::Failure("died".into()), ask("?")]);
+    fn what_cannot_be_blocked_goes_on_and_says_so() {
+        let failure = Contribution::Failure("died".into());
+        let merged = outcome(&observer(), &[block("no"), failure, ask("?")]);
         assert!(merged.is_allowed());
         let kinds: Vec<NoticeKind> = merged.notices.iter().map(|notice| notice.kind).collect();
         assert_eq!(kinds, [NoticeKind::Refusal, NoticeKind::Failure, NoticeKind::Question]);
@@ -300,24 +278,28 @@ mod tests {
 
     #[test]
     fn rewrites_follow_their_rule() {
-        assert_eq!(rewrite(Merge::Chain, &json!(1), &json!(2), true), Ok(json!(2)));
-        assert!(rewrite(Merge::First, &json!(1), &json!(2), true).is_err());
-        assert_eq!(
-            rewrite(Merge::Append, &json!([1]), &json!([2, 3]), false),
-            Ok(json!([1, 2, 3]))
-        );
-        assert_eq!(rewrite(Merge::Append, &json!(null), &json!("x"), false), Ok(json!(["x"])));
-        assert!(rewrite(Merge::Append, &json!("text"), &json!("x"), false).is_err());
         let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
-        let env = rewrite(Merge::Entries, &json!({"A": "1", "B": "1"}), &json!({"B": "2"}), true);
-        assert_eq!(env, Ok(json!({"A": "1", "B": "2"})));
-        assert_eq!(rewrite(Merge::Entries, &Value::Null, &user, false), Ok(user.clone()));
-        assert!(rewrite(Merge::Entries, &user, &json!(["A"]), false).is_err());
-        assert!(rewrite(Merge::SameRole, &user, &model, false).is_err());
-        assert!(
-            rewrite(Merge::SameRole, &user, &json!({"role": "user", "content": "x"}), false)
-                .is_ok()
-        );
+        let more = json!({"role": "user", "content": "x"});
+        for (rule, old, new, wanted) in [
+            (Merge::Chain, json!(1), json!(2), Some(json!(2))),
+            (Merge::First, json!(1), json!(2), None),
+            (Merge::Append, json!([1]), json!([2, 3]), Some(json!([1, 2, 3]))),
+            (Merge::Append, Value::Null, json!("x"), Some(json!(["x"]))),
+            (Merge::Append, json!("text"), json!("x"), None),
+            (
+                Merge::Entries,
+                json!({"A": 1, "B": 1}),
+                json!({"B": 2}),
+                Some(json!({"A": 1, "B": 2})),
+            ),
+            (Merge::Entries, Value::Null, user.clone(), Some(user.clone())),
+            (Merge::Entries, user.clone(), json!(["A"]), None),
+            (Merge::SameRole, user.clone(), model, None),
+            (Merge::SameRole, user, more.clone(), Some(more)),
+            (Merge::Claim, json!(true), json!(true), None),
+        ] {
+            assert_eq!(rewrite(rule, &old, &new, true).ok(), wanted, "{rule:?} {old} {new}");
+        }
     }
 
     proptest::proptest! {
@@ -332,12 +314,15 @@ mod tests {
             let merged = outcome(&gate(), &heard);
             let first = kinds.iter().position(|kind| *kind >= 2);
             proptest::prop_assert_eq!(merged.refusal().is_some(), first.is_some());
-            proptest::prop_assert_eq!(
-                merged.refusal().and_then(|refusal| refusal.hook.clone()),
-                first.map(|place| format!("h{place}"))
-            );
+            let by = merged.refusal().and_then(|refusal| refusal.hook.clone());
+            proptest::prop_assert_eq!(by, first.map(|place| format!("h{place}")));
+            proptest::prop_assert!(first.is_none() || merged.said.is_empty());
             if first.is_none() {
                 proptest::prop_assert_eq!(merged.is_allowed(), !kinds.contains(&1));
+                let is_person = |asked: Outcome| asked.refusal().map(|one| one.cause);
+                let asked = kinds.contains(&1).then_some(Cause::Person);
+                proptest::prop_assert!(merged.clone().answered(true, "").is_allowed());
+                proptest::prop_assert_eq!(is_person(merged.answered(false, "no terminal")), asked);
             }
         }
     }

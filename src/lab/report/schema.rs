@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::engine::answer::RESULT_KEYS;
 use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
 use crate::engine::outcome::FindingLevel;
-use crate::engine::outcome::RESULT_KEYS;
 
 /// One document: the schema of the context, and under `$defs/result` the one of the result.
 pub fn schema_of(spec: &EventSpec) -> Value {
@@ -74,7 +74,7 @@ fn result(spec: &EventSpec) -> Value {
                 },
             })
         } else {
-            json!({ "type": key.kind, "description": key.about })
+            json!({ "type": key.kind.name(), "description": key.about })
         };
         properties.insert(key.name.to_string(), value);
     }

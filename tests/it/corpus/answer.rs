@@ -2,11 +2,12 @@
 //!
 //! The contract of `man hookrun-hook`, read a second time and without the library's readers.
 
+use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
 use hookrun::internals::hook::{Handler, Hook};
-use hookrun::internals::outcome::{ContractRule, Decision, RESULT_KEYS, Verdict};
+use hookrun::internals::outcome::{ContractRule, Decision, Verdict};
 use hookrun::internals::run::{Captured, Ending, Exit};
 use serde_json::Value;
 
@@ -258,7 +259,7 @@ fn breaks_contract(
             }
             continue;
         };
-        let fits = match row.kind {
+        let fits = match row.kind.name() {
             "boolean" => value.is_boolean(),
             "string" => value.is_string(),
             "array" => value.is_array(),

@@ -52,7 +52,7 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Option<String> {
         // A command that cannot be found must not be one that no policy sees.
         lines.extend(all_text(input));
     }
-    // A command may be large: one is not copied.
+    // A single command is not copied: it may be large.
     if lines.len() <= 1 { lines.pop() } else { Some(lines.join("\n")) }
 }
 

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::engine::names::words;
-
 /// The sort of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,62 +27,37 @@ pub struct ToolClass {
     pub names: &'static [&'static str],
 }
 
+/// Makes a row of each sort, with its word and its names.
+macro_rules! tools {
+    ($($kind:ident $word:literal $($name:literal)*;)+) => {
+        &[$(ToolClass { kind: ActionKind::$kind, word: $word, names: &[$($name),*] }),+]
+    };
+}
+
 /// Every sort of tool with its names in the hosts (Claude, Codex, Gemini, Cursor, Copilot,
 /// pi, oh-my-pi, OpenCode; their documents of 2026). Tools of no row are `other`, or `mcp`
 /// if they are named like one.
-pub const TOOLS: &[ToolClass] = &[
-    ToolClass {
-        kind: ActionKind::Shell,
-        word: "shell",
-        // `write_bash` and `write_powershell` (Copilot CLI) and `write_stdin` (Codex) are text for a
-        // shell that runs already.
-        names: words!(
-            "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh"
-            "run_terminal_cmd" "execute_command" "exec" "write_bash" "write_powershell" "write_stdin"
-            "shell_command" "run_command" "run_in_terminal" "run_terminal_command"
-        ),
-    },
-    ToolClass {
-        kind: ActionKind::Read,
-        word: "read",
-        names: words!("read_file" "read_many_files" "view" "notebookread" "view_image"),
-    },
-    ToolClass {
-        kind: ActionKind::Write,
-        word: "write",
-        names: words!("write_file" "create" "create_file"),
-    },
-    ToolClass {
-        kind: ActionKind::Edit,
-        word: "edit",
-        names: words!(
-            "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
-            "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file"
-        ),
-    },
-    ToolClass {
-        kind: ActionKind::Search,
-        word: "search",
-        names: words!(
-            "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
-            "codebase_search" "file_search" "list_dir" "rg"
-        ),
-    },
-    ToolClass {
-        kind: ActionKind::Fetch,
-        word: "fetch",
-        names: words!(
-            "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url"
-        ),
-    },
-    ToolClass { kind: ActionKind::Mcp, word: "mcp", names: &[] },
-    ToolClass {
-        kind: ActionKind::Agent,
-        word: "agent",
-        names: words!("task" "spawn_agent" "delegate_to_agent" "subagent"),
-    },
-    ToolClass { kind: ActionKind::Other, word: "other", names: &[] },
-];
+pub const TOOLS: &[ToolClass] = tools! {
+    // `write_bash` and `write_powershell` (Copilot CLI) and `write_stdin` (Codex) are text for a shell
+    // that runs already.
+    Shell "shell"
+        "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh" "run_terminal_cmd"
+        "execute_command" "exec" "write_bash" "write_powershell" "write_stdin" "shell_command"
+        "run_command" "run_in_terminal" "run_terminal_command";
+    Read "read" "read_file" "read_many_files" "view" "notebookread" "view_image";
+    Write "write" "write_file" "create" "create_file";
+    Edit "edit"
+        "multiedit" "notebookedit" "replace" "str_replace_editor" "str_replace" "apply_patch"
+        "edit_file" "applypatch" "editnotebook" "patch" "insert" "delete" "delete_file";
+    Search "search"
+        "grep" "glob" "ls" "find" "list" "list_directory" "search_file_content" "grep_search"
+        "codebase_search" "file_search" "list_dir" "rg";
+    Fetch "fetch"
+        "webfetch" "web_fetch" "websearch" "web_search" "google_web_search" "fetch_url";
+    Mcp "mcp";
+    Agent "agent" "task" "spawn_agent" "delegate_to_agent" "subagent";
+    Other "other";
+};
 
 impl ActionKind {
     /// The word for it: `shell`, `write`, …

@@ -40,11 +40,11 @@ pub(super) fn in_input(input: &ToolInput<'_>) -> Vec<String> {
 /// The files that a patch inside a shell command touches, however it is quoted.
 pub(crate) fn in_command(command: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // Making patches of commands would cost every other command time.
+    // Looking for patches would cost every other command time.
     if !command.contains("*** ") && !command.contains("+++ ") && !command.contains("diff --git ") {
         return found;
     }
-    // What is added and taken away is content.
+    // Added and removed lines are content.
     let lines = command.lines().flat_map(|line| line.split("\\n"));
     for line in lines.filter(|line| !line.starts_with(['+', '-'])) {
         let begun = FILE_LINES.iter().find_map(|start| line.split_once(start));
@@ -59,7 +59,7 @@ pub(crate) fn in_command(command: &str) -> Vec<String> {
     in_folders(found, &folders(command))
 }
 
-/// These files, and each as it is called from each of these folders.
+/// These files, and each relative to each of these folders.
 pub(super) fn in_folders(mut files: Vec<String>, folders: &[String]) -> Vec<String> {
     let relative: Vec<String> =
         files.iter().filter(|file| !file.starts_with('/')).cloned().collect();

@@ -18,7 +18,7 @@ const PATH_KEYS: &[&str] = words!(
 /// What other keys of paths end in, except in the input of a shell.
 const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "dir", "directory"];
 
-/// Keys that end so and hold none.
+/// Keys with such an ending that hold none.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
 
 /// Keys that hold paths if a tool changes files, or does what nobody knows.
@@ -43,7 +43,7 @@ const CONTENT_KEYS: &[&str] = words!(
 /// A longer path cannot be opened: the system's `PATH_MAX`.
 const LONGEST_PATH_BYTES: usize = 4096;
 
-/// More texts than these are not looked at: on a gate, path matchers then match.
+/// The most texts that are kept; with more, path matchers of a gate match.
 const MOST_GUESSES: usize = 4096;
 
 /// The paths that keys name, at any depth, and the folders in which the tool works.
@@ -131,8 +131,8 @@ impl Guesses {
         guesses
     }
 
-    /// Adds the texts as they are called from the folders in which the tool works, and takes those
-    /// out that are named.
+    /// Adds the texts relative to the folders in which the tool works, and takes out those that are
+    /// named.
     fn join(&mut self, named: &NamedPaths) {
         let mut joined = Vec::new();
         for folder in &named.folders {
@@ -170,7 +170,7 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
 }
 
-/// Whether a text may be a path, too, where another one is named.
+/// Whether a text may be a path although another one is named.
 fn may_be_path(text: &str) -> bool {
     !is_url(text) && (!text.contains(char::is_whitespace) || looks_like_path(text))
 }
@@ -195,7 +195,7 @@ fn is_url(text: &str) -> bool {
         && rest.split('/').all(|part| part != "..")
 }
 
-/// A path that is not too long to be opened, without `.` and `..` if it is too long with them.
+/// A path that is not too long to open, without `.` and `..` if it would be too long with them.
 fn short(text: String) -> Option<String> {
     if text.len() <= LONGEST_PATH_BYTES {
         return Some(text);

@@ -4,8 +4,8 @@ use super::keys::*;
 use super::row::*;
 
 events! {
-    // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` also stands for
-    // `agent.start`; its refusal drops the prompt, so it is here.
+    // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` is also
+    // `agent.start`; its block drops the prompt, so it is here.
     "prompt.submit" GATE "the user has sent a prompt",
         also ["user.prompt.submit" "UserPromptSubmit" "userPromptSubmitted" "beforeSubmitPrompt"
             "BeforeAgent" "input" "before_agent_run" "before_prompt" "chat.message"],
@@ -42,8 +42,8 @@ events! {
         also ["heartbeat_prompt_contribution"],
         has [PROMPT ADDITIONS SESSION_ID CWD],
         rewrites [Append "additions"];
-    // openclaw's `subagent_spawned`, and the event in Claude and Codex, tell it only
-    // afterwards; their dialects take the refusal away.
+    // openclaw's `subagent_spawned`, and the event in Claude and Codex, report it only
+    // afterwards; their dialects make it an observer.
     "subagent.start" GATE "a subagent is about to start",
         also ["SubagentStart" "subagent_start" "subagent_spawning" "subagent_spawned"],
         has [AGENT_ID AGENT_TYPE PROMPT SESSION_ID CWD];

@@ -23,8 +23,8 @@ pub fn event(name: &str, description: Option<&str>) -> EventSpec {
     }
 }
 
-/// The name of the command of the event `event`; `None` for an event of another kind, in any case
-/// of letters. It need not be a good one.
+/// The name of the command of the event `event`; in any case; `None` for an event of another kind.
+/// It need not be a valid name.
 pub fn name_of(event: &str) -> Option<&str> {
     // An alias of the catalog begins so too, and has a second dot.
     if super::find(event).is_some() {

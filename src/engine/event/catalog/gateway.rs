@@ -38,7 +38,7 @@ events! {
     "gateway.start" NOTICE "the gateway has started",
         also ["gateway_start" "gateway-start"],
         has [CWD];
-    // Not detached: what cleans up has to be done before the gateway is gone.
+    // Not detached: cleaning up must be done before the gateway is gone.
     "gateway.stop" OBSERVER "the gateway is about to stop",
         also ["gateway_stop" "gateway-stop"],
         has [REASON CWD];

@@ -2,9 +2,8 @@
 //!
 //! A hook that edits the message file in git rewrites `message` here. `changes` are the paths that
 //! an event changes; they are its `action`, so that a policy on paths holds for a tool, a commit
-//! and a push. Without a row are
-//! `proc-receive` and `fsmonitor-watchman`, which talk a protocol of their own instead of
-//! answering once, and the four `p4-` hooks of git-p4.
+//! and a push. Without a row are `proc-receive` and `fsmonitor-watchman`, which have their own
+//! protocols instead of one answer, and the four `p4-` hooks of git-p4.
 
 use super::keys::*;
 use super::row::*;

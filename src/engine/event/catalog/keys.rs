@@ -1,6 +1,6 @@
 //! The keys of a context, each once: name, type, example, meaning.
 //!
-//! Where loom has a word, it is loom's. Two names are kept for hookrun itself and stand in no
+//! Where loom has a word, it is loom's. Two names are reserved for hookrun and have no
 //! row: `action`, which is made from the tool, and `raw`, the host's own payload.
 
 use std::borrow::Cow::Borrowed;

@@ -71,8 +71,8 @@ events! {
         also ["session.compacting" "experimental.session.compacting"],
         has [COMPACTION_PROMPT ADDITIONS PRESERVED SESSION_ID CWD],
         rewrites [Last "prompt", Append "additions", Last "preserveData"];
-    // These two embrace an automatic compaction, also one that fails; `compact.post` is only
-    // for one that took place.
+    // These two enclose an automatic compaction, also one that fails; `compact.post` is only for
+    // one that took place.
     "compact.start" OBSERVER "an automatic compaction begins",
         also ["auto_compaction_start"],
         has [REASON METHOD SESSION_ID CWD];

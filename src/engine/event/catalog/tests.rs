@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::engine::event::spec::{JsonType, Merge, OnFailure, Schedule};
 
-/// The event names in the documents of each host and seed system; parted by white space.
+/// The event names in the documents of each host and seed system; separated by white space.
 const HOSTS: &[(&str, &str)] = &[
     (
         "loom",

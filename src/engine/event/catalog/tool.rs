@@ -36,7 +36,7 @@ events! {
         has [TURN_INDEX TOOL_NAME TOOL_INPUT RESULT IS_ERROR DETAILS SESSION_ID CWD TOOL_USE_ID
             DURATION_MS TRANSCRIPT_PATH PERMISSION_MODE],
         rewrites [Chain "result", Chain "details", Chain "isError"];
-    // Only hosts that keep failures apart; the others tell `tool.post` with `isError`.
+    // Only of hosts that distinguish failures; the others send `tool.post` with `isError`.
     "tool.error" OBSERVER "a tool has failed",
         also ["PostToolUseFailure" "tool_use_failure"],
         has [TURN_INDEX TOOL_NAME TOOL_INPUT ERROR SESSION_ID CWD TOOL_USE_ID DURATION_MS];
@@ -47,7 +47,7 @@ events! {
         also ["tool_result_persist" "tool-result-persist"],
         has [TOOL_NAME MESSAGE SESSION_ID CWD TOOL_USE_ID],
         rewrites [SameRole "message"];
-    // Hosts cannot refuse here, so it fails open; what must not run is for `tool.pre` to say.
+    // Hosts cannot block here, so it fails open; `tool.pre` decides what must not run.
     "exec.env" TRANSFORM "a command is about to get its environment",
         also ["resolve_exec_env" "shell.env"],
         has [COMMAND ENV SESSION_ID CWD],

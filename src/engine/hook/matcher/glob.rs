@@ -1,4 +1,4 @@
-//! Globs that are bounded: in depth before they are read, in size when they are made ready.
+//! Globs with bounds: on their depth before they are read, on their size when they are compiled.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,8 +11,7 @@ use super::row::{MatcherError, expression_error};
 /// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
 pub(super) const MAX_GLOB_DEPTH: usize = 50;
 
-/// A glob that is ready for use. globset's own matcher panics where the expression that it makes
-/// is too large.
+/// A compiled glob. globset's own matcher panics if the expression that it makes is too large.
 #[derive(Debug, Clone)]
 pub(super) struct Glob(bytes::Regex);
 

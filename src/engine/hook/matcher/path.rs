@@ -51,7 +51,7 @@ impl PathMatch {
     fn fits(&self, absolute: &Path, Bases { cwd, project }: &Bases<'_>) -> bool {
         match self.scope {
             PathScope::Component => {
-                // What stands above the project is not the tool's choice.
+                // The folders above the project are not the tool's choice.
                 let inside = [project, cwd]
                     .iter()
                     .find_map(|base| absolute.strip_prefix(base).ok())
@@ -70,7 +70,7 @@ impl PathMatch {
 /// Whether `Matcher::path` would take `written`.
 ///
 /// # Errors
-/// As it.
+/// As `Matcher::path`.
 pub fn check_path(written: &str) -> Result<(), MatcherError> {
     let problem = |problem: &str| Err(MatcherError { problem: problem.to_string() });
     match written {
@@ -99,8 +99,8 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     path_glob(written).map(drop)
 }
 
-/// The globs that were probably meant where commas or blanks divide what is one glob. A blank may
-/// be one of a name, unless a glob seems to end or to begin there.
+/// The globs that were probably meant by one glob with commas or blanks in it. A blank may be part
+/// of a name, unless a glob seems to end or to begin there.
 pub fn divided(written: &str) -> Option<Vec<&str>> {
     let mut depth = 0_usize;
     let mut parts = Vec::new();

@@ -36,11 +36,10 @@ pub struct MatcherError {
 pub struct PathBase {
     /// The event's working directory, or hookrun's.
     pub cwd: PathBuf,
-    /// The project's root.
     pub project: PathBuf,
 }
 
-/// The matcher that did not match, and what it was held against.
+/// The matcher that did not match, and what it was compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
     /// The event carries no tool, or another one.
@@ -69,7 +68,7 @@ impl Mismatch {
     }
 }
 
-/// What stands for the matcher of a host's own.
+/// The key of a host's own matcher.
 pub(super) const OF_HOST: &str = "matcher";
 
 pub(super) fn of_field(field: &str) -> String {
@@ -106,7 +105,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The last line of the library's picture of the mistake.
+/// The last line of the library's drawing of the mistake.
 pub(crate) fn expression_error(picture: &str) -> MatcherError {
     let problem = picture.lines().last().unwrap_or_default().trim_start_matches("error: ");
     MatcherError { problem: problem.to_string() }
