@@ -7,7 +7,6 @@
 
 pub mod compare;
 pub mod decide;
-mod error;
 pub mod finding;
 pub mod hooks;
 pub mod merge;
@@ -18,8 +17,7 @@ pub mod totals;
 pub mod workers;
 
 pub use decide::{Decider, Done};
-pub use error::ReplayError;
-pub use finding::{LinePlace, OutcomeChange, ReplayFinding};
+pub use finding::{LinePlace, OutcomeChange, ReplayError, ReplayFinding};
 pub use hooks::Hooks;
 pub use partition::Partition;
 pub use source::RecordingInput;

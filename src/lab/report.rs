@@ -7,7 +7,6 @@ pub mod github;
 pub mod human;
 pub mod json;
 pub mod junit;
-mod paths;
 pub mod problems;
 pub mod schema;
 pub mod style;
@@ -20,7 +19,7 @@ use std::io::{self, Write};
 pub use crate::engine::harmless::plain;
 use crate::engine::names::names;
 use check::CheckReport;
-pub use paths::Paths;
+pub use style::Paths;
 
 /// The formats of reports on checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use crate::config::{Choice, Config, Environment};
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::audit::Redactor;
-use crate::lab::replay::merge::{MergeError, PartialReports};
+use crate::lab::audit::read::ReadError;
+use crate::lab::replay::merge::PartialReports;
 use crate::lab::replay::report::{Header, ReplayReport};
 use crate::lab::replay::{
     Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
@@ -89,33 +90,19 @@ fn is_of(finding: &ReplayFinding, hook: &str) -> bool {
 
 fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let files: Vec<PathBuf> = args.files.iter().map(|file| env.cwd.join(file)).collect();
-    let told = |error: MergeError| {
+    let cannot = |error: ReadError| {
         let file = Paths::from(&env.cwd).show(&error.file);
         let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
         CommandFailure::new(format!("cannot merge {file}{line}: {}", error.problem))
     };
-    let parts = PartialReports::open(&files).map_err(told)?;
+    let mut parts = PartialReports::open(&files).map_err(cannot)?;
     let header = parts.header.clone();
     let mut out = BufWriter::new(out);
     let mut report = ReplayReport::begin(args.format, args.most, &header, &mut out)?;
-    let mut each =
-        |finding: &ReplayFinding| report.finding(finding, &mut out).map_err(MergeOrWrite::Write);
-    let totals = parts.merge(&mut each).map_err(|error| match error {
-        MergeOrWrite::Merge(error) => told(error),
-        MergeOrWrite::Write(error) => CommandFailure::from(error),
-    })?;
-    end(&mut report, &totals, &header, &mut out)
-}
-
-enum MergeOrWrite {
-    Merge(MergeError),
-    Write(io::Error),
-}
-
-impl From<MergeError> for MergeOrWrite {
-    fn from(error: MergeError) -> MergeOrWrite {
-        MergeOrWrite::Merge(error)
+    while let Some(finding) = parts.next_finding().map_err(cannot)? {
+        report.finding(&finding, &mut out)?;
     }
+    end(&mut report, &parts.totals, &header, &mut out)
 }
 
 /// The end of a report, and the exit status.

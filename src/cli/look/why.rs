@@ -11,10 +11,10 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::{Context, catalog};
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::{Backwards, ReadError};
-use crate::lab::audit::record::{Brief, DecisionLine, RecordError};
+use crate::lab::audit::record::{Brief, DecisionLine};
 use crate::lab::audit::stats::Stats;
 use crate::lab::report::human::{self, About, EventOrigin};
-use crate::lab::report::style::decision_style;
+use crate::lab::report::style::{counted, decision_style};
 use crate::lab::report::{Paths, plain};
 
 use crate::cli::args::{TextFormat, WhyArgs};
@@ -91,16 +91,17 @@ pub(crate) fn project(env: &Environment) -> PathBuf {
 }
 
 fn no_log(env: &Environment) -> CommandFailure {
-    if env.decisions.is_some() {
-        return CommandFailure::with_help(
-            "decisions are not kept: HOOKRUN_DECISIONS is `off`",
+    let (why, help) = match env.decisions {
+        Some(_) => (
+            "HOOKRUN_DECISIONS is `off`",
             "unset it, or name a recording: `hookrun why --file FILE`",
-        );
-    }
-    CommandFailure::with_help(
-        "decisions are not kept: neither HOME nor XDG_STATE_HOME is set",
-        "set one of them, or HOOKRUN_DECISIONS to a folder",
-    )
+        ),
+        None => (
+            "neither HOME nor XDG_STATE_HOME is set",
+            "set one of them, or HOOKRUN_DECISIONS to a folder",
+        ),
+    };
+    CommandFailure::with_help(format!("decisions are not kept: {why}"), help)
 }
 
 fn nothing(
@@ -111,17 +112,17 @@ fn nothing(
     paths: &Paths,
 ) -> String {
     if search.read > 0 {
-        let noun = if search.read == 1 { "decision" } else { "decisions" };
-        let unknown =
-            filter::unknown(&args.filter).map(|what| format!("; {what}")).unwrap_or_default();
-        let help = match &search.filter.project {
-            Some(project) => format!(
-                "  help: only those in `{}` were looked at; --everywhere looks at all\n",
-                paths.show(project)
-            ),
-            None => String::new(),
-        };
-        return format!("no decision is like that, of {} {noun}{unknown}\n{help}", search.read);
+        let unknown = filter::unknown(&args.filter).map(|what| format!("; {what}"));
+        let help = search.filter.project.as_ref().map(|project| {
+            let project = paths.show(project);
+            format!("  help: only those in `{project}` were looked at; --everywhere looks at all\n")
+        });
+        return format!(
+            "no decision is like that, of {}{}\n{}",
+            counted(search.read, "decision"),
+            unknown.unwrap_or_default(),
+            help.unwrap_or_default()
+        );
     }
     if let Some(file) = args.file.first().filter(|_| !files.is_empty()) {
         return format!("there is no decision in `{}`\n", paths.show(file));
@@ -177,7 +178,7 @@ impl DecisionSearch {
                 match lines.line_before() {
                     Ok(None) => break,
                     Ok(Some((offset, line))) => self.look(&line, offset, lines, show)?,
-                    Err(error) => self.note(error),
+                    Err(error) => self.skip(|| error),
                 }
             }
         }
@@ -196,34 +197,24 @@ impl DecisionSearch {
             self.filter.takes(&record).map(|brief| brief.map(|brief| (record, brief)))
         });
         match looked {
-            Ok(None) => Ok(()),
+            Ok(None) => {}
             Ok(Some((record, brief))) => {
                 self.found += 1;
-                show(&FoundDecision { line, record, brief })
+                show(&FoundDecision { line, record, brief })?;
             }
-            Err(problem) => {
-                self.note_line(&problem, offset, lines);
-                Ok(())
-            }
+            Err(problem) => self.skip(|| {
+                let number = lines.number_at(offset);
+                let of_line = |number| ReadError::of_line(lines.file(), number, &problem);
+                number.map_or_else(|error| error, of_line)
+            }),
         }
+        Ok(())
     }
 
-    fn note_line(&mut self, problem: &RecordError, offset: u64, lines: &Backwards) {
-        // Counting lines reads the file once more, so only for those that are named.
-        if self.problems.len() >= MOST_PROBLEMS {
-            self.unnamed += 1;
-            return;
-        }
-        let number = lines.number_at(offset);
-        self.note(number.map_or_else(
-            |error| error,
-            |number| ReadError::of_line(lines.file(), number, problem),
-        ));
-    }
-
-    fn note(&mut self, error: ReadError) {
+    /// `error` is only called for lines that are named: counting lines reads the file once more.
+    fn skip(&mut self, error: impl FnOnce() -> ReadError) {
         if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(error);
+            self.problems.push(error());
         } else {
             self.unnamed += 1;
         }
@@ -272,8 +263,7 @@ fn event_name(name: &str) -> &str {
     if name.is_empty() { "(no event)" } else { name }
 }
 
-/// A decision on one line, of a terminal with so many columns, with its folder where there are
-/// those of several projects.
+/// A decision on one line, with its folder if there may be several projects.
 fn one_line(
     found: &FoundDecision<'_>,
     is_everywhere: bool,
@@ -283,10 +273,8 @@ fn one_line(
     let FoundDecision { record, brief, .. } = found;
     let (style, word) = decision_style(&brief.decision);
     let seconds = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
-    let who = brief.decided_by.as_deref().unwrap_or(match brief.cause {
-        Some(_) => "hookrun itself",
-        None => "",
-    });
+    let itself = brief.cause.as_ref().map(|_| "hookrun itself");
+    let who = brief.decided_by.as_deref().or(itself).unwrap_or_default();
     let reason = brief.reason.as_deref().and_then(|reason| reason.lines().next());
     let said = match (who, reason) {
         ("", None) => String::new(),
@@ -300,8 +288,7 @@ fn one_line(
     Ok(())
 }
 
-/// As much as stands on a line of a terminal behind time and decision. Who looks through the lines
-/// with another program gets all.
+/// What fits on a line of a terminal after time and decision; another program gets the whole line.
 fn in_columns(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_string() };
     cut(text, columns.saturating_sub("2026-01-31 09:30:00  BLOCK  ".len()).max(10))
@@ -312,11 +299,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decision_stands_on_one_line_of_the_terminal() {
+    fn a_decision_fits_one_line_of_the_terminal() {
         let text = "x".repeat(200);
-        assert_eq!(in_columns(&text, None), text);
-        assert_eq!(in_columns(&text, Some(80)).chars().count(), 52);
-        assert_eq!(in_columns(&text, Some(5)).chars().count(), 10);
-        assert_eq!(in_columns("short", Some(80)), "short");
+        for (columns, shown) in [(None, 200), (Some(80), 52), (Some(5), 10)] {
+            assert_eq!(in_columns(&text, columns).chars().count(), shown);
+        }
     }
 }

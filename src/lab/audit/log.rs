@@ -1,7 +1,7 @@
-//! Where lines are written: the decision log, one folder a user, and recordings, a file each.
+//! The decision log of a user, a folder, and recordings, a file each.
 //!
 //! A line is one write to a file that is opened for appending, so that writers at the same time
-//! do not mix. A line that somebody could not finish is ended by the next one.
+//! do not mix. The next line ends one that its writer could not finish.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -35,10 +35,9 @@ pub struct KeepError {
     pub problem: String,
 }
 
-impl KeepError {
-    fn new(file: &Path, problem: &dyn ToString) -> KeepError {
-        KeepError { file: file.to_path_buf(), problem: problem.to_string() }
-    }
+/// What makes a [`KeepError`] about `file` of a problem.
+fn about<E: ToString>(file: &Path) -> impl Fn(E) -> KeepError {
+    move |problem| KeepError { file: file.to_path_buf(), problem: problem.to_string() }
 }
 
 /// The decision log of a user: a private folder of bounded size.
@@ -80,21 +79,20 @@ impl DecisionLog {
     pub fn check(&self) -> Result<(), KeepError> {
         let there = self.folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
         let there = there.unwrap_or(Path::new("/"));
-        let fails = |error: &dyn ToString| KeepError::new(there, error);
         if there != self.folder {
             let wanted = Access::WRITE_OK | Access::EXEC_OK;
-            return access(there, wanted).map_err(|error| fails(&io::Error::from(error)));
+            return access(there, wanted).map_err(io::Error::from).map_err(about(there));
         }
-        make_private(there, there).map_err(|error| fails(&error))?;
+        make_private(there, there).map_err(about(there))?;
         if self.file(0).exists() {
             self.open()?;
         }
-        // Only writing tells of a full disk.
+        // Only writing shows that a disk is full.
         let attempt = self.folder.join("attempt");
-        let (mut file, size) = open(&attempt).map_err(|error| fails(&error))?;
+        let (mut file, size) = open(&attempt).map_err(about(there))?;
         let written = write(&mut file, size, &"\n".repeat(ATTEMPT_BYTES));
         let _ = fs::remove_file(&attempt);
-        written.map_err(|error| fails(&error))
+        written.map_err(about(there))
     }
 
     /// Appends a line.
@@ -102,20 +100,18 @@ impl DecisionLog {
     /// # Errors
     /// When the folder is not private or cannot be made, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
-        let (file, mut size) = self.open()?;
-        let mut file = file;
+        let (mut file, mut size) = self.open()?;
         if size > 0 && size.saturating_add(line.len() as u64) > self.most_bytes {
-            // Whoever cannot have the lock writes on: another one rotates just now.
+            // Without the lock we write on: another process rotates just now.
             self.rotate();
             (file, size) = self.open()?;
         }
-        write(&mut file, size, line).map_err(|error| self.fails(&error))
+        write(&mut file, size, line).map_err(about(&self.file(0)))
     }
 
     fn open(&self) -> Result<(File, u64), KeepError> {
-        let private = make_private(&self.folder, &self.folder);
-        private.map_err(|error| KeepError::new(&self.folder, &error))?;
-        open(&self.file(0)).map_err(|error| self.fails(&error))
+        make_private(&self.folder, &self.folder).map_err(about(&self.folder))?;
+        open(&self.file(0)).map_err(about(&self.file(0)))
     }
 
     fn file(&self, number: usize) -> PathBuf {
@@ -141,10 +137,6 @@ impl DecisionLog {
         }
         drop(lock);
     }
-
-    fn fails(&self, problem: &dyn ToString) -> KeepError {
-        KeepError::new(&self.file(0), problem)
-    }
 }
 
 /// A file of recorded events, which grows without bound. Its events can be decided again.
@@ -164,24 +156,22 @@ impl Recording {
     /// # Errors
     /// When there is no such folder, the file is none, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
-        let fails = |problem: &dyn ToString| KeepError::new(&self.file, problem);
-        let (mut file, _) = open(&self.file).map_err(|error| fails(&error))?;
+        let (mut file, _) = open(&self.file).map_err(about(&self.file))?;
         let started = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => break,
                 Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(fails(&"another process keeps it locked"));
+                    return Err(about(&self.file)("another process keeps it locked"));
                 }
                 // A file system without locks still appends whole lines, mostly.
-                Err(TryLockError::Error(_)) => break,
+                Ok(()) | Err(TryLockError::Error(_)) => break,
             }
         }
-        let size = file.metadata().map_err(|error| fails(&error))?.len();
-        write(&mut file, size, line).map_err(|error| fails(&error))
+        let size = file.metadata().map_err(about(&self.file))?.len();
+        write(&mut file, size, line).map_err(about(&self.file))
     }
 }
 
@@ -205,7 +195,7 @@ fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
     let mut size = size;
     for pause in LOOKS_MS {
         if pause > 0 {
-            std::thread::sleep(std::time::Duration::from_millis(pause));
+            std::thread::sleep(Duration::from_millis(pause));
         }
         let mut last = [b'\n'];
         if size > 0 {
@@ -220,7 +210,7 @@ fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
 }
 
 fn write(file: &mut File, size: u64, line: &str) -> io::Result<()> {
-    // What somebody was writing when he was killed, or when the disk was full.
+    // A writer may have been killed in the middle of a line, or the disk was full.
     let mended = (!is_at_line_end(file, size)?).then(|| format!("\n{line}"));
     let line = mended.as_deref().unwrap_or(line);
     // Beyond this limit the system does not fail, it kills.

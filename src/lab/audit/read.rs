@@ -25,8 +25,12 @@ pub(crate) fn place(file: &Path, line: Option<u64>) -> String {
 }
 
 impl ReadError {
-    fn of_file(file: &Path, problem: &dyn ToString) -> ReadError {
-        ReadError { file: file.to_path_buf(), line: None, problem: problem.to_string() }
+    pub fn of_file<E: ToString>(file: &Path) -> impl Fn(E) -> ReadError {
+        move |problem| ReadError {
+            file: file.to_path_buf(),
+            line: None,
+            problem: problem.to_string(),
+        }
     }
 
     pub fn of_line(file: &Path, line: u64, problem: &RecordError) -> ReadError {
@@ -51,7 +55,7 @@ impl std::fmt::Debug for FileLines {
 impl FileLines {
     /// The lines of `file`.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
-        let opened = File::open(file).map_err(|error| ReadError::of_file(file, &error))?;
+        let opened = File::open(file).map_err(ReadError::of_file(file))?;
         Ok(FileLines::of(file, BufReader::with_capacity(BLOCK, opened)))
     }
 
@@ -65,10 +69,10 @@ impl FileLines {
         loop {
             into.clear();
             self.number += 1;
-            let fails = |error: io::Error| ReadError::of_file(&self.file, &error);
+            let fails = ReadError::of_file::<io::Error>(&self.file);
             let most = LONGEST_LINE_BYTES as u64 + 1;
             let mut bounded = (&mut self.reader).take(most);
-            let read = bounded.read_until(b'\n', into).map_err(fails)?;
+            let read = bounded.read_until(b'\n', into).map_err(&fails)?;
             if read == 0 {
                 return Ok(None);
             }
@@ -107,11 +111,10 @@ pub struct Backwards {
 impl Backwards {
     /// The lines of `path`, as far as it is written now.
     pub fn open(path: &Path) -> Result<Backwards, ReadError> {
-        let fails = |error: io::Error| ReadError::of_file(path, &error);
-        let file = File::open(path).map_err(fails)?;
-        let meta = file.metadata().map_err(fails)?;
+        let file = File::open(path).map_err(ReadError::of_file(path))?;
+        let meta = file.metadata().map_err(ReadError::of_file(path))?;
         if !meta.is_file() {
-            return Err(ReadError::of_file(path, &"it is not a file"));
+            return Err(ReadError::of_file(path)("it is not a file"));
         }
         let path = path.to_path_buf();
         Ok(Backwards { path, file, unread: meta.len(), pending: Vec::new(), searched: 0 })
@@ -162,8 +165,7 @@ impl Backwards {
         let size = (self.pending.len().max(BLOCK) as u64).min(self.unread);
         let mut block = vec![0; usize::try_from(size).unwrap_or(BLOCK)];
         let start = self.unread - size;
-        let read = self.file.read_exact_at(&mut block, start);
-        read.map_err(|error| ReadError::of_file(&self.path, &error))?;
+        self.file.read_exact_at(&mut block, start).map_err(ReadError::of_file(&self.path))?;
         self.unread = start;
         self.searched = block.len();
         block.append(&mut self.pending);
@@ -179,7 +181,7 @@ impl Backwards {
         while at < offset {
             let wanted = usize::try_from(offset - at).unwrap_or(BLOCK).min(BLOCK);
             let read = self.file.read_at(&mut block[..wanted], at);
-            let read = read.map_err(|error| ReadError::of_file(&self.path, &error))?;
+            let read = read.map_err(ReadError::of_file(&self.path))?;
             if read == 0 {
                 break;
             }

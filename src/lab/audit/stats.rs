@@ -54,6 +54,15 @@ impl Stats {
     }
 }
 
+/// Hooks, the most expensive first.
+pub fn by_cost(hooks: &BTreeMap<String, HookStats>) -> Vec<(&String, &HookStats)> {
+    let mut hooks: Vec<(&String, &HookStats)> = hooks.iter().collect();
+    hooks.sort_by(|(_, one), (_, other)| {
+        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
+    });
+    hooks
+}
+
 impl HookStats {
     fn count(&mut self, decision: Option<&str>, has_failed: bool, took_ms: f64) {
         self.calls += 1;

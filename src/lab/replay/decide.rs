@@ -5,9 +5,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::compare::{self, ComparedOutcome};
-use super::error::ReplayError;
-use super::finding::{LinePlace, OutcomeChange, ReplayFinding, Undecided, Unreadable};
-use super::hooks::{self, Again, Hooks, HostHooks};
+use super::finding::{LinePlace, OutcomeChange, ReplayError, ReplayFinding, Undecided, Unreadable};
+use super::hooks::{self, Hooks, HostHooks};
 use super::partition::Partition;
 use super::totals::{Totals, count_hooks};
 use crate::dialects::native;
@@ -78,15 +77,11 @@ impl Decider {
         if !self.partition.takes(record.context().map_or(line, str::as_bytes)) {
             return Ok(());
         }
-        match self.record(&record, place, totals, done) {
-            Ok(None) => {}
-            Ok(Some(finding)) => {
-                if !matches!(finding, ReplayFinding::Changed(_)) {
-                    self.copy(line, done);
-                }
-                self.tell(finding, totals, done);
+        if let Some(finding) = self.record(&record, place, totals, done)? {
+            if !matches!(finding, ReplayFinding::Changed(_)) {
+                self.copy(line, done);
             }
-            Err(error) => return Err(error),
+            self.tell(finding, totals, done);
         }
         Ok(())
     }
@@ -220,8 +215,8 @@ impl Decider {
         counts: &mut BTreeMap<String, HookStats>,
     ) -> DecidedEvent {
         let (event, binding) = match hooks.event(record, context) {
-            Again::Event(event, binding) => (event, binding),
-            Again::Refused(why) => return self.refused(record, why),
+            Ok(decidable) => decidable,
+            Err(why) => return self.refused(record, why),
         };
         let run = hooks.decide(&event);
         count_hooks(&run, counts);

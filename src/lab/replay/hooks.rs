@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::error::ReplayError;
+use super::finding::ReplayError;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::folders::{self, HostFolders};
-use crate::dialects::{self, Binding, Dialect, Reply, native};
+use crate::dialects::{self, Binding, Dialect, DialectEvent, Reply, native};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::outcome::Outcome;
 use crate::engine::run::Run;
@@ -42,14 +42,6 @@ pub(super) struct HostHooks {
     catalog: catalog::Catalog,
     dialect: Option<&'static Dialect>,
     specs: Mutex<HashMap<String, Arc<EventSpec>>>,
-}
-
-#[derive(Debug)]
-pub(super) enum Again {
-    /// The event, and the row of the host by which it is answered.
-    Event(Event, Option<Binding>),
-    /// Today it is refused before any hook runs.
-    Refused(String),
 }
 
 impl Hooks {
@@ -125,20 +117,18 @@ impl HostHooks {
         self.runner.registry().has(event)
     }
 
-    pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Again {
-        let context = match Context::parse(context) {
-            Ok(context) => context,
-            Err(error) => return Again::Refused(error.to_string()),
-        };
+    /// The event of a record, and the row of the host by which it is answered; or why it is refused
+    /// today before any hook runs.
+    pub(super) fn event(
+        &self,
+        record: &DecisionLine<'_>,
+        context: &str,
+    ) -> Result<(Event, Option<Binding>), String> {
+        let context = Context::parse(context).map_err(|error| error.to_string())?;
         let binding = self.binding(&record.event, &context);
-        let spec = match self.spec(&record.event, binding) {
-            Ok(spec) => spec,
-            Err(why) => return Again::Refused(why),
-        };
-        match Event::new(spec, record.host.clone(), context) {
-            Ok(event) => Again::Event(event, binding),
-            Err(error) => Again::Refused(error.to_string()),
-        }
+        let spec = self.spec(&record.event, binding)?;
+        let event = Event::new(spec, record.host.clone(), context);
+        Ok((event.map_err(|error| error.to_string())?, binding))
     }
 
     /// The row of the host's table that the event came by. Of several for one canonical event it is
@@ -146,26 +136,18 @@ impl HostHooks {
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows: Vec<_> = dialect.events.iter().filter(|row| row.event == event).collect();
-        let row = match rows.as_slice() {
-            [] => return None,
-            [only] => *only,
-            several => {
-                let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
-                let came = came.as_ref().unwrap_or(context);
-                let name = came.string(dialect.names_event_by);
-                several
-                    .iter()
-                    .copied()
-                    .find(|row| {
-                        let is_called = name.as_ref().is_none_or(|name| row.is_called(name));
-                        let is_told = row
-                            .when
-                            .is_none_or(|(key, value)| came.string(key).as_deref() == Some(value));
-                        is_called && is_told
-                    })
-                    .unwrap_or(several[0])
-            }
+        let first = *rows.first()?;
+        if rows.len() == 1 {
+            return Some(Binding { dialect, row: first });
+        }
+        let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
+        let came = came.as_ref().unwrap_or(context);
+        let name = came.string(dialect.names_event_by);
+        let is_it = |row: &&&DialectEvent| {
+            let is_told = |(key, value)| came.string(key).as_deref() == Some(value);
+            name.as_ref().is_none_or(|name| row.is_called(name)) && row.when.is_none_or(is_told)
         };
+        let row = rows.iter().find(is_it).map_or(first, |row| *row);
         Some(Binding { dialect, row })
     }
 

@@ -2,7 +2,6 @@
 //! to be the whole. Findings are merged in the order of the recordings, with memory for one of
 //! each report.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -11,23 +10,15 @@ use super::finding::{LinePlace, ReplayFinding};
 use super::partition::Partition;
 use super::report::{Footer, Header, VERSION};
 use super::totals::Totals;
-use crate::lab::audit::read::{Backwards, FileLines, place};
-
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {problem}", place = place(file, *line))]
-pub struct MergeError {
-    pub file: PathBuf,
-    /// From 1.
-    pub line: Option<u64>,
-    /// The problem, and what to do.
-    pub problem: String,
-}
+use crate::lab::audit::read::{Backwards, FileLines, ReadError};
 
 #[derive(Debug)]
 pub struct PartialReports {
     pub header: Header,
     pub totals: Totals,
     parts: Vec<PartialReport>,
+    /// The last finding about a whole file.
+    of_file: Option<ReplayFinding>,
 }
 
 /// One report, read up to its next finding.
@@ -44,7 +35,7 @@ struct PartialReport {
 
 impl PartialReports {
     /// Opens the reports in `files` and checks that they are whole and, together, complete.
-    pub fn open(files: &[PathBuf]) -> Result<PartialReports, MergeError> {
+    pub fn open(files: &[PathBuf]) -> Result<PartialReports, ReadError> {
         let mut parts = Vec::with_capacity(files.len());
         let mut totals = Totals::default();
         for file in files {
@@ -54,7 +45,7 @@ impl PartialReports {
         }
         let Some(first) = parts.first() else {
             let problem = "there is no report to merge".to_string();
-            return Err(MergeError { file: PathBuf::new(), line: None, problem });
+            return Err(ReadError { file: PathBuf::new(), line: None, problem });
         };
         let header = Header { partition: None, ..first.header.clone() };
         for part in &parts {
@@ -68,36 +59,32 @@ impl PartialReports {
             }
         }
         check_complete(&parts)?;
-        Ok(PartialReports { header, totals, parts })
-    }
-
-    /// Gives all findings in order, and returns what was counted.
-    pub fn merge<E: From<MergeError>>(
-        mut self,
-        each: &mut dyn FnMut(&ReplayFinding) -> Result<(), E>,
-    ) -> Result<Totals, E> {
-        for part in &mut self.parts {
+        for part in &mut parts {
             part.advance()?;
         }
-        let mut of_file: Option<ReplayFinding> = None;
+        Ok(PartialReports { header, totals, parts, of_file: None })
+    }
+
+    /// The next finding, in the order of the recordings. After the last one `totals` is final.
+    pub fn next_finding(&mut self) -> Result<Option<ReplayFinding>, ReadError> {
         loop {
             let places = self.parts.iter().enumerate().filter_map(|(at, part)| {
                 part.next.as_ref().map(|finding| (order(finding.place()), at))
             });
-            let Some((_, at)) = places.min() else { break };
-            let Some(finding) = self.parts[at].next.take() else { break };
+            let Some((_, at)) = places.min() else { return Ok(None) };
+            let next = self.parts[at].next.take();
             self.parts[at].advance()?;
-            // A file that cannot be read is told by every part, and is one file.
-            if finding.place().line.is_none() {
-                if of_file.as_ref() == Some(&finding) {
-                    self.totals.unreadable -= 1;
-                    continue;
-                }
-                of_file = Some(finding.clone());
+            // Every part reports a file that cannot be read, and it is one file.
+            let Some(finding) = next else { return Ok(None) };
+            if finding.place().line.is_some() {
+                return Ok(Some(finding));
             }
-            each(&finding)?;
+            if self.of_file.as_ref() != Some(&finding) {
+                self.of_file = Some(finding.clone());
+                return Ok(Some(finding));
+            }
+            self.totals.unreadable -= 1;
         }
-        Ok(self.totals)
     }
 }
 
@@ -107,7 +94,7 @@ fn order(place: &LinePlace) -> (usize, u64) {
 }
 
 /// Each part once, and all of them.
-fn check_complete(parts: &[PartialReport]) -> Result<(), MergeError> {
+fn check_complete(parts: &[PartialReport]) -> Result<(), ReadError> {
     let mut numbers: Vec<(Partition, &PartialReport)> = Vec::with_capacity(parts.len());
     for part in parts {
         let text = part.header.partition.as_deref().unwrap_or("1/1");
@@ -144,19 +131,16 @@ fn check_complete(parts: &[PartialReport]) -> Result<(), MergeError> {
 }
 
 impl PartialReport {
-    fn open(file: &Path) -> Result<(PartialReport, Totals), MergeError> {
-        let fails = |line: Option<u64>, problem: String| MergeError {
+    fn open(file: &Path) -> Result<(PartialReport, Totals), ReadError> {
+        let fails = |line: Option<u64>, problem: String| ReadError {
             file: file.to_path_buf(),
             line,
             problem,
         };
-        let unreadable =
-            |error: crate::lab::audit::read::ReadError| fails(error.line, error.problem);
-        let last = Backwards::open(file).and_then(|mut lines| lines.line_before());
-        let last = last.map_err(unreadable)?;
-        let mut lines = FileLines::open(file).map_err(unreadable)?;
+        let last = Backwards::open(file).and_then(|mut lines| lines.line_before())?;
+        let mut lines = FileLines::open(file)?;
         let mut buffer = Vec::new();
-        let first = lines.next_line(&mut buffer).map_err(unreadable)?;
+        let first = lines.next_line(&mut buffer)?;
         let cure = "give --merge the output of `hookrun replay --format json`";
         let header = first.and_then(|_| serde_json::from_slice::<Header>(&buffer).ok());
         let Some(header) = header else {
@@ -178,34 +162,24 @@ impl PartialReport {
         Ok((PartialReport { file, lines, buffer, header, next, expected }, totals))
     }
 
-    fn advance(&mut self) -> Result<(), MergeError> {
-        let line = match self.lines.next_line(&mut self.buffer) {
-            Ok(line) => line,
-            Err(error) => return Err(self.fails(error.line, error.problem)),
-        };
+    fn advance(&mut self) -> Result<(), ReadError> {
+        let line = self.lines.next_line(&mut self.buffer)?;
         if self.expected == 0 {
-            return match read::<Footer>(&self.buffer) {
-                Ok(_) => Ok(()),
-                Err(error) => {
-                    Err(self.fails(line, format!("it has more than it counted: {error}")))
-                }
-            };
+            let more = |error| self.fails(line, format!("it has more than it counted: {error}"));
+            return read::<Footer>(&self.buffer).map(drop).map_err(more);
         }
         let Some(number) = line else {
             return Err(self.fails(None, "findings are missing; run that part again".to_string()));
         };
-        match read::<ReplayFinding>(&self.buffer) {
-            Ok(finding) => {
-                self.next = Some(finding);
-                self.expected -= 1;
-                Ok(())
-            }
-            Err(error) => Err(self.fails(Some(number), format!("it is no finding: {error}"))),
-        }
+        let finding = read::<ReplayFinding>(&self.buffer)
+            .map_err(|error| self.fails(Some(number), format!("it is no finding: {error}")))?;
+        self.next = Some(finding);
+        self.expected -= 1;
+        Ok(())
     }
 
-    fn fails(&self, line: Option<u64>, problem: String) -> MergeError {
-        MergeError { file: self.file.clone(), line, problem }
+    fn fails(&self, line: Option<u64>, problem: String) -> ReadError {
+        ReadError { file: self.file.clone(), line, problem }
     }
 }
 
@@ -214,18 +188,11 @@ fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
 }
 
 fn version_of(line: &[u8]) -> Option<u64> {
-    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    value.get("hookrunReplay")?.as_u64()
+    read::<serde_json::Value>(line).ok()?.get("hookrunReplay")?.as_u64()
 }
 
 fn newer(version: u64) -> String {
     format!(
         "it was written by a newer hookrun, in version {version} of the form, and this one reads {VERSION}; update hookrun"
     )
-}
-
-impl From<MergeError> for io::Error {
-    fn from(error: MergeError) -> io::Error {
-        io::Error::other(error.to_string())
-    }
 }

@@ -44,12 +44,7 @@ impl RecordingInput {
             }
             RecordingInput::File(file, name) => {
                 let name = Path::new(&name);
-                let fails = |error: std::io::Error| ReadError {
-                    file: name.to_path_buf(),
-                    line: None,
-                    problem: error.to_string(),
-                };
-                let opened = File::open(&file).map_err(fails)?;
+                let opened = File::open(&file).map_err(ReadError::of_file(name))?;
                 let length = opened.metadata().ok().filter(std::fs::Metadata::is_file);
                 let length = length.map_or(u64::MAX, |meta| meta.len());
                 Ok(FileLines::of(name, BufReader::with_capacity(BLOCK, opened.take(length))))
@@ -64,31 +59,19 @@ pub(super) struct Batch {
     pub(super) number: u64,
     /// How many bytes of the recordings are read with it.
     pub(super) read_bytes: u64,
-    items: Vec<BatchItem>,
-    bytes: Vec<u8>,
+    pub(super) lines: Vec<BatchLine>,
+    pub(super) bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum BatchItem {
-    Line { input: usize, line: u64, range: Range<usize> },
+pub(super) enum BatchLine {
+    /// `range` of the batch's bytes.
+    Text {
+        input: usize,
+        line: u64,
+        range: Range<usize>,
+    },
     Unreadable(Unreadable),
-}
-
-#[derive(Debug)]
-pub(super) enum BatchLine<'b> {
-    Text { input: usize, line: u64, text: &'b [u8] },
-    Unreadable(&'b Unreadable),
-}
-
-impl Batch {
-    pub(super) fn lines(&self) -> impl Iterator<Item = BatchLine<'_>> {
-        self.items.iter().map(|item| match item {
-            BatchItem::Line { input, line, range } => {
-                BatchLine::Text { input: *input, line: *line, text: &self.bytes[range.clone()] }
-            }
-            BatchItem::Unreadable(unreadable) => BatchLine::Unreadable(unreadable),
-        })
-    }
 }
 
 #[derive(Debug)]
@@ -115,11 +98,11 @@ impl Recordings {
     /// The next lines, at most so many.
     pub(super) fn next(&mut self, most_lines: usize) -> Option<Batch> {
         let mut batch = Batch::default();
-        while batch.items.len() < most_lines && batch.bytes.len() < MOST_BYTES {
-            let Some(item) = self.item(&mut batch.bytes) else { break };
-            batch.items.push(item);
+        while batch.lines.len() < most_lines && batch.bytes.len() < MOST_BYTES {
+            let Some(line) = self.line(&mut batch.bytes) else { break };
+            batch.lines.push(line);
         }
-        if batch.items.is_empty() {
+        if batch.lines.is_empty() {
             return None;
         }
         batch.number = self.batches;
@@ -128,7 +111,7 @@ impl Recordings {
         Some(batch)
     }
 
-    fn item(&mut self, bytes: &mut Vec<u8>) -> Option<BatchItem> {
+    fn line(&mut self, bytes: &mut Vec<u8>) -> Option<BatchLine> {
         loop {
             let Some((input, lines)) = &mut self.open else {
                 let (input, waiting) = self.waiting.next()?;
@@ -146,7 +129,7 @@ impl Recordings {
                     if self.buffer.capacity() > KEPT_BYTES {
                         self.buffer = Vec::new();
                     }
-                    return Some(BatchItem::Line { input, line, range: start..bytes.len() });
+                    return Some(BatchLine::Text { input, line, range: start..bytes.len() });
                 }
                 Ok(None) => self.open = None,
                 Err(error) => {
@@ -162,9 +145,9 @@ impl Recordings {
     }
 }
 
-fn unreadable(input: usize, error: &ReadError) -> BatchItem {
+fn unreadable(input: usize, error: &ReadError) -> BatchLine {
     let place = LinePlace { input, line: error.line, file: error.file.display().to_string() };
-    BatchItem::Unreadable(Unreadable { place, problem: error.problem.clone() })
+    BatchLine::Unreadable(Unreadable { place, problem: error.problem.clone() })
 }
 
 #[cfg(test)]
@@ -185,10 +168,11 @@ mod tests {
         let mut found = Vec::new();
         while let Some(batch) = source.next(2) {
             assert_eq!(batch.number as usize, found.len() / 2);
-            for line in batch.lines() {
+            for line in &batch.lines {
                 found.push(match line {
-                    BatchLine::Text { input, line, text } => {
-                        format!("{input}:{line}:{}", String::from_utf8_lossy(text))
+                    BatchLine::Text { input, line, range } => {
+                        let text = String::from_utf8_lossy(&batch.bytes[range.clone()]);
+                        format!("{input}:{line}:{text}")
                     }
                     BatchLine::Unreadable(one) => {
                         format!("{}:{}", one.place.input, one.place.text())
@@ -204,7 +188,7 @@ mod tests {
         let long = format!("{}\n", "x".repeat(MOST_BYTES)).repeat(3);
         let mut source = Recordings::new(vec![stream("a", &long)]);
         let sizes: Vec<usize> =
-            std::iter::from_fn(|| source.next(100)).map(|batch| batch.lines().count()).collect();
+            std::iter::from_fn(|| source.next(100)).map(|batch| batch.lines.len()).collect();
         assert_eq!(sizes, [1, 1, 1]);
     }
 }

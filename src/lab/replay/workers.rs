@@ -12,8 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::decide::{Decider, Done};
-use super::error::ReplayError;
-use super::finding::LinePlace;
+use super::finding::{LinePlace, ReplayError};
 use super::source::{Batch, BatchLine, RecordingInput, Recordings};
 use super::totals::Totals;
 use crate::engine::exec::Abort;
@@ -164,7 +163,7 @@ impl ReplayWorkers {
             };
             lines = suitable(lines, started.elapsed());
             self.progress.bytes.fetch_max(batch.read_bytes, Ordering::Relaxed);
-            self.progress.lines.fetch_add(batch.lines().count() as u64, Ordering::Relaxed);
+            self.progress.lines.fetch_add(batch.lines.len() as u64, Ordering::Relaxed);
             let has_failed = done.is_err();
             if result.send(done).is_err() || has_failed {
                 break;
@@ -188,7 +187,7 @@ impl ReplayWorkers {
 
     fn decide(&self, batch: &Batch, totals: &mut Totals) -> BatchResult {
         let mut done = Done::default();
-        for line in batch.lines() {
+        for line in &batch.lines {
             if self.is_aborted() {
                 break;
             }
@@ -196,10 +195,13 @@ impl ReplayWorkers {
                 BatchLine::Unreadable(unreadable) => {
                     self.decider.unreadable(unreadable.clone(), totals, &mut done);
                 }
-                BatchLine::Text { input, line, text } => {
-                    let file = &self.names[input];
-                    let place = || LinePlace { input, line: Some(line), file: file.clone() };
-                    self.decider.line(text, &place, totals, &mut done)?;
+                BatchLine::Text { input, line, range } => {
+                    let place = || LinePlace {
+                        input: *input,
+                        line: Some(*line),
+                        file: self.names[*input].clone(),
+                    };
+                    self.decider.line(&batch.bytes[range.clone()], &place, totals, &mut done)?;
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::paths::Paths;
+use super::style::Paths;
 
 /// What a command has checked, in its own words for people and programs, and as checks for the
 /// formats that CI systems read.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::paths::Paths;
+use super::style::Paths;
 use crate::dialects::Reply;
 use crate::engine::outcome::{
     Cause, Decision, Finding, HookFinding, Notice, Question, Rewritten, Settled, Verdict,

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
-use super::paths::Paths;
-use super::style::{BAD, DIM, DOUBT, GOOD, counted};
+use super::style::{BAD, DIM, DOUBT, GOOD, Paths, counted};
 use crate::config::{Problem, Severity};
 use crate::engine::harmless::plain;
 

@@ -1,8 +1,9 @@
-//! How reports for people look: colours, labels and widths. Colours are always written; the
+//! How reports look: colours, labels, widths and paths. Colours are always written; the
 //! caller's stream drops them where they are not wanted.
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 
@@ -98,5 +99,25 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
         "allow" => (GOOD, "allow"),
         "ask" => (DOUBT, "ASK"),
         _ => (BAD, "BLOCK"),
+    }
+}
+
+/// Shows paths as seen from a folder.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    cwd: PathBuf,
+}
+
+impl Paths {
+    pub fn from(cwd: &Path) -> Paths {
+        Paths { cwd: cwd.to_path_buf() }
+    }
+
+    /// `path`, relative where it lies below.
+    pub fn show(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.cwd) {
+            Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
+            _ => path.display().to_string(),
+        }
     }
 }

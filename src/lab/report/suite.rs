@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState};
-use super::paths::Paths;
+use super::style::Paths;
 use crate::config::Position;
 use crate::engine::harmless::plain;
 use crate::lab::scenario::{End, Played};

@@ -7,8 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::check::{Check, CheckList, CheckReport, CheckState};
-use super::paths::Paths;
-use super::style::{BAD, GOOD, counted};
+use super::style::{BAD, GOOD, Paths, counted};
 use crate::engine::harmless::plain;
 
 const NAME: &str = "hookrun test --conformance";

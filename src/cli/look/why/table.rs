@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use crate::lab::audit::stats::{HookStats, Latencies, Stats};
+use crate::lab::audit::stats::{HookStats, Latencies, Stats, by_cost};
 use crate::lab::report::plain;
+use crate::lab::report::style::{BOLD, counted};
 use anstyle::{AnsiColor, Style};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::exit::Result;
 
-const BOLD: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();
 
 /// Columns if stdout is not a terminal.
@@ -58,17 +58,16 @@ pub(super) fn human(
 ) -> Result<()> {
     let pen = Pen::of(is_utf8, columns);
     let width = pen.name;
-    let noun = if stats.decisions == 1 { "decision" } else { "decisions" };
     let (allowed, refused, asked) = (stats.allowed, stats.refused, stats.asked);
+    let decisions = counted(stats.decisions, "decision");
     writeln!(
         out,
-        "{BOLD}{} {noun}{BOLD:#}: {allowed} allowed, {refused} blocked, {asked} asked",
-        stats.decisions
+        "{BOLD}{decisions}{BOLD:#}: {allowed} allowed, {refused} blocked, {asked} asked"
     )?;
     if let Some((first, last)) = &stats.span {
         writeln!(out, "from {} to {}", plain(first), plain(last))?;
     }
-    let hooks = by_cost(stats);
+    let hooks = by_cost(&stats.hooks);
     if hooks.is_empty() {
         writeln!(out, "\nNo hook was run.")?;
         return Ok(());
@@ -95,15 +94,6 @@ pub(super) fn human(
     }
     totals(&hooks, pen, out)?;
     histogram(&stats.latencies, pen, out)
-}
-
-/// The hooks, the most expensive first.
-fn by_cost(stats: &Stats) -> Vec<(&String, &HookStats)> {
-    let mut hooks: Vec<(&String, &HookStats)> = stats.hooks.iter().collect();
-    hooks.sort_by(|(_, one), (_, other)| {
-        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
-    });
-    hooks
 }
 
 fn totals(hooks: &[(&String, &HookStats)], pen: Pen, out: &mut dyn Write) -> Result<()> {
@@ -219,8 +209,21 @@ fn short(value: f64) -> String {
 }
 
 pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
-    let hooks: Vec<Value> =
-        by_cost(stats).into_iter().map(|(name, hook)| of_hook(name, hook)).collect();
+    let hook = |(name, hook): (&String, &HookStats)| {
+        let times = &hook.latencies;
+        json!({
+            "name": name,
+            "calls": hook.calls,
+            "refusals": hook.refusals,
+            "questions": hook.questions,
+            "failures": hook.failures,
+            "p50Ms": times.percentile_ms(0.5),
+            "p90Ms": times.percentile_ms(0.9),
+            "p99Ms": times.percentile_ms(0.99),
+            "maxMs": times.max_ms(),
+            "totalMs": times.total_ms(),
+        })
+    };
     let (from, to) = stats.span.clone().unzip();
     let all = json!({
         "version": 1,
@@ -230,26 +233,10 @@ pub(super) fn json(stats: &Stats, out: &mut dyn Write) -> Result<()> {
         "asked": stats.asked,
         "from": from,
         "to": to,
-        "hooks": hooks,
+        "hooks": by_cost(&stats.hooks).into_iter().map(hook).collect::<Vec<_>>(),
     });
     writeln!(out, "{all:#}")?;
     Ok(())
-}
-
-fn of_hook(name: &String, hook: &HookStats) -> Value {
-    let times = &hook.latencies;
-    json!({
-        "name": name,
-        "calls": hook.calls,
-        "refusals": hook.refusals,
-        "questions": hook.questions,
-        "failures": hook.failures,
-        "p50Ms": times.percentile_ms(0.5),
-        "p90Ms": times.percentile_ms(0.9),
-        "p99Ms": times.percentile_ms(0.99),
-        "maxMs": times.max_ms(),
-        "totalMs": times.total_ms(),
-    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::header::Header;
 use super::text::{line, summary, turn};
 use crate::engine::harmless::plain;
-use crate::lab::audit::stats::HookStats;
+use crate::lab::audit::stats::{HookStats, by_cost};
 use crate::lab::replay::finding::{OutcomeChange, ReplayFinding};
 use crate::lab::replay::totals::{ReplayEnd, Totals};
 use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, column};
@@ -115,10 +115,6 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
     if hooks.is_empty() {
         return Ok(());
     }
-    let mut rows: Vec<(&String, &HookStats)> = hooks.iter().collect();
-    rows.sort_by(|(_, one), (_, other)| {
-        other.latencies.total_ms().total_cmp(&one.latencies.total_ms())
-    });
     writeln!(
         out,
         "\n{BOLD}{:<NAME$}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}{BOLD:#}",
@@ -131,7 +127,7 @@ fn table(hooks: &BTreeMap<String, HookStats>, title: &str, out: &mut dyn Write) 
         "p90",
         "p99"
     )?;
-    for (name, stats) in rows {
+    for (name, stats) in by_cost(hooks) {
         let time = |share: f64| time(stats.latencies.percentile_ms(share));
         writeln!(
             out,
