@@ -36,10 +36,8 @@ use look::{doctor, events, list, replay, schema, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
 use write::{new, test};
 
-/// Reads the command line of this process and does what it says.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    // 2 refuses in every host; the 101 of a panic would let the action through in most.
     // A hook waits for this one, and it must have no second thread.
     if let Some((_, bounds)) = arguments.split_first().filter(|(first, _)| *first == "confine") {
         return ExitCode::from(confine::enter(bounds));
@@ -62,7 +60,7 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// The hot form of `run`, which needs nothing else.
+/// The hot form of `run`.
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);
@@ -70,7 +68,7 @@ fn decide(args: &RunArgs) -> exit::Result {
     run::run(args, &env)
 }
 
-/// The whole command line. A mistake in an option is told under the name that was typed.
+/// The whole command line. An error names an option as it was typed.
 fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
@@ -96,8 +94,7 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     })
 }
 
-/// Prints the help that was asked for, or what is wrong with the command line. What was typed may
-/// have come from anywhere.
+/// Prints the help, or what is wrong with the command line. What was typed may come from anywhere.
 fn tell(error: &clap::Error) -> ExitStatus {
     if error.use_stderr() {
         streams::complaint(&error.render().ansi().to_string());
@@ -113,7 +110,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
     log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
     let mut out: Box<dyn Write> = match (&cli.command, shape) {
-        // `send` keeps what nobody takes.
+        // `send` keeps a message that could not be written.
         (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
         (_, OutputShape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
         (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
@@ -152,10 +149,10 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
 }
 
 fn say(failure: &CommandFailure) {
-    // A name may have lines, too; set in, none of them looks like one of ours.
+    // A name may have several lines; indented, none of them looks like one of ours.
     let set_in = |text: &str| text.replace('\n', "\n    ");
-    let mut text = format!("error: {}\n", set_in(&failure.message));
-    if let Some(help) = &failure.help {
+    let mut text = format!("error: {}\n", set_in(&failure.cause));
+    if let Some(help) = &failure.cure {
         text.push_str(&format!("  help: {}\n", set_in(help)));
     }
     streams::remark(&text);

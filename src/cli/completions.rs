@@ -1,5 +1,5 @@
-//! `hookrun completions SHELL`, and the words that its script asks for at each TAB: no hook is run,
-//! nothing is said on stderr, and what is wrong with the configuration only leaves words out.
+//! `hookrun completions SHELL`, and the words that its script wants at each TAB: no hook is run,
+//! stderr stays empty, and mistakes in the configuration only leave words out.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,11 +21,10 @@ use crate::cli::streams;
 
 type CandidateWords = fn() -> Vec<CompletionCandidate>;
 
-/// Where the words for a value come from, by what help calls it.
+/// The words for a value, by its name in the help.
 const WORDS: &[(&str, CandidateWords)] =
     &[("EVENT", events), ("HOOK", hooks), ("HOST", hosts), ("PAGE", pages)];
 
-/// Prints a completion script.
 pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result {
     let mut script = Vec::new();
     if let Some(shell) = Shells::builtins().completer(&args.shell.to_string()) {
@@ -37,7 +36,7 @@ pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result
     Ok(ExitStatus::Yes)
 }
 
-/// Prints the words that may stand next, if a script asks: `-- hookrun WORD…`.
+/// Prints the words that may come next, if a completion script runs `hookrun -- hookrun WORD…`.
 pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitStatus> {
     let (_, words) = arguments.split_first().filter(|(first, _)| *first == "--")?;
     let name = completing()?;
@@ -45,13 +44,12 @@ pub(crate) fn complete(arguments: &[OsString]) -> Option<ExitStatus> {
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     let env = Environment::capture();
     let mut text = Vec::new();
-    // Where nothing can stand there is nothing to print.
+    // An error means that no word can come next.
     let _ = shell.write_complete(&mut line(shell), words.to_vec(), Some(&env.cwd), &mut text);
     let _ = streams::data().write_all(&text);
     Some(ExitStatus::Yes)
 }
 
-/// The command line with the words for its values.
 fn line(shell: &dyn EnvCompleter) -> CommandLine {
     let all = help::command_line();
     let is_bash = shell.name() == Bash.name();
@@ -76,8 +74,8 @@ fn with_words(arg: Arg, is_bash: bool) -> Arg {
     if is_left_to_bash { arg.value_hint(ValueHint::Other) } else { arg }
 }
 
-/// Events: the common ones first, then the others and those of the project; a host's name for one
-/// where nothing else is meant.
+/// The common events first, then the others and those of the project. Names of hosts are hidden:
+/// they appear if nothing else fits.
 fn events() -> Vec<CompletionCandidate> {
     let config = config(ConfigScope::Event(""));
     let specs: Vec<&EventSpec> = config.catalog.iter().collect();
@@ -90,7 +88,6 @@ fn events() -> Vec<CompletionCandidate> {
     names.chain(aliases.map(|name| word(name, None).hide(true))).collect()
 }
 
-/// The hooks of the project, of the user and of the system.
 fn hooks() -> Vec<CompletionCandidate> {
     let config = config(ConfigScope::All);
     let mut seen: Vec<&str> = Vec::new();
@@ -121,8 +118,8 @@ fn word(text: &str, about: Option<&str>) -> CompletionCandidate {
     CompletionCandidate::new(text).help(about.map(|about| about.to_string().into()))
 }
 
-/// Whether a shell takes it for one word and nothing else. Names of hooks came with the project,
-/// and bash puts them into the line as they are.
+/// Whether a shell reads it as one word and nothing else. Names of hooks come with the project, and
+/// bash inserts them as they are.
 fn is_a_word(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | '+');
     !name.starts_with('-') && name.chars().all(is_plain)

@@ -1,4 +1,4 @@
-//! Writing to streams that perhaps nobody reads: for so long, and never blocking.
+//! Writing to streams that perhaps nobody reads: until a deadline, and never blocking.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,25 +10,22 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-/// A pipe or socket that says it takes something takes so much without blocking.
+/// A pipe or socket that is ready takes so much without blocking.
 const PIECE_BYTES: usize = 4096;
 
-/// What a pipe may be made to hold by anybody.
+/// The longest pipe that a user may make.
 const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
 
-/// How long a stream is waited for before it is asked again whether that is over.
+/// How often a wait checks whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Writes the reply to stdout, until a time or until it `is_over`. Not through [`io::stdout`],
-/// for which a stream that cannot be written to has taken everything.
-///
-/// # Errors
-/// Why stdout has not taken all of it.
+/// Writes the reply to stdout, until a time or until it `is_over`. Not through [`io::stdout`], which
+/// reports nothing if stdout is closed.
 pub(crate) fn reply(bytes: &[u8], until: Instant, is_over: &dyn Fn() -> bool) -> io::Result<()> {
     write_until(rustix::stdio::stdout(), bytes, until, is_over)
 }
 
-/// Lets a full pipe hold so much more, if it may: some hosts read only when we have ended.
+/// Makes a full pipe longer, if that is allowed: some hosts read only after our exit.
 fn widen(stream: impl AsFd, bytes: usize) {
     let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else { return };
     let wanted = size.saturating_add(bytes).next_power_of_two().min(WIDEST_PIPE_BYTES);
@@ -37,8 +34,7 @@ fn widen(stream: impl AsFd, bytes: usize) {
     }
 }
 
-/// Whether what goes to stdout is thrown away. A stdout that was closed is so too: Rust opens it
-/// anew.
+/// Whether stdout is /dev/null, also because it was closed: then Rust opens it as that.
 pub(crate) fn is_thrown_away() -> bool {
     let Ok(null) = std::fs::metadata("/dev/null") else { return false };
     rustix::fs::fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
@@ -46,8 +42,8 @@ pub(crate) fn is_thrown_away() -> bool {
     })
 }
 
-/// Writes to a stream whose reader may be slow, gone or asleep. The stream itself is left as it
-/// is: others may share it, who do not expect it not to block.
+/// Writes to a stream whose reader may be slow, gone or asleep. It does not make the stream
+/// non-blocking: other processes may share it.
 pub(crate) fn write_until(
     stream: impl AsFd,
     bytes: &[u8],
@@ -62,8 +58,7 @@ pub(crate) fn write_until(
         {
             Ok(_) => fds[0].revents(),
             Err(Errno::INTR) => PollFlags::empty(),
-            // With a limit of no descriptors nothing can be waited for. What blocks then is ended
-            // by the watchdog.
+            // With a limit of no descriptors poll fails. If the write blocks, the watchdog ends us.
             Err(Errno::INVAL) => PollFlags::OUT,
             Err(error) => return Err(error.into()),
         };
@@ -77,7 +72,7 @@ pub(crate) fn write_until(
                 rest = &rest[count..];
                 patience = Duration::ZERO;
             }
-            // One that does not block may still have no room for the piece.
+            // A non-blocking stream may still have no room for the piece.
             Err(Errno::AGAIN | Errno::INTR) => {
                 if is_over() {
                     return Err(io::Error::other("hookrun was interrupted"));
@@ -102,8 +97,7 @@ pub(crate) fn write_until(
     Ok(())
 }
 
-/// Writes to a stream that does not say that it has room: a socket may have some all the same, and
-/// one that is not open for writing never has.
+/// Writes to a stream that does not say that it has room: a socket may have some all the same.
 fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
     match rustix::net::send(&stream, piece, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),

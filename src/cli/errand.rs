@@ -28,12 +28,12 @@ const KEPT_BYTES: u64 = 1024 * 1024;
 /// A program to run for its output.
 #[derive(Debug)]
 pub(crate) struct Errand {
-    /// Has our environment and working directory until somebody changes them.
+    /// With our environment and working directory, unless the caller changes them.
     pub(crate) command: Command,
     pub(crate) stdin: Vec<u8>,
     /// Whether stdin stays open when all of it is written.
     pub(crate) keeps_stdin_open: bool,
-    /// How much of each stream is kept. The rest is read and dropped.
+    /// The rest of each stream is read and dropped.
     pub(crate) kept_bytes: u64,
     /// When it is killed.
     pub(crate) limit: Duration,
@@ -63,9 +63,6 @@ impl Errand {
 
     /// Runs it in a new group until it ends, its limit is over, or `is_over` says so. What it
     /// leaves behind when it exits by itself is left alone.
-    ///
-    /// # Errors
-    /// When it cannot be started or waited for.
     pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
         let has_stdin = self.keeps_stdin_open || !self.stdin.is_empty();
         let stdin = if has_stdin { Stdio::piped() } else { Stdio::null() };
@@ -88,9 +85,6 @@ impl Errand {
     }
 
     /// What it printed, if it ended within its limit.
-    ///
-    /// # Errors
-    /// When it cannot be started or waited for.
     pub(crate) fn output(self) -> io::Result<Option<Output>> {
         Ok(match self.run(|| false)? {
             ErrandEnd::Exited(output) => Some(output),
@@ -102,9 +96,6 @@ impl Errand {
 /// Runs `lines` by `sh -e`, with these variables and no others. What they print goes into the file
 /// `output`; what they leave running in their group is killed. `None` if they were still running
 /// at the limit, or `is_over` said so.
-///
-/// # Errors
-/// When the shell cannot be started or waited for.
 pub(crate) fn set_up(
     lines: &str,
     cwd: &Path,
@@ -119,16 +110,13 @@ pub(crate) fn set_up(
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
     let mut child = command.spawn()?;
     let status = wait(&mut child, limit, is_over)?;
-    // The system hands out numbers in turn, so this one is not somebody else's yet.
+    // The system hands out group numbers in turn, so no other group has this one yet.
     kill_group(&child);
     Ok(status)
 }
 
-/// Runs a program of the person at the terminal on `file`. It stays in our group, which is the one
-/// in the foreground. `is_over` may take a moment; when it says so there is no status.
-///
-/// # Errors
-/// When it cannot be started or waited for.
+/// Opens `file` with an editor or a pager. It stays in our group, which is in the foreground. There
+/// is no status if `is_over` ended it.
 pub(crate) fn open_at_terminal(
     words: &[String],
     file: &Path,
@@ -144,9 +132,6 @@ pub(crate) fn open_at_terminal(
 
 /// Starts a program that outlives us, with nothing but `payload` on its stdin, and does not wait
 /// for it: a small payload waits in the pipe until it is read.
-///
-/// # Errors
-/// When it cannot be started, or ends before it has read everything.
 pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);

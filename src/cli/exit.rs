@@ -1,17 +1,17 @@
-//! Exit statuses, each chosen in one place.
+//! Exit statuses, each chosen in one place, and what stops a command.
 
+use std::fmt::Display;
+use std::io;
 use std::process::ExitCode;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
-    /// Allowed; as expected; in order.
+    /// Allowed; as expected; no errors.
     Yes,
-    /// Refused or asked; not as expected; not in order. Used by `run` only for git.
+    /// Blocked or asked; not as expected; errors. `run` uses it only for git.
     No,
-    /// `run`: refused. Elsewhere: could not decide. 2 refuses in every known host.
+    /// `run`: blocked. Elsewhere: could not decide. 2 blocks in every known host.
     CouldNot,
-    /// Ended by this signal, as shells report it.
     Signal(i32),
 }
 
@@ -26,36 +26,33 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-/// What stopped a command: said on stderr, with a cure where there is one.
-#[derive(Debug)]
-pub(crate) struct CommandFailure {
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
-}
+/// What a command returns. `cli.rs` prints the complaint on stderr.
+pub(crate) type Result<T = ExitStatus> = std::result::Result<T, CommandFailure>;
+
+pub(crate) use crate::engine::complaint::Complaint as CommandFailure;
 
 impl CommandFailure {
-    pub(crate) fn new(message: impl Into<String>) -> CommandFailure {
-        CommandFailure { message: message.into(), help: None }
+    pub(crate) fn with_help(cause: impl Into<String>, cure: impl Into<String>) -> CommandFailure {
+        CommandFailure::with_cure(cause, cure)
     }
 
-    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> CommandFailure {
-        CommandFailure { message: message.into(), help: Some(help.into()) }
-    }
-
-    /// The failure as one line, for reasons.
     pub(crate) fn line(&self) -> String {
-        match &self.help {
-            Some(help) => format!("{}; {help}", self.message),
-            None => self.message.clone(),
-        }
+        self.to_string()
+    }
+
+    pub(crate) fn of(error: impl Display) -> CommandFailure {
+        CommandFailure::new(error.to_string())
     }
 }
 
-impl From<std::io::Error> for CommandFailure {
-    fn from(error: std::io::Error) -> CommandFailure {
-        CommandFailure::new(format!("cannot write the result: {error}"))
-    }
+/// Puts what failed before an error: `cannot read it: no such file`.
+pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> CommandFailure {
+    move |error| CommandFailure::new(format!("{what}: {error}"))
 }
 
-/// What a command returns.
-pub(crate) type Result<T = ExitStatus> = std::result::Result<T, CommandFailure>;
+/// Only for the stream of a command, whose errors name it ([`Sink`](crate::cli::streams::Sink)).
+impl From<io::Error> for CommandFailure {
+    fn from(error: io::Error) -> CommandFailure {
+        CommandFailure::of(error)
+    }
+}

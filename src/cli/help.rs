@@ -1,4 +1,4 @@
-//! The help of the whole: commands by what a person wants to do, and examples at the end.
+//! The help: commands by what a person wants to do, and examples at the end.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::cli::args::Cli;
 use crate::cli::host::install::hosts::HOSTS;
 use crate::cli::write::new::templates;
 
-/// What a person wants to do, and the commands for it. What stands nowhere is in the last group.
+/// What a person wants to do, and the commands for it. All others are in the last group.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["new", "install", "uninstall", "doctor"]),
     ("Try hooks", &["test", "replay"]),
@@ -21,7 +21,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("More", &[]),
 ];
 
-/// Lines to copy, by command; those of the whole are under its own name.
+/// Lines to copy, by command.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "hookrun",
@@ -89,7 +89,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Values that a table of a command lists: the command, the argument, and the words.
+/// Values from tables that the arguments must not know: the command, the argument, and the words.
 const VALUES: &[(&str, &str, fn() -> Vec<&'static str>)] = &[
     ("install", "host", hosts),
     ("uninstall", "host", hosts),
@@ -102,7 +102,6 @@ fn hosts() -> Vec<&'static str> {
     HOSTS.iter().map(|host| host.name).chain([git::NAME]).collect()
 }
 
-/// The command line.
 pub(crate) fn command_line() -> Command {
     Cli::command().mut_subcommands(|command| {
         let name = command.get_name().to_string();
@@ -116,7 +115,7 @@ pub(crate) fn command_line() -> Command {
     })
 }
 
-/// The command line with its help.
+/// The command line with groups and examples in its help.
 pub(crate) fn command() -> Command {
     let mut root = command_line();
     for (name, lines) in EXAMPLES {
@@ -135,7 +134,6 @@ pub(crate) fn command() -> Command {
     ))
 }
 
-/// The examples of a command, each with what it does.
 pub(crate) fn examples_of(name: &str) -> &'static [(&'static str, &'static str)] {
     EXAMPLES.iter().find(|(known, _)| *known == name).map_or(&[], |(_, lines)| lines)
 }

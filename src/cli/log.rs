@@ -1,9 +1,9 @@
-//! What hookrun does, on stderr. Built only when somebody asks for it.
+//! The log of what hookrun does, on stderr. Built only if `--log` or HOOKRUN_LOG wants it.
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::{CommandFailure, Result, failed};
 use crate::cli::streams::LogStream;
 
 /// Logs at `level`, or by the directives of tracing's filters (`crate::engine::exec=debug`).
@@ -15,7 +15,7 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
             "use error, warn, info, debug or trace",
         )
     };
-    // A word that is no level would be taken for the name of a module, and log nothing.
+    // tracing takes a word that is no level for the name of a module, and logs nothing.
     let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     let is_known = |word: &str| word.contains(['=', ':']) || is_level(word);
     if !level.split(',').all(is_known) {
@@ -24,5 +24,5 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let filter = EnvFilter::builder().parse(level).map_err(|_| wrong())?;
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| LogStream);
     let ready = subscriber.with_ansi(false).try_init();
-    ready.map_err(|error| CommandFailure::new(format!("cannot log: {error}")))
+    ready.map_err(failed("cannot log"))
 }

@@ -20,7 +20,6 @@ const WRITTEN: &[(&str, &str, &str)] = &[
     ("hookrun-suite", "5", include_str!("../../man/hookrun-suite.5")),
 ];
 
-/// A manual page.
 struct ManualPage {
     name: String,
     section: &'static str,
@@ -60,7 +59,7 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// Lets a person read the page by `man`; whether they could.
+/// Shows the page with `man`. Whether that worked.
 fn is_read(page: &ManualPage, env: &Environment) -> bool {
     let Ok(folder) = tempfile::Builder::new().prefix("hookrun-man").tempdir_in(&env.temporary)
     else {
@@ -76,7 +75,6 @@ fn is_read(page: &ManualPage, env: &Environment) -> bool {
     matches!(ended, Some(Ok(Some(status))) if status.success())
 }
 
-/// What the pages are called.
 pub(crate) fn names() -> Vec<String> {
     pages().unwrap_or_default().into_iter().map(|page| page.name).collect()
 }
@@ -122,7 +120,7 @@ fn page(command: &clap::Command, name: String) -> Result<ManualPage> {
     Ok(ManualPage { name, section: "1", text: text.into_bytes() })
 }
 
-/// The page with the line that help shows in place of all options.
+/// The page with the usage line of the help instead of a list of all options.
 fn with_synopsis(text: &str, usage: &str) -> String {
     const BEGIN: &str = ".SH SYNOPSIS\n";
     let Some((before, rest)) = text.split_once(BEGIN) else { return text.to_string() };
@@ -130,7 +128,6 @@ fn with_synopsis(text: &str, usage: &str) -> String {
     format!("{before}{BEGIN}{usage}\n{after}")
 }
 
-/// The examples of a command.
 fn examples(name: &str) -> String {
     let lines = help::examples_of(name);
     let line = |(line, about): &(&str, &str)| format!(".TP\n.B {}\n{about}\n", escaped(line));
@@ -138,7 +135,6 @@ fn examples(name: &str) -> String {
     if lines.is_empty() { lines } else { format!(".SH EXAMPLES\n{lines}") }
 }
 
-/// A line of ours as roff takes it.
 fn escaped(line: &str) -> String {
     line.replace('\\', "\\e").replace('-', "\\-")
 }

@@ -1,8 +1,8 @@
 //! The process's own streams. Only here is stdout known, and stdout is the reply.
 //!
-//! No control character, invisible character or CI command comes out of a command, whatever a hook,
-//! an event or a file name put into its words. Reports make each text plain as they write it, so
-//! that it keeps its place on the line; [`Sink`] holds the rest for all of them.
+//! No control character, invisible character or CI command gets out, even if a hook, an event or a
+//! file name contains one. Reports make each text plain as they write it, so that it keeps its place
+//! on the line; [`Sink`] guards the rest for all of them.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -17,19 +17,18 @@ use clap::ValueEnum;
 
 use crate::cli::deliver::write_until;
 
-/// How long stderr has been waited for, in milliseconds, where that is bounded: see
-/// [`bound_stderr`].
+/// How long writes to stderr have waited, in milliseconds, after [`bound_stderr`].
 static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
 
 const UNBOUNDED: u64 = u64::MAX;
 
-/// The log of Buildkite shows what we write.
+/// Output appears in the log of Buildkite.
 static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
 
-/// A person sees stderr. [`know_place`] looks once for all.
+/// A person sees stderr. [`know_place`] finds out once.
 static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-/// How long stderr is waited for in all, where that is bounded.
+/// How long all writes to stderr may wait after [`bound_stderr`].
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
 
 /// When to use colour.
@@ -43,12 +42,11 @@ pub(crate) enum Color {
     Never,
 }
 
-/// stdout for people, with colour where it is wanted.
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
     AutoStream::new(io::stdout().lock(), choice(color, io::stdout().is_terminal()))
 }
 
-/// How many columns stdout has, if it is a terminal.
+/// The width of stdout, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
@@ -60,7 +58,7 @@ pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// What is written there: on a terminal values are looked at, too.
+/// Values become harmless if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
     let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();
     if is_seen { OutputShape::SeenValues } else { shape }
@@ -94,7 +92,7 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
     }
 }
 
-/// Finds out where text goes: no line may begin a group in the log of Buildkite.
+/// Finds out where text goes.
 pub(crate) fn know_place(env: &Environment) {
     IN_BUILDKITE.store(env.is_buildkite, Ordering::Relaxed);
     STDERR_IS_TERMINAL.store(io::stderr().is_terminal(), Ordering::Relaxed);
@@ -104,7 +102,7 @@ pub(crate) fn is_stderr_a_terminal() -> bool {
     STDERR_IS_TERMINAL.load(Ordering::Relaxed)
 }
 
-/// Text whose lines stay lines, harmless where we are.
+/// Text that keeps its lines and is harmless; in the log of Buildkite no line begins a group.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     let made = harmless::lines(text);
     match IN_BUILDKITE.load(Ordering::Relaxed) {
@@ -113,24 +111,23 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A remark of ours on stderr. It may quote what somebody else wrote.
+/// A remark of ours on stderr. It may quote other people's text.
 pub(crate) fn remark(text: &str) {
     stderr(&lines(text));
 }
 
-/// What a person may see of what is going on: what stderr does not take at once is dropped.
+/// Progress for a person. What stderr does not take at once is dropped.
 pub(crate) fn glimpse(text: &str) {
     let text = lines(text);
     let _ = write_until(rustix::stdio::stderr(), text.as_bytes(), Instant::now(), &|| false);
 }
 
-/// The parser's complaint about the command line, in colour where that is wanted.
 pub(crate) fn complaint(text: &str) {
     let _ = anstream::stderr().lock().write_all(styled(text).as_bytes());
 }
 
-/// The words of a reply on stderr. A program that started hookrun gets them byte by byte; on a
-/// terminal and in the log of a CI job people look at them.
+/// The text of a reply for stderr. Programs get every byte; on a terminal and in the log of a CI job
+/// it becomes harmless.
 pub(crate) fn words(text: &str, env: &Environment) {
     if !text.is_empty() && (env.is_ci || is_stderr_a_terminal()) {
         return remark(text);
@@ -138,7 +135,7 @@ pub(crate) fn words(text: &str, env: &Environment) {
     stderr(text);
 }
 
-/// The document of a reply, as stdout may have it.
+/// The document of a reply for stdout.
 pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     if !text.is_empty() && (env.is_ci || io::stdout().is_terminal()) {
         return harmless::json(text);
@@ -146,7 +143,7 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     Cow::Borrowed(text)
 }
 
-/// stderr for a log: a line at a time, in which no command stands.
+/// stderr for the log, which writes a line at a time.
 pub(crate) struct LogStream;
 
 impl Write for LogStream {
@@ -160,12 +157,12 @@ impl Write for LogStream {
     }
 }
 
-/// From now on a stderr that nobody reads holds nothing up: what it does not take is dropped.
+/// From now on a stderr that nobody reads holds nothing up: the text is dropped.
 pub(crate) fn bound_stderr() {
     WAITED.store(0, Ordering::Relaxed);
 }
 
-/// Says something on stderr. A closed stderr is nobody to tell.
+/// Writes to stderr. If it is closed, nobody reads it.
 pub(crate) fn stderr(text: &str) {
     if text.is_empty() {
         return;
@@ -193,7 +190,7 @@ pub(crate) enum OutputShape {
     Json,
     /// Workflow commands of our own, with escaped data.
     Annotations,
-    /// Values, for a program: nothing is changed.
+    /// Values for a program, unchanged.
     Values,
     /// Values on a terminal.
     SeenValues,
@@ -210,7 +207,7 @@ impl From<CheckFormat> for OutputShape {
     }
 }
 
-/// A writer that keeps a line until it is whole, and gives it on harmless.
+/// A writer that collects whole lines and makes them harmless.
 pub(crate) struct Sink<W: Write> {
     to: W,
     shape: OutputShape,
@@ -225,13 +222,13 @@ impl<W: Write> Sink<W> {
     fn give_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         let text = String::from_utf8_lossy(bytes);
         let made = match self.shape {
-            OutputShape::People => return self.to.write_all(styled(&text).as_bytes()),
+            OutputShape::People => Cow::Owned(styled(&text)),
             OutputShape::Lines => lines(&text),
             OutputShape::Json => harmless::json(&text),
             OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
-            OutputShape::Values => return self.to.write_all(bytes),
+            OutputShape::Values => return self.to.write_all(bytes).map_err(unwritten),
         };
-        self.to.write_all(made.as_bytes())
+        self.to.write_all(made.as_bytes()).map_err(unwritten)
     }
 }
 
@@ -254,11 +251,15 @@ impl<W: Write> Write for Sink<W> {
         if !rest.is_empty() {
             self.give_on(&rest)?;
         }
-        self.to.flush()
+        self.to.flush().map_err(unwritten)
     }
 }
 
-/// Text with our own colours kept, and everything between them harmless.
+fn unwritten(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write the result: {error}"))
+}
+
+/// Keeps our own colours, and makes everything between them harmless.
 fn styled(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
@@ -271,7 +272,7 @@ fn styled(text: &str) -> String {
     made
 }
 
-/// Where the first colour of ours stands, and how long it is.
+/// The position and length of the first colour of ours.
 fn style(text: &str) -> Option<(usize, usize)> {
     text.match_indices("\u{1b}[").find_map(|(at, _)| {
         let (number, _) = text[at + 2..].split_once('m')?;

@@ -5,7 +5,7 @@ use crate::engine::spelling;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Words that people try first, and what does it here. Words that mean the same are aliases.
+/// Words that people try first, and the command for it. Words that mean the same are aliases.
 const WORDS: &[(&str, &str)] = &[
     ("init", "`hookrun new NAME --event EVENT` writes a first hook, and its cases"),
     ("add", "`hookrun new NAME --event EVENT` writes a hook, and its cases"),
@@ -32,7 +32,7 @@ const PAIRS: &[(ContextKind, ContextKind)] = &[
     (ContextKind::InvalidValue, ContextKind::SuggestedValue),
 ];
 
-/// Keeps the suggestions that are slips, and says what the word of another tool is here.
+/// Keeps suggestions that correct a slip, and translates words of other tools.
 pub(crate) fn mend(error: &mut clap::Error) {
     for (typed, suggested) in PAIRS {
         let Some(ContextValue::String(word)) = error.get(*typed).cloned() else { continue };

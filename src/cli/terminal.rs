@@ -1,8 +1,8 @@
 //! The person at the terminal: the one place where hookrun asks them anything.
 //!
-//! Prompts stand on the controlling terminal, whatever stdin and stdout are. Keys are read one by
-//! one; what the terminal was set to is put back whatever happens. Nothing that a hook wrote can
-//! move the cursor or hide a part of itself.
+//! Prompts are on the controlling terminal, even if stdin and stdout are files. Keys are read one
+//! by one, and the settings of the terminal are always restored. Nothing that a hook wrote can move
+//! the cursor or hide a part of itself.
 
 mod keys;
 mod line;
@@ -12,9 +12,7 @@ pub(in crate::cli) mod status;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use crate::cli::errand;
 use crate::cli::streams;
@@ -29,10 +27,10 @@ use status::{cut, width};
 /// How much of one text is shown.
 const LONGEST_TEXT: usize = 1000;
 
-/// What edits a text where `$VISUAL` and `$EDITOR` say nothing.
+/// What edits a text if `$VISUAL` and `$EDITOR` are not set.
 const EDITOR: &str = "vi";
 
-/// Takes away the alternate screen of an editor that was killed, and shows the cursor.
+/// Leaves the alternate screen of a killed editor, and shows the cursor.
 const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
 
 /// The controlling terminal, with a person at it.
@@ -40,7 +38,7 @@ const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
 pub(crate) struct Terminal {
     file: File,
     editor: String,
-    /// Where texts lie while they are edited.
+    /// The folder of texts that are being edited.
     drafts: PathBuf,
 }
 
@@ -51,8 +49,8 @@ struct Raw<'t> {
 }
 
 impl Terminal {
-    /// The terminal, if there is somebody to ask: stderr is one (a host that captures stderr is
-    /// using the terminal itself), and we are in its foreground.
+    /// The terminal, if somebody can answer: we are in its foreground, and stderr is a terminal (a
+    /// host that captures stderr uses the terminal itself).
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
         if !streams::is_stderr_a_terminal() {
             return None;
@@ -70,7 +68,7 @@ impl Terminal {
             .is_ok_and(|group| group.as_raw_nonzero().get() == ours)
     }
 
-    /// Asks for a yes, whatever stands in the question; `None` if there was no answer in time.
+    /// Asks for a yes; `None` if there was no answer in time.
     pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let raw = self.begin()?;
         let prompt = format!("hook {} asks: {} [y/N] ", plain(asker.hook()), lines(question));
@@ -87,7 +85,7 @@ impl Terminal {
         }
     }
 
-    /// How wide and how high it is.
+    /// Columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         let size = rustix::termios::tcgetwinsize(&self.file).ok();
         let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
@@ -98,7 +96,6 @@ impl Terminal {
         if self.is_ours() { Raw::enter(&self.file) } else { None }
     }
 
-    /// A heading: who asks, and what about.
     fn head(&self, asker: &Asker<'_>, title: &str) {
         self.write(&format!("hook {} asks: {}\n", plain(asker.hook()), lines(title)));
     }
@@ -107,7 +104,7 @@ impl Terminal {
         let _ = (&self.file).write_all(text.as_bytes());
     }
 
-    /// Lets the person edit a file, and waits for the end. Whether it is to be kept.
+    /// Lets the person edit a file. Whether to keep it.
     fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
         let Ok(words) = shell_words::split(&self.editor) else { return false };
         let before = rustix::termios::tcgetattr(&self.file);
@@ -164,11 +161,14 @@ impl Ui for Terminal {
             return None;
         }
         self.head(asker, title);
-        let file = DraftFile::write(&self.drafts, text)?;
-        let is_kept = self.edit(asker, &file.0);
-        let text = std::fs::read(&file.0).ok().filter(|_| is_kept)?;
+        let mut draft = tempfile::Builder::new();
+        let mut file = draft.prefix("hookrun-").suffix(".txt").tempfile_in(&self.drafts).ok()?;
+        writeln!(file, "{text}").ok()?;
+        let is_kept = self.edit(asker, file.path());
+        // An editor may put another file in its place.
+        let text = std::fs::read(file.path()).ok().filter(|_| is_kept)?;
         let text = String::from_utf8_lossy(&text).into_owned();
-        // Editors end the last line; whoever prints the answer does so again.
+        // Editors end the last line, and so does the command that prints the answer.
         Some(text.strip_suffix('\n').map(str::to_string).unwrap_or(text))
     }
 
@@ -183,7 +183,7 @@ impl Ui for Terminal {
         }
     }
 
-    /// The session's status line is kept by `hookrun ui`, for whoever shows it.
+    /// `hookrun ui` keeps the session's status line.
     fn status(&self, _asker: &Asker<'_>, _key: &str, _text: Option<&str>) {}
 }
 
@@ -191,7 +191,7 @@ impl Raw<'_> {
     fn enter(file: &File) -> Option<Raw<'_>> {
         let before = rustix::termios::tcgetattr(file).ok()?;
         let mut raw = before.clone();
-        // Control-C stays what it is. Control-Z would stop hookrun, and no deadline would be kept.
+        // Control-C still ends us. Control-Z is off: it would stop hookrun, and all deadlines pass.
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         raw.special_codes[SpecialCodeIndex::VSUSP] = 0;
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
@@ -208,31 +208,8 @@ impl Drop for Raw<'_> {
     }
 }
 
-/// A file with the text that is edited, for its owner only, until it is dropped.
-struct DraftFile(PathBuf);
-
-impl DraftFile {
-    fn write(folder: &Path, text: &str) -> Option<DraftFile> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let name = format!("hookrun-{}-{}.txt", std::process::id(), now.as_nanos());
-        let draft = DraftFile(folder.join(name));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut file = options.open(&draft.0).ok()?;
-        file.write_all(text.as_bytes()).ok()?;
-        file.write_all(b"\n").ok()?;
-        Some(draft)
-    }
-}
-
-impl Drop for DraftFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// A text of several lines, as it may be shown: nothing in it moves the cursor, and every line
-/// but the first is set in, so that none looks like a prompt of hookrun's.
+/// A text of several lines, made harmless. Every line but the first is indented, so that none looks
+/// like a prompt of hookrun.
 fn lines(text: &str) -> String {
     let mut shown = String::new();
     let characters: Vec<char> = text.trim_end().chars().collect();
@@ -241,7 +218,7 @@ fn lines(text: &str) -> String {
         shown.push_str(if number == 0 { "" } else { "\n  " });
         shown.push_str(&plain(line));
     }
-    // Nobody is to agree to what they cannot see without knowing it.
+    // Nobody should agree to text that they cannot see without knowing it.
     let hidden = characters.len().saturating_sub(LONGEST_TEXT);
     if hidden > 0 {
         shown.push_str(&format!(" … ({hidden} characters are not shown)"));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::engine::ui::MessageKind;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -56,8 +57,8 @@ pub(crate) enum Dialog {
         message: String,
 
         /// What sort of message it is
-        #[arg(long = "type", value_enum, default_value_t = NotifyKind::Info, value_name = "TYPE")]
-        kind: NotifyKind,
+        #[arg(long = "type", value_parser = message_kind(), default_value = "info", value_name = "TYPE")]
+        kind: MessageKind,
     },
     /// Set a text of the session's status line, or print the line
     Status {
@@ -78,24 +79,18 @@ pub(crate) enum Dialog {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NotifyKind {
-    /// Good to know
-    Info,
-    /// Better to know
-    Warning,
-    /// Something has gone wrong
-    Error,
-}
-
-impl From<NotifyKind> for MessageKind {
-    fn from(kind: NotifyKind) -> MessageKind {
-        match kind {
-            NotifyKind::Info => MessageKind::Info,
-            NotifyKind::Warning => MessageKind::Warning,
-            NotifyKind::Error => MessageKind::Error,
-        }
-    }
+fn message_kind() -> impl TypedValueParser<Value = MessageKind> {
+    let kinds = [
+        ("info", "Good to know"),
+        ("warning", "Better to know"),
+        ("error", "Something has gone wrong"),
+    ];
+    let values = kinds.map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "warning" => MessageKind::Warning,
+        "error" => MessageKind::Error,
+        _ => MessageKind::Info,
+    })
 }
 
 #[derive(Debug, Args)]

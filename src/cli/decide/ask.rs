@@ -1,4 +1,4 @@
-//! Whom hookrun can ask, and the questions of an outcome that are put to them.
+//! Puts the questions of an outcome to a person.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -12,16 +12,14 @@ use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
 
 use crate::cli::terminal::Terminal;
 
-/// Somebody who can be asked.
 pub(crate) enum Person {
-    /// They are at our terminal.
+    /// At our terminal.
     Here(Arc<Terminal>),
-    /// The program around us can ask them: a host with dialogs, or the hookrun whose hook we are.
+    /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
     Around(Arc<Outer>),
 }
 
 impl Person {
-    /// Whom we can ask, if there is anybody.
     pub(crate) fn find(env: &Environment) -> Option<Person> {
         if let Some(terminal) = Terminal::open(env) {
             return Some(Person::Here(Arc::new(terminal)));
@@ -31,7 +29,7 @@ impl Person {
         Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
     }
 
-    /// How our hooks ask them.
+    /// For hooks that ask.
     pub(crate) fn ui(&self) -> Arc<dyn Ui> {
         match self {
             Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
@@ -55,9 +53,8 @@ impl Person {
     }
 }
 
-/// Asks all questions of an outcome, and returns the outcome with the answer. They are answered
-/// within [`PATIENCE`], or until the budget ends: a person who has left must not keep a host
-/// waiting for ever.
+/// Asks all questions of an outcome, and returns the outcome with the answer. The person has
+/// [`PATIENCE`], or until the budget ends: a host must not wait for ever for somebody who has left.
 pub(crate) fn settle(
     outcome: Outcome,
     person: Option<&Person>,

@@ -32,12 +32,11 @@ use crate::cli::decide::startup::{Ground, check_depth, choice, hold_ground};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::errand::{Errand, ErrandEnd};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);
 
-/// How much of such a list is read.
 const LONGEST_LISTING_BYTES: u64 = 256 * 1024 * 1024;
 
 /// What hookrun does itself, without git and the hooks.
@@ -59,7 +58,6 @@ struct GitRequest<'a> {
     time: &'a TimeLimit,
 }
 
-/// Decides one hook of git.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
@@ -98,7 +96,6 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     Ok(if is_allowed { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-/// Whether the catalog lets the hook refuse.
 fn can_refuse(hook: &GitHook) -> bool {
     catalog::find(hook.event).is_none_or(|spec| spec.blocks)
 }
@@ -166,7 +163,7 @@ impl GitRequest<'_> {
 
     fn changes(&self, listings: &[ListingArguments], abort: &Abort) -> Result<Vec<Value>> {
         let whole = self.args.budget.unwrap_or(LISTING);
-        // A budget has begun with us, git's own time begins now.
+        // A budget began at our start, git's own time begins now.
         let started = self.args.budget.map_or_else(Instant::now, |_| self.time.started);
         self.time.heartbeat.expect_within(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
@@ -181,10 +178,10 @@ impl GitRequest<'_> {
         self.time.heartbeat.expect_within(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
-        event.map_err(|error| CommandFailure::new(error.to_string()))
+        event.map_err(CommandFailure::of)
     }
 
-    /// Puts a rewritten message into its file, where git reads it again.
+    /// Writes a rewritten message to its file, where git reads it again.
     fn write_message(&self, outcome: &Outcome) -> Result<()> {
         let update = outcome.update();
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
@@ -226,7 +223,7 @@ fn read_message(file: &Path) -> Result<Vec<u8>> {
     })
 }
 
-/// What git prints, within what is left of a limit.
+/// What git prints within the rest of a limit.
 fn ask_git(
     arguments: &[OsString],
     left: Duration,
@@ -236,9 +233,9 @@ fn ask_git(
     let mut errand = Errand::new("git", arguments, left);
     errand.command.envs(VARIABLES.iter().copied());
     errand.kept_bytes = LONGEST_LISTING_BYTES + 1;
-    let ended = errand.run(|| abort.times_raised() > 0).map_err(|error| {
-        CommandFailure::new(format!("cannot get the changes from git: {error}"))
-    })?;
+    let ended = errand
+        .run(|| abort.times_raised() > 0)
+        .map_err(failed("cannot get the changes from git"))?;
     let is_whole = |output: &Output| output.stdout.len() as u64 <= LONGEST_LISTING_BYTES;
     let output = match ended {
         ErrandEnd::Exited(output) if is_whole(&output) => output,

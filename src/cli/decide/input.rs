@@ -14,18 +14,20 @@ use rustix::io::Errno;
 
 use crate::cli::exit::{CommandFailure, Result};
 
-/// The longest event that is read. An endless one would end us.
+/// An endless event would exhaust the memory.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
 
-/// How much is read at once at first; a large event is read in larger pieces.
+/// A large event is read in larger and larger pieces.
 const FIRST_READ_BYTES: usize = 64 * 1024;
 
 /// What was found on stdin.
 #[derive(Debug)]
 pub(crate) enum StdinInput {
-    /// A context, and how many bytes it was.
-    Event { context: Context, bytes: usize },
-    /// Nothing: a terminal, or an empty file.
+    Event {
+        context: Context,
+        bytes: usize,
+    },
+    /// A terminal, or an empty file.
     Nothing,
 }
 
@@ -46,7 +48,6 @@ impl StdinInput {
     }
 }
 
-/// When reading stdin ends without an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     pub(crate) until: Instant,
@@ -65,7 +66,6 @@ impl Deadline {
     }
 }
 
-/// Reads one event.
 pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<StdinInput> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

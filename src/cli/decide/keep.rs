@@ -1,5 +1,5 @@
-//! What `run` keeps of a decision, once its host has the reply: a line in the decision log, and
-//! one in a recording. Nothing that goes wrong here reaches the decision.
+//! What `run` keeps of a decision after the reply: a line in the decision log, and one in a
+//! recording. Failures here do not change the decision.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -13,24 +13,21 @@ use crate::lab::report::{Paths, json};
 
 use crate::cli::streams;
 
-/// A decision, with all that can be kept of it.
 pub(crate) struct DecisionRecord {
     what: KeptKind,
     settings: KeepSettings,
 }
 
 enum KeptKind {
-    /// The event as it was told, and what became of it.
     Decided(Event, Box<Run>),
-    /// It was refused before there was an event.
+    /// It was blocked before there was an event.
     Refused(Box<json::RunReport>),
 }
 
-/// What the configuration says about keeping.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeepSettings {
     log: LogSettings,
-    /// Rules for secrets may be among what cannot be read.
+    /// Rules for secrets may be missing.
     is_broken: bool,
 }
 
@@ -40,17 +37,15 @@ impl KeepSettings {
     }
 }
 
-/// Where decisions are kept.
 pub(crate) struct KeptPlaces {
     log: Option<DecisionLog>,
     recording: Option<Recording>,
     cwd: PathBuf,
-    /// The home folder, which may go while hooks that nobody waits for run.
+    /// The home folder, which may disappear while detached hooks run.
     home: Option<PathBuf>,
 }
 
 impl KeptPlaces {
-    /// The user's log, and the recording that is asked for.
     pub(crate) fn of(env: &Environment, recording: Option<&Path>) -> KeptPlaces {
         let recording = recording.or(env.record.as_deref());
         KeptPlaces {
@@ -63,7 +58,7 @@ impl KeptPlaces {
 }
 
 impl DecisionRecord {
-    /// A decided event. `None` where its hooks were handed to a process that keeps it itself.
+    /// A decided event. `None` if `supervise` has its hooks, and keeps it itself.
     pub(crate) fn decided(
         event: Event,
         run: Run,
@@ -74,7 +69,6 @@ impl DecisionRecord {
         (!is_handed_over).then_some(DecisionRecord { what, settings })
     }
 
-    /// An event that was refused before it could be decided.
     pub(crate) fn refused(report: json::RunReport) -> DecisionRecord {
         DecisionRecord {
             what: KeptKind::Refused(Box::new(report)),
@@ -82,8 +76,7 @@ impl DecisionRecord {
         }
     }
 
-    /// Keeps it. An event of which no hook wants to know is not in the log, so that it costs
-    /// nothing.
+    /// The log leaves out an event without hooks, so that it costs nothing.
     pub(crate) fn keep(self, reply: &Reply, places: &KeptPlaces) {
         let is_idle = match &self.what {
             KeptKind::Decided(_, run) => run.hooks.is_empty() && run.outcome.is_allowed(),
@@ -96,7 +89,7 @@ impl DecisionRecord {
         match self.lines(reply, &places.cwd) {
             Ok(line) => {
                 let logged = log.map(|log| (log, line(Keeps::Explanation)));
-                // A home is not made anew for its log; it is looked for when all else is done.
+                // The log must not create the home folder again. Detached hooks may remove it.
                 let has_home = places.home.as_ref().is_none_or(|home| home.is_dir());
                 let logged = logged.filter(|_| has_home).map(|(log, line)| log.append(&line));
                 if let Some(Err(error)) = logged {
@@ -114,7 +107,7 @@ impl DecisionRecord {
         }
     }
 
-    /// What makes its line.
+    /// Makes its line.
     fn lines(self, reply: &Reply, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
         let redactor = Redactor::new(self.settings.log.redact.iter().map(String::as_str))?;
         let (run, context) = match self.what {
@@ -123,7 +116,7 @@ impl DecisionRecord {
                 if self.settings.is_broken && !run.hooks.is_empty() {
                     return Err("rules for its secrets may be among what cannot be read".into());
                 }
-                // Whole paths: who reads it again may stand elsewhere.
+                // Whole paths: it may be read from another folder.
                 let report = json::run_report(&run, reply, &Paths::from(Path::new("")));
                 (report, (!self.settings.is_broken).then(|| event.context().clone()))
             }

@@ -21,17 +21,16 @@ use crate::cli::decide::watchdog::{TimeLimit, Watchdog};
 use crate::cli::deliver;
 use crate::cli::streams;
 
-/// How long what is kept of a decision may hold up a host that waits for our end. It takes
-/// microseconds.
+/// How long the log may hold up a host that waits for our exit. It takes microseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// How long a host may take to read the reply.
 const READING: Duration = Duration::from_secs(10);
 
-/// The same after the end of the budget, and for one that has told us to stop.
+/// The same after the end of the budget, and for one that sent a signal.
 const AFTER_BUDGET: Duration = Duration::from_millis(500);
 
-/// Whether a person, or the log of a CI job, reads what goes to stderr.
+/// Whether a person or the log of a CI job reads stderr.
 pub(crate) fn is_for_people(format: RunFormat) -> bool {
     match format {
         RunFormat::Github => true,
@@ -40,7 +39,6 @@ pub(crate) fn is_for_people(format: RunFormat) -> bool {
     }
 }
 
-/// The report that the format wants.
 pub(crate) fn report(
     format: RunFormat,
     run: &Run,
@@ -59,7 +57,7 @@ pub(crate) fn report(
     Some(report)
 }
 
-/// Paths as they are looked for by those who read a format: GitHub begins at its workspace.
+/// Paths as readers of a format expect them: GitHub begins at its workspace.
 pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
     let workspace = env.workspace.as_ref().filter(|_| format == "github");
     let workspace = workspace.and_then(|folder| folder.canonicalize().ok());
@@ -75,19 +73,18 @@ pub(crate) fn last_word(format: RunFormat, event: &str, refusal: Reply) -> Reply
     let reason = refusal.stderr.trim_end();
     let report = json::refusal_report(event, native::NAME, reason, &refusal);
     let mut stdout = Vec::new();
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = github::run(&report, &mut stdout);
     let stdout = String::from_utf8_lossy(&stdout).into_owned();
     Reply { stdout, status: refusal.status.max(1), ..refusal }
 }
 
-/// What came out of one event.
 pub(crate) struct RunDecision {
     pub(crate) reply: Reply,
     /// For the formats that are reports.
     pub(crate) report: Option<RunReport>,
     pub(crate) kept: Option<DecisionRecord>,
-    /// Whether the decision is nowhere but in the reply on stdout.
+    /// Whether only stdout has the decision.
     pub(crate) is_needed: bool,
 }
 
@@ -125,7 +122,7 @@ struct PrintedReply<'a> {
     report: Option<&'a RunReport>,
     is_needed: bool,
     abort: Option<&'a Abort>,
-    /// The exit status. Some hosts go on with 0 and read the refusal; a job reads nothing.
+    /// The exit status. Some hosts read a block from stdout and want 0; a job reads nothing.
     status: u8,
 }
 
@@ -177,7 +174,6 @@ impl<'a> PrintedReply<'a> {
         status
     }
 
-    /// The reply, or the report instead.
     fn stdout(&self, env: &Environment) -> Cow<'_, str> {
         match (self.format, self.report) {
             (RunFormat::Json, Some(report)) => {
@@ -186,7 +182,7 @@ impl<'a> PrintedReply<'a> {
             }
             (RunFormat::Github, Some(report)) => {
                 let mut stdout = Vec::new();
-                // A vector takes everything.
+                // Writing to a vector cannot fail.
                 let _ = github::run(report, &mut stdout);
                 Cow::Owned(String::from_utf8_lossy(&stdout).into_owned())
             }
@@ -196,7 +192,6 @@ impl<'a> PrintedReply<'a> {
         }
     }
 
-    /// Adds to the summary of a job's page.
     fn summarise(&self, env: &Environment) {
         let (RunFormat::Github, Some(report)) = (self.format, self.report) else { return };
         let Some(file) = &env.step_summary else { return };

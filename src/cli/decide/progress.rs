@@ -1,5 +1,5 @@
-//! What hooks do, shown on a terminal while they run: their stderr line by line, and a line for
-//! each that has ended. It goes to stderr, and what that does not take at once is dropped.
+//! Shows on a terminal what hooks do while they run: their stderr line by line, and a line for each
+//! that has ended. What stderr does not take at once is dropped.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -18,9 +18,8 @@ pub(crate) fn is_watched(format: RunFormat) -> bool {
     format == RunFormat::Reply && streams::is_stderr_a_terminal()
 }
 
-/// What shows progress to that person.
 pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
-    // How much of the stderr of each has been shown.
+    // How much of each hook's stderr has been shown.
     let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
     is_watched(format).then(|| {
         Watcher::new(move |hook, place, progress| {

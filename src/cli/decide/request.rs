@@ -1,4 +1,4 @@
-//! What is asked: an event by its name, in the words of a host or in ours.
+//! The event that a command line names, in the words of a host or in ours.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,18 +13,17 @@ use crate::engine::runner::FormOfCall;
 
 use crate::cli::exit::{CommandFailure, Result};
 
-/// The event that a command line names, and whose words the host speaks.
 #[derive(Debug)]
 pub(crate) struct EventRequest<'a> {
     name: &'a str,
     dialect: Option<&'static Dialect>,
-    /// The events that the name means in the host's dialect; several where the context tells.
+    /// The events that the name means in the host's dialect; if several, the context decides.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
 }
 
-/// The event that a context names itself, and whose words it is in: those of `host`, or of the one
-/// that is recognised. `command` is for those who are told what to type.
+/// The event and the host that a context names itself. Without `host` its signs tell. `command` is
+/// for the cure: what to type.
 pub(crate) fn named_in(
     context: &Context,
     host: Option<&str>,
@@ -79,7 +78,7 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
 /// The event that `name` names.
 pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> {
     config.catalog.find(name).map_err(|unknown| match unknown.nearest {
-        // It may be declared where there is a mistake.
+        // The part with the mistake may declare it.
         _ if config.has_errors() => {
             let complaint = config.complaint().unwrap_or_default();
             CommandFailure::with_help(format!("unknown event `{name}`"), complaint)
@@ -108,7 +107,7 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
     })
 }
 
-/// How the host is answered.
+/// How to answer the host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostReply {
     binding: Option<Binding>,
@@ -116,7 +115,6 @@ pub(crate) struct HostReply {
 }
 
 impl<'a> EventRequest<'a> {
-    /// An event by its name, in `dialect`, or natively.
     pub(crate) fn new(name: &'a str, dialect: &str) -> EventRequest<'a> {
         let dialect = dialects::find(dialect);
         let bindings = dialect.map(|dialect| dialect.called(name)).unwrap_or_default();
@@ -124,13 +122,12 @@ impl<'a> EventRequest<'a> {
         EventRequest { name, dialect, bindings, canonical }
     }
 
-    /// Whether the host's dialect has no such event.
     fn is_unknown(&self) -> bool {
         self.dialect.is_some() && self.bindings.is_empty()
     }
 
-    /// Whether the name is that of an event which a host has got since: hook systems have none
-    /// that their table lacks, and what is nearly a gate is a slip.
+    /// Whether it is probably a new event of the host. Tables of hook systems are complete, and a
+    /// name close to a gate is a slip.
     pub(crate) fn is_new(&self) -> bool {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else { return false };
         let is_system = dialects::SYSTEMS.iter().any(|system| system.name == dialect.name);
@@ -140,8 +137,8 @@ impl<'a> EventRequest<'a> {
         !is_system && !near.iter().any(closes)
     }
 
-    /// Another system in whose words the name is a gate that fails closed, where the host's
-    /// dialect has no such event: it was installed for the wrong host.
+    /// Another system that has the name for a gate that fails closed, if the host has no such event:
+    /// then hookrun was installed for the wrong host.
     pub(crate) fn gate_of_another(&self) -> Option<&'static Dialect> {
         let is_gate = |binding: &Binding| {
             let row = binding.row;
@@ -159,8 +156,8 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// How long it may take to decide it, where the host waits only so long; the least that is
-    /// possible while it is not known which event it is.
+    /// How long the decision may take, if the host does not wait longer; the shortest limit of the
+    /// host while the event is unknown.
     pub(crate) fn budget(&self) -> Option<Duration> {
         match self.bindings.as_slice() {
             [] => self.dialect.and_then(Dialect::shortest_budget),
@@ -168,12 +165,10 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// The name as it was asked for.
     pub(crate) fn name(&self) -> &'a str {
         self.name
     }
 
-    /// The configuration that it needs, as the host has it.
     pub(crate) fn load(&self, choice: &Choice, env: &Environment) -> Config {
         Config::load(choice, env, self.scope()).for_host(self.dialect)
     }
@@ -185,7 +180,7 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// Refuses a name that means nothing, before anything is read.
+    /// Fails for an unknown name, before anything is read.
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
         if !self.bindings.is_empty() || find_event(config, self.name).is_ok() {
             return Ok(());
@@ -206,23 +201,22 @@ impl<'a> EventRequest<'a> {
             return self.in_our_words(config, context, None);
         }
         let told = Dialect::tell_apart(&self.bindings, &context);
-        let binding = told.map_err(|error| CommandFailure::new(error.to_string()))?;
+        let binding = told.map_err(CommandFailure::of)?;
         let is_other_spelling = binding.is_other_spelling(&context);
         let decoded = binding.decode(context);
-        let context = decoded.map_err(|error| CommandFailure::new(error.to_string()))?;
+        let context = decoded.map_err(CommandFailure::of)?;
         let (event, host) = self.in_our_words(config, context, Some(binding))?;
         Ok((event, HostReply { is_other_spelling, ..host }))
     }
 
-    /// An event made up: of several that the name means, the first.
+    /// A sample; if the name means several events, of the first.
     pub(crate) fn sample(&self, config: &Config, cwd: &Path) -> Result<(Event, HostReply)> {
         let binding = self.bindings.first().copied();
         let spec = match binding {
             Some(binding) => binding.spec(),
             None => find_event(config, self.name)?.as_ref().clone(),
         };
-        let mut context = Context::parse(spec.sample())
-            .map_err(|error| CommandFailure::new(error.to_string()))?;
+        let mut context = Context::parse(spec.sample()).map_err(CommandFailure::of)?;
         if spec.carries("cwd") {
             context.set("cwd", &cwd.to_string_lossy().into());
         }
@@ -265,18 +259,17 @@ impl<'a> EventRequest<'a> {
         Ok((event, HostReply { binding, is_other_spelling: false }))
     }
 
-    /// The name of the host's dialect.
     pub(crate) fn host(&self) -> &'static str {
         self.dialect.map_or(native::NAME, |dialect| dialect.name)
     }
 
-    /// The reply that refuses for a reason of our own, before more is known of the event: of
-    /// several that the name means, it may be the one that can be refused.
+    /// Blocks for a reason of hookrun's own. If the name means several events, it assumes one that
+    /// can be blocked.
     pub(crate) fn refuse(&self, reason: &str) -> Reply {
         let gate = self.bindings.iter().find(|binding| binding.row.blocks);
         match gate.or(self.bindings.first()) {
             Some(binding) => binding.refuse(reason),
-            // Which words this event has is not known, and no others may stand on stdout.
+            // The form of this event is unknown, and stdout may have no other.
             None if self.dialect.is_some_and(Dialect::has_forms) => {
                 Reply { stdout: String::new(), ..native::refuse(reason) }
             }
@@ -286,7 +279,6 @@ impl<'a> EventRequest<'a> {
 }
 
 impl HostReply {
-    /// The outcome in the host's words.
     pub(crate) fn reply(self, outcome: &Outcome) -> Reply {
         match self.binding {
             Some(binding) => binding.reply(outcome),
@@ -294,8 +286,8 @@ impl HostReply {
         }
     }
 
-    /// The call of an event that another host's form may tell of too. A hook of ours that runs
-    /// hookrun asks by itself: what it waited for would wait for it.
+    /// The call behind the event, which may arrive in the form of another host as well. A hook that
+    /// runs hookrun decides alone: the call that it would wait for waits for the hook.
     pub(crate) fn call(self, event: &Event, env: &Environment) -> Option<FormOfCall> {
         if env.inherited.iter().any(|name| name == "HOOKRUN_HOOK") {
             return None;
@@ -307,12 +299,11 @@ impl HostReply {
         Some(call)
     }
 
-    /// Whether the host reads stderr as an answer where stdout is empty, and shows it to its user.
+    /// Whether the host shows stderr to its user if stdout is empty.
     pub(crate) fn reads_stderr(self) -> bool {
         self.binding.is_some_and(Binding::reads_stderr)
     }
 
-    /// Whether the host puts a question to its user itself.
     pub(crate) fn can_ask(self) -> bool {
         self.binding.is_some_and(Binding::can_ask)
     }

@@ -60,7 +60,6 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
     Some(AnswerBy { budget, last_word })
 }
 
-/// What the watchdog says.
 fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> Reply {
     let refusal = refusal(args, request, watchdog::REASON);
     printed::last_word(args.format, request.name(), refusal)
@@ -124,7 +123,6 @@ impl RunRequest<'_> {
         self.decide(&request, ground, Some(context))
     }
 
-    /// The event on stdin.
     fn read_event(&self, (abort, _): &Ground) -> Result<Context> {
         let cure = "pipe in its context as one JSON object, `{}` at the least";
         input::read(self.time.stdin, Some(abort))?.or_fail("no event on stdin", cure)
@@ -164,7 +162,7 @@ impl RunRequest<'_> {
         let (event, host) = request.event(&config, context)?;
         let complaint = config.complaint();
         let settings = KeepSettings::of(&config);
-        // A gate without a single hook lets everything through.
+        // A gate without a single hook allows everything.
         let is_bare = config.layers.is_empty() && event.spec().blocks;
         let is_in_order = complaint.is_none();
         let person = Person::find(env);

@@ -1,4 +1,5 @@
-//! What a command that runs hooks does first: it holds its ground, finds the layers, makes a runner.
+//! What a command that runs hooks does first: it takes charge of signals and descendants, finds the
+//! layers, and makes a runner.
 
 use std::io;
 
@@ -19,7 +20,7 @@ const FIRST_OWN_DESCRIPTOR: i32 = 3;
 /// What stops us, and what adopts the orphans of hooks.
 pub(crate) type Ground = (Abort, Option<Subreaper>);
 
-/// What `run` does first, so that from then on nothing ends it without a decision.
+/// What `run` does first: from then on nothing ends it without a decision.
 pub(crate) fn hold_ground() -> Result<Ground> {
     streams::bound_stderr();
     crate::engine::exec::hold_out();
@@ -47,11 +48,10 @@ fn undo_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// How many runs of hookrun may be inside of each other. A hook set can be a hook of another; one
-/// that is its own hook would never end.
+/// How many runs of hookrun may be inside each other. A hook set can be a hook of another one; its
+/// own hook would never end.
 const DEEPEST: u32 = 8;
 
-/// Whether this run is one too many inside of others.
 pub(crate) fn check_depth(env: &Environment) -> Result<()> {
     if env.depth <= DEEPEST {
         return Ok(());
@@ -62,7 +62,6 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
     ))
 }
 
-/// The layers that the arguments ask for.
 pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> Choice {
     Choice {
         explicit: source.hooks.clone(),

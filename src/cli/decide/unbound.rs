@@ -1,4 +1,4 @@
-//! Hooks that are not there: where nobody is asked, everything is allowed.
+//! Missing hooks: without hooks everything is allowed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,15 @@ use crate::engine::spelling;
 
 use crate::cli::exit::{CommandFailure, Result};
 
-/// What `--require` takes for any hook at all.
+/// `--require any` wants any hook at all.
 const ANY: &str = "any";
 
-/// Where hooks were looked for.
 pub(crate) struct SearchedPlaces<'a> {
     pub(crate) choice: &'a Choice,
     pub(crate) env: &'a Environment,
 }
 
 impl SearchedPlaces<'_> {
-    /// The folders and files in which hooks are looked for.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         let SearchedPlaces { choice, env } = self;
         let named = choice.explicit.iter().chain(&choice.settings);
@@ -32,19 +30,18 @@ impl SearchedPlaces<'_> {
         places
     }
 
-    /// The places in a sentence.
     fn listed(&self) -> String {
         let shown = self.places().into_iter().map(|place| place.display().to_string());
         shown.collect::<Vec<_>>().join(", ")
     }
 
-    /// That no hook is bound to an event, with the places; `None` where one is.
+    /// Says that no hook is bound to an event; `None` if one is.
     pub(crate) fn nobody_bound(&self, registry: &Registry, event: &str) -> Option<String> {
         let is_bound = !runnable(registry, event).is_empty();
         (!is_bound).then(|| format!("no hook is bound to {event}; looked in {}\n", self.listed()))
     }
 
-    /// Blocks unless every hook that somebody requires is bound to the event and may run.
+    /// Fails unless every required hook is bound to the event and may run.
     pub(crate) fn require(
         &self,
         required: &[String],
@@ -66,7 +63,7 @@ impl SearchedPlaces<'_> {
         Err(CommandFailure::with_help(cause, format!("{meant}looked in {}", self.listed())))
     }
 
-    /// That nothing was found at all, and folders that are nearly one of hooks.
+    /// Says that there are no hooks at all, and which folders may be misnamed.
     pub(crate) fn problems(&self, config: &Config) -> Vec<Problem> {
         let mut problems = Vec::new();
         if config.hooks.is_empty() && !config.has_errors() {
@@ -80,14 +77,13 @@ impl SearchedPlaces<'_> {
         problems
     }
 
-    /// Folders that are nearly one of hooks.
     pub(crate) fn near_misses(&self) -> Vec<Problem> {
         self.places().iter().flat_map(|place| near_misses(place)).collect()
     }
 }
 
-/// The hook that is meant by a name that none has: one whose file is called so but for its ending
-/// or the number before it, or that is spelled nearly so.
+/// The hook that an unknown name means: one with another ending or a number before it, or one that
+/// is spelled almost the same.
 pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<&str> = names.collect();
     let bare = |known: &'n str| {
@@ -98,14 +94,13 @@ pub(crate) fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Opt
     of_file.copied().or_else(|| spelling::nearest(name, names.iter().copied()))
 }
 
-/// The names of the hooks of an event that may run.
 fn runnable(registry: &Registry, event: &str) -> Vec<String> {
     let bound = registry.bound(event);
     let may_run = bound.iter().filter(|hook| hook.enabled && hook.idle.is_none());
     may_run.map(|hook| hook.name.clone()).collect()
 }
 
-/// Folders beside each other that hold hooks by event under another name than hooks.d.
+/// Folders in `place` that hold hooks by event, but have another name than hooks.d.
 fn near_misses(place: &Path) -> Vec<Problem> {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let is_near = |path: &PathBuf| {

@@ -22,10 +22,11 @@ const SECOND_LOOK: Duration = Duration::from_millis(250);
 /// The same, when the watchdog itself was late.
 const AFTER_A_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the deciding thread has to answer after what it waits for was killed.
+/// How long the deciding thread has to answer after its child was killed; a broken promise is
+/// noticed 1.5 s late anyway.
 const LAST_CHANCE: Duration = Duration::ZERO;
 
-/// The same, where the host's time is almost up.
+/// The same, if the host's time is almost up.
 const VERY_LAST_CHANCE: Duration = Duration::from_millis(50);
 
 /// How long a host that does not read holds up the watchdog.
@@ -38,16 +39,13 @@ pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time,
 /// How long a host waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerBy {
-    /// How long everything may take.
     pub(crate) budget: Duration,
-    /// When the watchdog answers at the latest.
     pub(crate) last_word: Duration,
 }
 
 /// The time of one decision, and the watchdog that answers when it is over.
 pub(crate) struct TimeLimit {
     pub(crate) started: Instant,
-    /// Until when the event may arrive on stdin.
     pub(crate) stdin: Deadline,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) watchdog: Watchdog,
@@ -80,7 +78,6 @@ impl TimeLimit {
         self.watchdog.order(Orders::by(self.started, refusal, by));
     }
 
-    /// Until when everything must be done, if there is a limit.
     pub(crate) fn budget(&self) -> Option<Budget> {
         self.budget.get()
     }
@@ -95,9 +92,8 @@ pub(crate) struct Watchdog {
 
 #[derive(Debug)]
 struct Orders {
-    /// What it says, in the words of the host.
     refusal: Reply,
-    /// When it says it, whatever was promised.
+    /// When it answers in any case.
     last_word: Option<Instant>,
 }
 
@@ -107,7 +103,6 @@ impl Orders {
     }
 }
 
-/// Why the watchdog does not wait any longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Woken {
     BrokenPromise,
@@ -148,7 +143,6 @@ impl Watchdog {
         }
     }
 
-    /// It may have meant to sleep for longer than it may now.
     fn wake(&self) {
         if let Some(thread) = &self.thread {
             thread.unpark();
@@ -178,7 +172,7 @@ impl Watchdog {
         if self.heartbeat.claim() {
             self.refuse();
         }
-        // The deciding thread answers just now. What it does then is watched again.
+        // The deciding thread is answering. The watchdog watches what it does then.
         loop {
             thread::sleep(SECOND_LOOK);
             self.wait();
@@ -186,7 +180,7 @@ impl Watchdog {
         }
     }
 
-    /// Ends the process if its answer is given: what is kept of it hangs, and the host waits.
+    /// Ends the process if it has answered: writing the log hangs, and the host waits.
     #[expect(clippy::disallowed_methods, reason = "the other thread hangs in the system")]
     fn leave_if_answered(&self) {
         if let Some(status) = self.heartbeat.answer() {
@@ -241,7 +235,7 @@ impl Watchdog {
         }
     }
 
-    /// States the refusal and ends the process.
+    /// Blocks, and ends the process.
     #[expect(
         clippy::disallowed_methods,
         reason = "the thread that would return from main hangs in the system"
@@ -252,7 +246,7 @@ impl Watchdog {
         let until = Instant::now() + WRITING;
         let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);
         streams::remark(&reply.stderr);
-        // What a host reads nowhere else must have arrived.
+        // If the host did not get the reply, only the status can block.
         let status = if said.is_ok() { reply.status } else { native::REFUSED };
         std::process::exit(i32::from(status));
     }

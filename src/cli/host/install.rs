@@ -168,11 +168,11 @@ impl<'a> Site<'a> {
         };
         if let Some(error) = document.dropped().first() {
             // The host reads nothing of the file, so hookrun in it would have no effect.
-            let CommandFailure { message, help } = self.refusal(error);
-            let message = format!("{message}: {} reads nothing of the file", self.host.title);
-            return Err(CommandFailure { message, help });
+            let CommandFailure { cause, cure } = self.refusal(error);
+            let cause = format!("{cause}: {} reads nothing of the file", self.host.title);
+            return Err(CommandFailure { cause, cure });
         }
-        let plain = document.doubt().map(|error| self.refusal(&error).message);
+        let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
         let doubts = doubts.map(|it| format!("{it}; {} may not read it", self.host.title));
         let command = program::command_line(program, self.host);
@@ -259,8 +259,8 @@ impl<'a> Site<'a> {
 
     fn refusal(&self, error: &EditError) -> CommandFailure {
         let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
-        let message = format!("{}{at}: {}", self.shown(), error.complaint.cause);
-        CommandFailure { message, help: error.complaint.cure.clone() }
+        let cause = format!("{}{at}: {}", self.shown(), error.complaint.cause);
+        CommandFailure { cause, cure: error.complaint.cure.clone() }
     }
 
     fn shown(&self) -> String {

@@ -1,7 +1,6 @@
 //! `hookrun act`: what the actions of a settings file do, as hooks.
 //!
-//! What only watches never refuses: it exits with 0 whatever happens, and says on stderr, which
-//! reports show, what did not work.
+//! Actions that only observe never block: they exit with 0, and report errors on stderr.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -20,10 +19,8 @@ use crate::cli::decide::input::{self, Deadline};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
 
-/// The log of actions, in the folder of hookrun's state.
 const LOG: &str = "actions.log";
 
-/// Does one action for the event on stdin.
 pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let input = input::read(Deadline::soon(), None)?;
     let context = input.or_fail("no event on stdin", "it is a hook: hookrun starts it")?;
@@ -48,7 +45,6 @@ pub(crate) fn act(args: &ActArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// What failed is told, and changes nothing.
 fn tell(done: io::Result<()>, what: &str) {
     if let Err(error) = done {
         streams::remark(&format!("{what} cannot be written: {error}\n"));
@@ -71,11 +67,11 @@ fn payload(profile: &str, context: &Context) -> Result<String> {
     let head = json!({ "v": 1, "ts": millis, "profile": profile, "event": event }).to_string();
     let body = String::from_utf8(context.to_json())
         .map_err(|_| CommandFailure::new("the event on stdin is not UTF-8"))?;
-    // The context keeps the very bytes of its numbers and strings.
+    // The context keeps the bytes of its numbers and strings as they came.
     Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
 }
 
-/// Adds a line to the log, in a folder that is nobody else's.
+/// Adds a line to the log, in a folder that only we may write.
 fn log(env: &Environment, line: &str) -> io::Result<()> {
     let folder = env.state_root();
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -100,7 +96,7 @@ fn save(folder: &Path, file: &Path, line: &str) -> io::Result<()> {
     append(file, 0o666, line)
 }
 
-/// Adds a line to a file, in one piece. A link is not followed, and a pipe not waited for.
+/// Adds a line to a file, in one piece. It follows no link, and waits for no pipe.
 fn append(file: &Path, mode: u32, line: &str) -> io::Result<()> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();

@@ -37,7 +37,7 @@ pub(crate) fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     }
 }
 
-/// What there is instead of the value: the last part of the path that is there, and its keys.
+/// What is there instead of the value: the last part of the path that exists, and its keys.
 fn missing(context: &Context, path: &str) -> String {
     if context.lookup(path).is_some() {
         return format!("the value at `{path}` is null");

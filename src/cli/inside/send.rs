@@ -30,7 +30,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
                     "the host did not take the message: {why}"
                 )));
             }
-            // Its host takes none: it waits.
+            // The host takes no messages: this one waits.
             DialogAnswer::Nobody
             | DialogAnswer::Cancelled
             | DialogAnswer::Text(_)
@@ -57,11 +57,11 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
     } else {
         outbox.put(&Message { text, attachments, hook: inside.hook, time })
     };
-    done.map_err(|error| CommandFailure::new(error.to_string()))?;
+    done.map_err(CommandFailure::of)?;
     Ok(ExitStatus::Yes)
 }
 
-/// The absolute path of a file that is sent along.
+/// The absolute path of an attached file.
 fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
     let path = file.canonicalize();

@@ -23,10 +23,8 @@ pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
     };
     let folder = if args.shared { beside(&own).made()? } else { own };
     let entries = SessionEntries::in_folder(&folder);
-    let did = act(&args.action, &entries);
-    let texts = match did.map_err(|error| CommandFailure::new(error.to_string()))? {
-        StateOutput::Nothing => return Ok(ExitStatus::No),
-        StateOutput::Texts(texts) => texts,
+    let Some(texts) = act(&args.action, &entries).map_err(CommandFailure::of)? else {
+        return Ok(ExitStatus::No);
     };
     for text in texts {
         writeln!(out, "{text}")?;
@@ -34,7 +32,7 @@ pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
     Ok(ExitStatus::Yes)
 }
 
-/// Refuses a key that `list` could not print on a line of its own.
+/// Rejects a key that `list` could not print on one line.
 fn check_key(action: &StateAction) -> Result<()> {
     let key = match action {
         StateAction::Get { key, .. }
@@ -54,34 +52,27 @@ fn check_key(action: &StateAction) -> Result<()> {
     Ok(())
 }
 
-/// What there is to print.
-enum StateOutput {
-    Nothing,
-    Texts(Vec<String>),
-}
-
+/// What there is to print; `None` if there is no such key.
 fn act(
     action: &StateAction,
     entries: &SessionEntries,
-) -> std::result::Result<StateOutput, StoreError> {
-    let done = || StateOutput::Texts(Vec::new());
+) -> std::result::Result<Option<Vec<String>>, StoreError> {
+    let done = || Some(Vec::new());
     Ok(match action {
-        StateAction::Get { key, format } => match entries.get(key)? {
-            texts if texts.is_empty() => StateOutput::Nothing,
-            texts => StateOutput::Texts(match format {
+        StateAction::Get { key, format } => {
+            let texts = Some(entries.get(key)?).filter(|texts| !texts.is_empty());
+            let quoted = |text: &String| serde_json::Value::from(text.as_str()).to_string();
+            match format {
                 ValueFormat::Text => texts,
-                ValueFormat::Json => texts.iter().map(|text| quoted(text)).collect(),
-            }),
-        },
+                ValueFormat::Json => texts.map(|texts| texts.iter().map(quoted).collect()),
+            }
+        }
         StateAction::Set { key, value } => entries.set(key, value).map(|()| done())?,
         StateAction::Append { key, value } => entries.append(key, value).map(|()| done())?,
-        StateAction::Remove { key } => match entries.remove(key)? {
-            true => done(),
-            false => StateOutput::Nothing,
-        },
+        StateAction::Remove { key } => entries.remove(key)?.then(Vec::new),
         StateAction::List { format } => {
             let kept = entries.all()?;
-            StateOutput::Texts(match format {
+            Some(match format {
                 ValueFormat::Text => kept.into_keys().collect(),
                 ValueFormat::Json => vec![serde_json::json!(kept).to_string()],
             })
@@ -89,12 +80,8 @@ fn act(
     })
 }
 
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// The folder of what the hooks of a session share: the named one's, the hook's own, or that of
-/// events without a session. It may not be there yet.
+/// The folder that the hooks of a session share: the named session, the hook's, or that of events
+/// without one. It may not exist yet.
 pub(crate) fn shared_folder(
     named: Option<&str>,
     env: &Environment,
@@ -111,14 +98,13 @@ pub(crate) fn shared_folder(
     }
 }
 
-/// A folder of what hooks share, and the one by whose owner it is trusted.
+/// A folder that hooks share. It is trusted if `root` has the right owner.
 pub(crate) struct SharedFolder {
     root: PathBuf,
     pub(crate) path: PathBuf,
 }
 
 impl SharedFolder {
-    /// Makes it, if it is not there.
     pub(crate) fn made(self) -> Result<PathBuf> {
         match session::make_private(&self.root, &self.path) {
             Ok(()) => Ok(self.path),

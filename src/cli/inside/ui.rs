@@ -1,7 +1,7 @@
 //! `hookrun ui`: dialogs, messages and the status line, from inside a hook.
 //!
-//! The hookrun that has started the hook shows them; this one only passes them on. Started by hand
-//! at a terminal it shows them itself.
+//! The hookrun that started the hook shows them; this one only passes them on. Started by hand at a
+//! terminal it shows them itself.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -14,14 +14,14 @@ use crate::engine::session::entries::SessionEntries;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, caller, desk};
 
 use crate::cli::args::{Dialog, UiArgs};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
 use crate::cli::inside::state::shared_folder;
 use crate::cli::terminal::Terminal;
 
-/// The width of a line where there is no terminal to ask.
+/// The width of a line without a terminal.
 const USUAL_COLUMNS: usize = 80;
 
-/// Does what was asked for: 0 with the answer on stdout, 1 if there is none.
+/// Exits with 0 and the answer on stdout, or with 1 if there is none.
 pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let inside = &Environment::inside();
     let request = match args.dialog.clone() {
@@ -29,7 +29,7 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
         Dialog::Confirm { title, message } => Request::Confirm { title, message },
         Dialog::Input { title, placeholder } => Request::Input { title, placeholder },
         Dialog::Editor { title, text } => Request::Editor { title, text },
-        Dialog::Notify { message, kind } => Request::Notify { message, kind: kind.into() },
+        Dialog::Notify { message, kind } => Request::Notify { message, kind },
         Dialog::Status { key: None, session, width, .. } => {
             return print_status(session.as_deref(), width, env, inside, out);
         }
@@ -52,7 +52,7 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
     }
 }
 
-/// Passes a request on, or shows it to the person who has started us.
+/// Passes a request on, or shows it to the person who started us.
 fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
     if let Some(address) = &inside.socket {
         return Ok(caller::ask(address, request));
@@ -60,15 +60,14 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     let Some(terminal) = Terminal::open(env) else { return Ok(DialogAnswer::Nobody) };
     // A signal must not end us while the terminal shows no keys.
     let abort = Abort::on_signals();
-    let abort =
-        abort.map_err(|error| CommandFailure::new(format!("cannot handle signals: {error}")))?;
+    let abort = abort.map_err(failed("cannot handle signals"))?;
     let hook = inside.hook.as_deref().unwrap_or("hookrun ui");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
     Ok(desk::show(&terminal, &asker, &request))
 }
 
-/// Keeps a text of the status line, and shows it where the host has one of its own. A line that
-/// cannot be kept is no reason for a hook to fail.
+/// Keeps a text of the status line, and shows it if the host has a status line. A hook does not fail
+/// because the text cannot be kept.
 fn set_status(
     key: &str,
     text: Option<&str>,
@@ -82,10 +81,10 @@ fn set_status(
             Some(text) => kept.set(key, text),
             None => kept.remove(key).map(|_| ()),
         };
-        done.map_err(|error| CommandFailure::new(error.to_string()))
+        done.map_err(CommandFailure::of)
     });
     if let Err(failure) = kept {
-        tracing::warn!(problem = failure.message, "the status line is not kept");
+        tracing::warn!(problem = failure.cause, "the status line is not kept");
     }
     if let Some(address) = inside.socket.as_ref().filter(|_| session.is_none()) {
         let (key, text) = (key.to_string(), text.map(str::to_string));
@@ -103,7 +102,7 @@ fn print_status(
     out: &mut dyn Write,
 ) -> Result {
     let kept = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
-    let kept = kept.map_err(|error| CommandFailure::new(error.to_string()))?;
+    let kept = kept.map_err(CommandFailure::of)?;
     let mut status = StatusLine::default();
     for (key, texts) in &kept {
         status.set(key, texts.last().map(String::as_str));

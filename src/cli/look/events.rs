@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
-use anstyle::Style;
+use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
@@ -16,15 +16,11 @@ use crate::cli::decide::request::find_event;
 use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-
-/// Shows the events.
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(dialect) = dialects::find(&args.dialect) {
         return of_dialect::events(dialect, args, out);
     }
-    // Only the declared events matter here; hooks of no event are looked at.
+    // Only declared events matter here: no hooks are loaded.
     let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
     let specs: Vec<EventSpec> = match &args.name {
         Some(name) => vec![find_event(&config, name)?.as_ref().clone()],
@@ -78,7 +74,6 @@ fn table(specs: &[EventSpec], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// A line for each of `shown`, as wide as all of them want.
 fn lines(shown: &[&EventSpec], all: &[EventSpec], out: &mut dyn Write) -> Result<()> {
     let widest = all.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
     for spec in shown {
@@ -132,7 +127,6 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// That refusals end somewhere, in words.
 fn limit_of_refusals(most: u32) -> String {
     format!("after {most} blocks in a row it goes on, so that a session does not loop")
 }

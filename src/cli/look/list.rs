@@ -10,8 +10,8 @@ use crate::engine::hook::{Hook, Limits, Sandbox};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::lab::report::json::present;
+use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain, problems};
-use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, TextFormat};
@@ -24,10 +24,6 @@ use crate::cli::look::rules::{FailureRule, HostRules, host_rules, rules_json, ru
 use crate::cli::look::validate::tool_problems;
 use crate::cli::streams;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-
-/// Lists hooks in the order in which they run.
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
     let dialect = dialects::find(&args.hooks.dialect);
@@ -71,7 +67,6 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(if config.has_errors() { ExitStatus::No } else { ExitStatus::Yes })
 }
 
-/// Where hooks were looked for, and how to begin.
 fn nothing_found(sought: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "No hooks found.")?;
     for place in sought.places() {
@@ -84,8 +79,7 @@ fn nothing_found(sought: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write
     Ok(())
 }
 
-/// The hooks of an event, with the rules that it has in the host: once for each of the host's
-/// events that is bound to it.
+/// The hooks of an event, once for each event of the host that is bound to it.
 fn bound_to(
     spec: &EventSpec,
     dialect: Option<&'static Dialect>,
@@ -160,7 +154,6 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     Ok(())
 }
 
-/// A hook with all its settings, for programs.
 pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rules| rules_json(hook, rules)).collect();
     present(json!({
@@ -186,7 +179,6 @@ pub(crate) fn hook_json(hook: &Hook, rules: &[HostRules], paths: &Paths) -> Valu
     }))
 }
 
-/// The limits that are set.
 fn limits_json(limits: &Limits) -> Value {
     let all = [
         ("memoryBytes", limits.memory_bytes),

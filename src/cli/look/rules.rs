@@ -1,7 +1,7 @@
 //! The rules of an event that apply when one host asks, for `list` and `show`.
 //!
-//! A dialect can bind several of its events to one of ours, each with its own rules; what is
-//! printed names the event it holds for, so that nobody reads the catalog's rules for the host's.
+//! A dialect can bind several of its events to one of ours, each with other rules. The output names
+//! the event, so that nobody takes the catalog's rules for the host's.
 
 use crate::config::Config;
 use crate::dialects::{Binding, Dialect, DialectEvent};
@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 /// One event as a host has it.
 #[derive(Debug, Clone)]
 pub(crate) struct HostRules {
-    /// What the host calls it; ours where it speaks our words.
+    /// What the host calls it.
     pub(crate) name: String,
-    /// The row of the catalog with the host's rules.
     pub(crate) spec: EventSpec,
 }
 
@@ -32,7 +31,6 @@ pub(crate) fn host_rules(dialect: Option<&'static Dialect>, spec: &EventSpec) ->
     rows.map(rules).collect()
 }
 
-/// The rules of the event of `hook`, as in [`host_rules`].
 pub(crate) fn rules_of(
     hook: &Hook,
     config: &Config,
@@ -42,7 +40,6 @@ pub(crate) fn rules_of(
     spec.map(|spec| host_rules(dialect, &spec)).unwrap_or_default()
 }
 
-/// What holds for `hook` under these rules, for programs.
 pub(crate) fn rules_json(hook: &Hook, rules: &HostRules) -> Value {
     let failure = FailureRule::of(hook, &rules.spec);
     let timeout = hook.timeout(&rules.spec).as_millis();
@@ -70,7 +67,6 @@ fn joined(rules: &[HostRules], value: impl Fn(&HostRules) -> String) -> String {
     }
 }
 
-/// What a failure of `hook` means, for people.
 pub(crate) fn failure_text(hook: &Hook, rules: &[HostRules]) -> String {
     joined(rules, |rules| {
         let failure = FailureRule::of(hook, &rules.spec);
@@ -78,19 +74,16 @@ pub(crate) fn failure_text(hook: &Hook, rules: &[HostRules]) -> String {
     })
 }
 
-/// How long `hook` may run, for people.
 pub(crate) fn timeout_text(hook: &Hook, rules: &[HostRules]) -> String {
     joined(rules, |rules| duration_text(hook.timeout(&rules.spec)))
 }
 
-/// What a failure of a hook means in one host, and who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FailureRule {
     pub(crate) on_failure: OnFailure,
     from: RuleSource,
 }
 
-/// Who says what a failure of a hook means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RuleSource {
     /// Its own settings.
@@ -104,7 +97,6 @@ enum RuleSource {
 }
 
 impl FailureRule {
-    /// For an event with these rules.
     pub(crate) fn of(hook: &Hook, spec: &EventSpec) -> FailureRule {
         let from = match (hook.on_failure, &hook.convention) {
             _ if !spec.blocks => RuleSource::Ungated,

@@ -10,7 +10,6 @@ use crate::cli::decide::request::find_event;
 use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
 
-/// Prints the schema of one event.
 pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
     let spec = find_event(&config, &args.event)?;

@@ -8,8 +8,8 @@ use crate::dialects;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::registry::Registry;
+use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain, problems};
-use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ShowArgs, TextFormat};
@@ -20,10 +20,6 @@ use crate::cli::look::list::hook_json;
 use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
 use crate::cli::streams;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-
-/// Shows every hook of that name.
 pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config =
         Config::load(&choice(&args.hooks.source, env, &args.hooks.dialect), env, ConfigScope::All);
@@ -60,7 +56,6 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(ExitStatus::Yes)
 }
 
-/// The hook for programs, with the program that it would start.
 fn json_of(mut value: Value, hook: &Hook, env: &Environment) -> Value {
     match command::resolve(&hook.handler, env.search.as_deref()) {
         Ok(program) => value["program"] = program.path.display().to_string().into(),

@@ -49,7 +49,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     ("node", &["--check"]),
 ];
 
-/// Checks everything: 0 in order, 1 not, 2 could not.
+/// Checks everything: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
     let config = Config::load(&choice, env, ConfigScope::All);
@@ -95,20 +95,12 @@ fn tidied(mut check: CheckedFile) -> CheckedFile {
 
 /// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
 pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
-    let at = hook.source.line.map(|line| Position { line, column: 1 });
-    let problem = |severity, cause: String, cure: Option<String>| Problem {
-        severity,
-        file: hook.source.file.clone(),
-        at,
-        cause,
-        cure,
-        events: vec![hook.event.clone()],
-    };
+    let line = hook.source.line;
     let mut found = Vec::new();
     match command::resolve(&hook.handler, env.search.as_deref()) {
         Err(error) => {
             let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
-            found.push(problem(Severity::Error, cause, Some(error.cure)));
+            found.push(problem(hook, Severity::Error, line, cause, error.cure));
         }
         Ok(program) if matches!(hook.handler, Handler::File(_)) => {
             found.extend(script_problem(hook, &program, env));
@@ -121,86 +113,75 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
             "`{}` reads files as they are in the working tree; a commit takes what is staged",
             hook.name
         );
-        let cure = "read them by `git show \":$path\"`".to_string();
-        found.push(problem(Severity::Note, cause, Some(cure)));
+        let cure = "read them by `git show \":$path\"`";
+        found.push(problem(hook, Severity::Note, line, cause, cure));
     }
     found
 }
 
-/// The event of a commit that is about to be made.
+fn problem(
+    hook: &Hook,
+    severity: Severity,
+    line: Option<usize>,
+    cause: String,
+    cure: impl Into<String>,
+) -> Problem {
+    Problem {
+        severity,
+        file: hook.source.file.clone(),
+        at: line.map(|line| Position { line, column: 1 }),
+        cause,
+        cure: Some(cure.into()),
+        events: vec![hook.event.clone()],
+    }
+}
+
 const COMMIT: &str = "commit.pre";
 
 /// Words of scripts that open files; others look at names only.
-const OPENS: &[&str] = &[
-    "cat ",
-    "grep ",
-    "sed ",
-    "awk ",
-    "head ",
-    "tail ",
-    "wc ",
-    "xargs",
-    "lint",
-    "fmt",
-    "format",
-    "check",
-    "test ",
-    "open(",
-    "read_",
-    "readFile",
-    "subprocess",
-    "spawn",
-    "exec",
-];
+const OPENS: &str = "cat |grep |sed |awk |head |tail |wc |xargs|lint|fmt|format|check|test |open(|\
+     read_|readFile|subprocess|spawn|exec";
 
-/// Whether a script opens the paths of an event, and asks git for nothing that is staged.
+/// Whether a script opens the paths of an event, and gets nothing that is staged from git.
 fn reads_working_tree(hook: &Hook) -> bool {
     let Handler::File(file) = &hook.handler else { return false };
     let text = fs::read_to_string(file).unwrap_or_default();
     let staged = ["git show", "git diff", "git cat-file", "git grep", "checkout-index", "--cached"];
     let loops = ["HOOKRUN_ACTION_PATHS", "\"changes\"", "'changes'"];
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    has(&loops) && has(OPENS) && !has(&staged)
+    let opens = OPENS.split('|').any(|word| text.contains(word));
+    has(&loops) && opens && !has(&staged)
 }
 
-/// The words of a hook's tool matcher that are probably misspelt, and then match nothing.
+/// Names in a hook's tool matcher that are probably misspelt, and then match nothing.
 pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
     let known = || TOOLS.iter().flat_map(|class| class.names.iter().copied().chain([class.word]));
     let near = |tool| Some((tool, spelling::nearest(tool, known())?));
     let line = hook.source.line.or_else(|| line_of_directive(&hook.source.file, "tool"));
-    let problem = |(tool, nearest): (&str, &str)| Problem {
-        severity: Severity::Warning,
-        file: hook.source.file.clone(),
-        at: line.map(|line| Position { line, column: 1 }),
-        cause: format!("no host has a tool `{tool}`, as far as is known"),
-        cure: Some(format!("did you mean `{nearest}`?")),
-        events: vec![hook.event.clone()],
+    let misspelt = |(tool, nearest): (&str, &str)| {
+        let cause = format!("no host has a tool `{tool}`, as far as is known");
+        problem(hook, Severity::Warning, line, cause, format!("did you mean `{nearest}`?"))
     };
-    hook.matcher.literal_tools().filter_map(near).map(problem).collect()
+    hook.matcher.literal_tools().filter_map(near).map(misspelt).collect()
 }
 
 /// What is wrong with a script: its first line, or its syntax.
 fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
-    let problem = |at: Option<usize>, cause: String, cure: String| Problem {
-        severity: Severity::Error,
-        file: hook.source.file.clone(),
-        at: at.map(|line| Position { line, column: 1 }),
-        cause: format!("`{}` {cause}", hook.name),
-        cure: Some(cure),
-        events: vec![hook.event.clone()],
+    let wrong = |line, cause: String, cure: &str| {
+        problem(hook, Severity::Error, line, format!("`{}` {cause}", hook.name), cure)
     };
     if let Err(error) = command::check_format(program) {
-        return Some(problem(None, format!("cannot start: {}", error.problem), error.cure));
+        return Some(wrong(None, format!("cannot start: {}", error.problem), &error.cure));
     }
     let line = command::interpreter_of(&program.path)?;
     let interpreter = program_of(&line)?;
     let handler = Handler::Words { words: vec![interpreter.to_string()], base: PathBuf::new() };
     if !interpreter.contains('/') && command::resolve(&handler, env.search.as_deref()).is_err() {
         let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
-        return Some(problem(Some(1), cause, "install it, or correct the first line".to_string()));
+        return Some(wrong(Some(1), cause, "install it, or correct the first line"));
     }
     let (at, said) = syntax_error(&program.path, interpreter)?;
-    Some(problem(at, format!("does not parse: {said}"), "correct its syntax".to_string()))
+    Some(wrong(at, format!("does not parse: {said}"), "correct its syntax"))
 }
 
 /// The program that runs a script: the one in its first line, or the one that `env` looks for.
@@ -227,10 +208,10 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     let script = script.to_str()?;
     let mut all: Vec<&str> = arguments.to_vec();
     all.push(script);
-    // A check that cannot be made is no problem of the hook.
+    // If the check cannot run, that is not the hook's fault.
     let output = Errand::new(program, &all, PROBE_LIMIT).output().ok().flatten()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // bash exits with 0 after some errors, and runs such a hook to the same happy end.
+    // bash exits with 0 after some errors, and so does a hook that has them.
     let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
     if output.status.success() && !said.lines().any(|line| names_script(&line)) {
         return None;
@@ -244,7 +225,7 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     Some((line.or_else(|| lines().find_map(|other| numbered(other, script).0)), message.into()))
 }
 
-/// Takes `path: line 3: message` and the like apart.
+/// Splits `path: line 3: message` and the like.
 fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     let message = message.trim();
     let rest = message.strip_prefix(script).unwrap_or(message).trim_start_matches([':', ' ']);

@@ -6,17 +6,13 @@ use std::time::Duration;
 
 use crate::engine::ui::{Asker, Waited};
 
-/// How long the rest of a key is waited for: after this, an escape is the key of that name.
+/// How long the rest of a key may take: after this, an escape is the key of that name.
 const REST: Duration = Duration::from_millis(50);
 
-/// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyPress {
-    /// A character.
     Char(char),
-    /// The end of a line.
     Enter,
-    /// The key of that name.
     Escape,
     Up,
     Down,
@@ -26,10 +22,17 @@ pub(crate) enum KeyPress {
     End,
     Backspace,
     Delete,
-    /// Control with a letter.
     Control(char),
-    /// One that means nothing here.
     Other,
+}
+
+/// What a key did to a line or a list.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum KeyEffect {
+    Changed,
+    Finished,
+    /// No answer.
+    Left,
 }
 
 /// The keys that are pressed while a question is open.

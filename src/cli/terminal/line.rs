@@ -4,15 +4,13 @@ use std::io::Write;
 
 use crate::cli::terminal::status::width;
 
-use super::keys::{KeyPress, Keyboard};
+use super::keys::{KeyEffect, KeyPress, Keyboard};
 
-/// How long a line may get, in characters.
+/// In characters.
 const LONGEST: usize = 4096;
 
-/// What was typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LineInput {
-    /// A line, perhaps an empty one.
     Line(String),
     /// Escape, or the end of input on an empty line: no answer.
     Left,
@@ -20,19 +18,10 @@ pub(crate) enum LineInput {
     Over,
 }
 
-/// A line and the place in it where the next character goes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct EditedLine {
     text: Vec<char>,
     at: usize,
-}
-
-/// What a key did to a line.
-#[derive(Debug, PartialEq, Eq)]
-enum LineKeyEffect {
-    Changed,
-    Finished,
-    Left,
 }
 
 /// Reads a line that is typed from the column `start` on, of a terminal with so many `columns`.
@@ -42,22 +31,22 @@ pub(crate) fn read(keyboard: &mut Keyboard<'_>, start: usize, columns: usize) ->
     loop {
         let Some(key) = keyboard.next() else { return LineInput::Over };
         match line.take(key) {
-            LineKeyEffect::Changed => {
+            KeyEffect::Changed => {
                 let _ = terminal.write_all(line.drawn(start, columns).as_bytes());
             }
-            LineKeyEffect::Finished => return LineInput::Line(line.text.into_iter().collect()),
-            LineKeyEffect::Left => return LineInput::Left,
+            KeyEffect::Finished => return LineInput::Line(line.text.into_iter().collect()),
+            KeyEffect::Left => return LineInput::Left,
         }
     }
 }
 
 impl EditedLine {
-    fn take(&mut self, key: KeyPress) -> LineKeyEffect {
+    fn take(&mut self, key: KeyPress) -> KeyEffect {
         let end = self.text.len();
         match key {
-            KeyPress::Enter => return LineKeyEffect::Finished,
-            KeyPress::Escape => return LineKeyEffect::Left,
-            KeyPress::Control('d') if end == 0 => return LineKeyEffect::Left,
+            KeyPress::Enter => return KeyEffect::Finished,
+            KeyPress::Escape => return KeyEffect::Left,
+            KeyPress::Control('d') if end == 0 => return KeyEffect::Left,
             KeyPress::Char(c) if end < LONGEST => {
                 self.text.insert(self.at, c);
                 self.at += 1;
@@ -89,9 +78,10 @@ impl EditedLine {
             KeyPress::Char(_) | KeyPress::Control(_) | KeyPress::Backspace | KeyPress::Delete => {}
             KeyPress::Up | KeyPress::Down | KeyPress::Other => {}
         }
-        LineKeyEffect::Changed
+        KeyEffect::Changed
     }
-    /// What draws it: as much of it as there is room for, with the cursor in its place.
+
+    /// Draws as much as there is room for, with the cursor in its place.
     fn drawn(&self, start: usize, columns: usize) -> String {
         let room = columns.saturating_sub(start + 1).max(1);
         let measure = |text: &[char]| width(&text.iter().collect::<String>());
@@ -109,7 +99,7 @@ impl EditedLine {
     }
 }
 
-/// What moves the cursor to a column of its line.
+/// Moves the cursor to a column of its line.
 fn column(column: usize) -> String {
     if column == 0 { "\r".to_string() } else { format!("\r\x1b[{column}C") }
 }
@@ -117,46 +107,6 @@ fn column(column: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn typed(keys: &[KeyPress]) -> (String, usize) {
-        let mut line = EditedLine::default();
-        for key in keys {
-            assert_eq!(line.take(*key), LineKeyEffect::Changed, "{key:?}");
-        }
-        (line.text.into_iter().collect(), line.at)
-    }
-
-    fn with(text: &str, more: &[KeyPress]) -> (String, usize) {
-        let keys: Vec<KeyPress> =
-            text.chars().map(KeyPress::Char).chain(more.iter().copied()).collect();
-        typed(&keys)
-    }
-
-    #[test]
-    fn a_line_is_edited_as_everywhere() {
-        assert_eq!(with("ab", &[KeyPress::Left, KeyPress::Char('é')]), ("aéb".to_string(), 2));
-        assert_eq!(
-            with("abc", &[KeyPress::Home, KeyPress::Delete, KeyPress::Right]),
-            ("bc".to_string(), 1)
-        );
-        assert_eq!(with("abc", &[KeyPress::Backspace, KeyPress::Backspace]), ("a".to_string(), 1));
-        assert_eq!(with("a bc ", &[KeyPress::Control('w')]), ("a ".to_string(), 2));
-        assert_eq!(with("abc", &[KeyPress::Left, KeyPress::Control('u')]), ("c".to_string(), 0));
-        assert_eq!(
-            with("abc", &[KeyPress::Home, KeyPress::Control('k'), KeyPress::Backspace]),
-            (String::new(), 0)
-        );
-    }
-
-    #[test]
-    fn an_answer_is_finished_or_refused() {
-        let mut line = EditedLine::default();
-        assert_eq!(line.take(KeyPress::Control('d')), LineKeyEffect::Left);
-        assert_eq!(line.take(KeyPress::Escape), LineKeyEffect::Left);
-        assert_eq!(line.take(KeyPress::Enter), LineKeyEffect::Finished);
-        line.take(KeyPress::Char('x'));
-        assert_eq!(line.take(KeyPress::Control('d')), LineKeyEffect::Changed);
-    }
 
     #[test]
     fn a_line_never_runs_over_the_edge() {

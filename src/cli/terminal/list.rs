@@ -4,12 +4,11 @@ use crate::cli::terminal::status::cut;
 use crate::engine::harmless::plain;
 
 use super::Terminal;
-use super::keys::{KeyPress, Keyboard};
+use super::keys::{KeyEffect, KeyPress, Keyboard};
 
-/// Lines of the terminal that the list leaves to what stands above it.
+/// Lines of the terminal that the list leaves for the question above it.
 const OTHER_ROWS: usize = 4;
 
-/// A list, the line that is marked, and the part that is shown.
 #[derive(Debug)]
 struct List<'l> {
     options: &'l [String],
@@ -18,15 +17,7 @@ struct List<'l> {
     rows: usize,
 }
 
-/// What a key did.
-#[derive(Debug, PartialEq, Eq)]
-enum ListKeyEffect {
-    Moved,
-    Chose,
-    Left,
-}
-
-/// Lets the person choose; the place of what they chose. The list is gone afterwards.
+/// Lets the person choose, and removes the list. The index of the option.
 pub(crate) fn choose(
     terminal: &Terminal,
     keyboard: &mut Keyboard<'_>,
@@ -39,11 +30,11 @@ pub(crate) fn choose(
     let chosen = loop {
         let Some(key) = keyboard.next() else { break None };
         match list.take(key) {
-            ListKeyEffect::Moved => {
+            KeyEffect::Changed => {
                 terminal.write(&format!("{}{}", list.back(), list.drawn(columns)))
             }
-            ListKeyEffect::Chose => break Some(list.marked),
-            ListKeyEffect::Left => break None,
+            KeyEffect::Finished => break Some(list.marked),
+            KeyEffect::Left => break None,
         }
     };
     terminal.write(&format!("{}\x1b[J", list.back()));
@@ -51,11 +42,11 @@ pub(crate) fn choose(
 }
 
 impl List<'_> {
-    fn take(&mut self, key: KeyPress) -> ListKeyEffect {
+    fn take(&mut self, key: KeyPress) -> KeyEffect {
         let last = self.options.len().saturating_sub(1);
         match key {
-            KeyPress::Enter => return ListKeyEffect::Chose,
-            KeyPress::Escape | KeyPress::Control('d') => return ListKeyEffect::Left,
+            KeyPress::Enter => return KeyEffect::Finished,
+            KeyPress::Escape | KeyPress::Control('d') => return KeyEffect::Left,
             KeyPress::Up | KeyPress::Char('k') | KeyPress::Control('p') => {
                 self.marked = self.marked.checked_sub(1).unwrap_or(last);
             }
@@ -68,9 +59,9 @@ impl List<'_> {
                 let place = digit as usize - '1' as usize;
                 if place <= last {
                     self.marked = place;
-                    // Where two digits may be meant, one only moves there.
+                    // If it may be the first of two digits, it only moves there.
                     if last < 9 {
-                        return ListKeyEffect::Chose;
+                        return KeyEffect::Finished;
                     }
                 }
             }
@@ -83,10 +74,10 @@ impl List<'_> {
         }
         let lowest = (self.marked + 1).saturating_sub(self.rows);
         self.first = self.first.clamp(lowest, self.marked);
-        ListKeyEffect::Moved
+        KeyEffect::Changed
     }
 
-    /// What draws the lines that are shown; the cursor is then below them.
+    /// Draws the lines that are shown, and leaves the cursor below them.
     fn drawn(&self, columns: usize) -> String {
         let mut drawn = String::new();
         let shown = self.options.iter().enumerate().skip(self.first).take(self.rows);
@@ -98,56 +89,8 @@ impl List<'_> {
         drawn
     }
 
-    /// What moves the cursor back to the first line.
+    /// Moves the cursor back to the first line.
     fn back(&self) -> String {
         format!("\r\x1b[{}A", self.rows.min(self.options.len()).max(1))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn list(options: &[String]) -> List<'_> {
-        List { options, marked: 0, first: 0, rows: 3 }
-    }
-
-    fn options(count: usize) -> Vec<String> {
-        (1..=count).map(|number| format!("option {number}")).collect()
-    }
-
-    #[test]
-    fn keys_move_the_mark_around_the_list() {
-        let options = options(4);
-        let mut list = list(&options);
-        for (key, marked) in [
-            (KeyPress::Down, 1),
-            (KeyPress::Char('j'), 2),
-            (KeyPress::Up, 1),
-            (KeyPress::Char('k'), 0),
-            (KeyPress::Up, 3),
-            (KeyPress::Down, 0),
-            (KeyPress::End, 3),
-            (KeyPress::Home, 0),
-            (KeyPress::Char('9'), 0),
-        ] {
-            assert_eq!((list.take(key), list.marked), (ListKeyEffect::Moved, marked), "{key:?}");
-        }
-        assert_eq!((list.take(KeyPress::Char('3')), list.marked), (ListKeyEffect::Chose, 2));
-        assert_eq!(list.take(KeyPress::Enter), ListKeyEffect::Chose);
-        assert_eq!(list.take(KeyPress::Escape), ListKeyEffect::Left);
-    }
-
-    #[test]
-    fn a_long_list_shows_the_part_with_the_mark() {
-        let options = options(12);
-        let mut list = list(&options);
-        assert_eq!(list.take(KeyPress::Char('5')), ListKeyEffect::Moved);
-        assert_eq!((list.marked, list.first), (4, 2));
-        let drawn = list.drawn(8);
-        assert_eq!(drawn, "\x1b[2K  3. o…\n\x1b[2K  4. o…\n\x1b[2K> 5. o…\n");
-        assert_eq!(list.back(), "\r\x1b[3A");
-        list.take(KeyPress::Home);
-        assert_eq!(list.first, 0);
     }
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use crate::dialects::{Binding, Dialect, Results, Wait};
 use crate::engine::hook::duration_text;
+use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
-use super::{BOLD, DIM};
 use crate::cli::args::{EventsArgs, TextFormat};
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 
-/// Shows the events of `dialect`.
 pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let bindings: Vec<Binding> = match &args.name {
         None => dialect.events.iter().map(|row| Binding { dialect, row }).collect(),
@@ -113,7 +112,6 @@ fn one(binding: Binding, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// How long a host waits, in words.
 fn waits(wait: Wait) -> String {
     let usual = duration_text(wait.usual);
     match (wait.is_known, wait.longest) {

@@ -87,8 +87,7 @@ impl SuiteLoader<'_> {
     }
 
     fn fault(&mut self, file: &Path, at: Position, failure: CommandFailure) {
-        let CommandFailure { message: cause, help: cure } = failure;
-        self.problem(Complaint { cause, cure }.in_file(file, Some(at)));
+        self.problem(failure.in_file(file, Some(at)));
     }
 
     fn suite(&mut self, file: &Path, suite: Suite) {
