@@ -9,11 +9,9 @@ mod exit;
 mod help;
 mod host;
 mod inside;
-mod log;
 mod look;
 mod man;
 mod streams;
-mod suggest;
 mod terminal;
 mod write;
 
@@ -32,7 +30,7 @@ use decide::{git, quick, run, supervise};
 use exit::{CommandFailure, ExitStatus};
 use host::install;
 use inside::{act, field, send, state, ui};
-use look::{doctor, events, list, replay, schema, show, validate, why};
+use look::{doctor, events, list, replay, show, validate, why};
 use streams::{Leavable, OutputShape, Sink};
 use write::{new, test};
 
@@ -64,7 +62,7 @@ pub fn main() -> ExitCode {
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);
-    log::subscribe(env.log.as_deref())?;
+    streams::subscribe(env.log.as_deref())?;
     run::run(args, &env)
 }
 
@@ -75,7 +73,7 @@ fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
     let read = |matches| Cli::from_arg_matches(&matches);
     let parsed = matches.and_then(read).map_err(|error| error.format(&mut command));
     parsed.map_err(|mut error| {
-        suggest::mend(&mut error);
+        help::mend(&mut error);
         let is_typed = |option: &str| {
             let texts = arguments.iter().filter_map(|argument| argument.to_str());
             let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
@@ -107,7 +105,7 @@ fn tell(error: &clap::Error) -> ExitStatus {
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);
-    log::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
+    streams::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
     let mut out: Box<dyn Write> = match (&cli.command, shape) {
         // `send` keeps a message that could not be written.
@@ -131,7 +129,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Show(args) => show::show(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),
         Command::Events(args) => events::events(args, env, out),
-        Command::Schema(args) => schema::schema(args, env, out),
+        Command::Schema(args) => events::schema(args, env, out),
         Command::Field(args) => field::field(args, out),
         Command::Ui(args) => ui::ui(args, env, out),
         Command::Send(args) => send::send(args, env, out),

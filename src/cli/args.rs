@@ -3,12 +3,10 @@
 mod hosts;
 mod inside;
 mod look;
-mod new;
 mod options;
-mod replay;
 mod run;
-mod test;
 mod why;
+mod write;
 
 use clap::{Parser, Subcommand};
 
@@ -18,14 +16,12 @@ pub(crate) use inside::{
     ValueFormat,
 };
 pub(crate) use look::{
-    CompletionsArgs, EventsArgs, ListArgs, ManArgs, SchemaArgs, ShowArgs, ValidateArgs,
+    CompletionsArgs, EventsArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs, ValidateArgs,
 };
-pub(crate) use new::NewArgs;
 pub(crate) use options::{Expected, SourceArgs, TextFormat, duration, jobs};
-pub(crate) use replay::ReplayArgs;
 pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
-pub(crate) use test::TestArgs;
 pub(crate) use why::{FilterArgs, WhyArgs};
+pub(crate) use write::{NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 

@@ -5,7 +5,6 @@ pub(in crate::cli) mod events;
 pub(in crate::cli) mod list;
 pub(in crate::cli) mod replay;
 pub(in crate::cli) mod rules;
-pub(in crate::cli) mod schema;
 pub(in crate::cli) mod show;
 pub(in crate::cli) mod validate;
 pub(in crate::cli) mod why;

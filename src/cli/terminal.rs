@@ -124,7 +124,9 @@ impl Ui for Terminal {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
         let _raw = self.begin()?;
         self.head(asker, title);
-        let place = list::choose(self, &mut Keyboard::new(&self.file, asker), options);
+        let (columns, rows) = self.size();
+        let mut keyboard = Keyboard::new(&self.file, asker);
+        let place = list::choose(&mut keyboard, columns, rows, options);
         let place = place.filter(|_| !asker.is_over());
         let chosen = place.and_then(|place| options.get(place));
         self.write(

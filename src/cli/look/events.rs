@@ -1,4 +1,5 @@
-//! `hookrun events [EVENT]`: the catalog as a table, or one row in full.
+//! `hookrun events [EVENT]`: the catalog as a table, or one row in full. `hookrun schema EVENT`: JSON
+//! Schema for the context and for the result.
 
 mod of_dialect;
 
@@ -8,10 +9,11 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::engine::event::EventSpec;
 use crate::lab::report::json::present;
+use crate::lab::report::schema::schema_of;
 use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
-use crate::cli::args::{EventsArgs, TextFormat};
+use crate::cli::args::{EventsArgs, SchemaArgs, TextFormat};
 use crate::cli::decide::request::find_event;
 use crate::cli::decide::startup::choice;
 use crate::cli::exit::{ExitStatus, Result};
@@ -43,6 +45,13 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
         }
         (TextFormat::Human, None) => table(&specs, out)?,
     }
+    Ok(ExitStatus::Yes)
+}
+
+pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let config = Config::load(&choice(&args.source, env, "native"), env, ConfigScope::Event(""));
+    let spec = find_event(&config, &args.event)?;
+    writeln!(out, "{:#}", schema_of(&spec))?;
     Ok(ExitStatus::Yes)
 }
 

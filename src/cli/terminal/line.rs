@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use crate::cli::terminal::status::width;
-
 use super::keys::{KeyEffect, KeyPress, Keyboard};
+use super::status::width;
 
 /// In characters.
 const LONGEST: usize = 4096;

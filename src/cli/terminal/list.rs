@@ -1,10 +1,11 @@
 //! A list of which one line is chosen.
 
-use crate::cli::terminal::status::cut;
+use std::io::Write;
+
 use crate::engine::harmless::plain;
 
-use super::Terminal;
 use super::keys::{KeyEffect, KeyPress, Keyboard};
+use super::status::cut;
 
 /// Lines of the terminal that the list leaves for the question above it.
 const OTHER_ROWS: usize = 4;
@@ -19,25 +20,27 @@ struct List<'l> {
 
 /// Lets the person choose, and removes the list. The index of the option.
 pub(crate) fn choose(
-    terminal: &Terminal,
     keyboard: &mut Keyboard<'_>,
+    columns: usize,
+    rows: usize,
     options: &[String],
 ) -> Option<usize> {
-    let (columns, rows) = terminal.size();
+    let mut terminal = keyboard.terminal;
+    let mut write = |text: &str| {
+        let _ = terminal.write_all(text.as_bytes());
+    };
     let rows = rows.saturating_sub(OTHER_ROWS).clamp(1, options.len().max(1));
     let mut list = List { options, marked: 0, first: 0, rows };
-    terminal.write(&list.drawn(columns));
+    write(&list.drawn(columns));
     let chosen = loop {
         let Some(key) = keyboard.next() else { break None };
         match list.take(key) {
-            KeyEffect::Changed => {
-                terminal.write(&format!("{}{}", list.back(), list.drawn(columns)))
-            }
+            KeyEffect::Changed => write(&format!("{}{}", list.back(), list.drawn(columns))),
             KeyEffect::Finished => break Some(list.marked),
             KeyEffect::Left => break None,
         }
     };
-    terminal.write(&format!("{}\x1b[J", list.back()));
+    write(&format!("{}\x1b[J", list.back()));
     chosen
 }
 

@@ -14,13 +14,13 @@ const CUT: &str = "…";
 
 /// Texts by key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(in crate::cli) struct StatusLine {
+pub(crate) struct StatusLine {
     texts: BTreeMap<String, String>,
 }
 
 impl StatusLine {
     /// Puts `text` under `key`; `None` takes the key away.
-    pub(in crate::cli) fn set(&mut self, key: &str, text: Option<&str>) {
+    pub(crate) fn set(&mut self, key: &str, text: Option<&str>) {
         match text {
             Some(text) => self.texts.insert(key.to_string(), squeezed(text)),
             None => self.texts.remove(key),
@@ -28,7 +28,7 @@ impl StatusLine {
     }
 
     /// The line, no wider than `columns` of a terminal.
-    pub(in crate::cli) fn line(&self, columns: usize) -> String {
+    pub(crate) fn line(&self, columns: usize) -> String {
         let texts = self.texts.values().map(String::as_str).filter(|text| !text.is_empty());
         cut(&texts.collect::<Vec<_>>().join(" "), columns)
     }
@@ -57,7 +57,7 @@ fn squeezed(text: &str) -> String {
 }
 
 /// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
-pub(in crate::cli) fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_string();
     }
@@ -78,7 +78,7 @@ pub(in crate::cli) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// How many columns of a terminal a text takes.
-pub(in crate::cli) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
