@@ -5,7 +5,6 @@ mod inside;
 mod look;
 mod options;
 mod run;
-mod why;
 mod write;
 
 use clap::{Parser, Subcommand};
@@ -16,11 +15,11 @@ pub(crate) use inside::{
     ValueFormat,
 };
 pub(crate) use look::{
-    CompletionsArgs, EventsArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs, ValidateArgs,
+    CompletionsArgs, EventsArgs, FilterArgs, ListArgs, ManArgs, ReplayArgs, SchemaArgs, ShowArgs,
+    ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{Expected, SourceArgs, TextFormat, duration, jobs};
 pub(crate) use run::{KeepArgs, RunArgs, RunFormat, SuperviseArgs};
-pub(crate) use why::{FilterArgs, WhyArgs};
 pub(crate) use write::{NewArgs, TestArgs};
 
 use crate::cli::streams::{Color, OutputShape};

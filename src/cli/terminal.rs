@@ -7,7 +7,7 @@
 mod keys;
 mod line;
 mod list;
-pub(in crate::cli) mod status;
+pub(crate) mod status;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
