@@ -1,9 +1,8 @@
-//! git: its hooks as rows over the catalog, what they are given, and what git is told.
+//! git: its hooks as rows over the catalog, what they get, and what git gets back.
 //!
 //! git gives a hook arguments, lines on stdin and variables instead of a JSON document, so its
-//! table is of another form than those of the agents. Source: githooks(5) of git 2.47. What
-//! changes by a commit or a push is asked from git itself, by [`ListingArguments`]s; running them is the
-//! command line's part.
+//! table is of another form than those of the agents. Source: githooks(5) of git 2.47. git itself
+//! says what a commit or a push changes, for [`ListingArguments`]; the command line runs it.
 
 mod changes;
 mod contract;
@@ -13,11 +12,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::native;
 use super::row::Reply;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+use Argument::{Flag, MessageFile, Rest, Text};
 
 pub use changes::{ListingArguments, read_changes};
 pub use contract::TakenFromGit;
@@ -26,8 +26,8 @@ pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLin
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";
 
-/// Variables of git that stand in `raw.environment`. Others may hold credentials.
-const TOLD_VARIABLES: &[&str] = &[
+/// Variables of git that are in `raw.environment`. Others may hold credentials.
+const SHOWN_VARIABLES: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -38,129 +38,54 @@ const TOLD_VARIABLES: &[&str] = &[
     "GIT_PUSH_CERT_SIGNER",
 ];
 
-const PLAIN: GitHook = GitHook {
-    name: "",
-    event: "",
-    arguments: &[],
-    lines: None,
-    changes: Changes::Unknown,
-    presence: Presence::Plain,
-};
-
 const MOVED: StdinLines = StdinLines { key: "refs", words: &["oldSha", "newSha", "ref"] };
+const PUSHED: StdinLines =
+    StdinLines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] };
+const REWRITTEN: StdinLines = StdinLines { key: "commits", words: &["oldSha", "newSha"] };
+
+const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argument]) -> GitHook {
+    let (changes, presence) = (Changes::Unknown, Presence::Plain);
+    GitHook { name, event, arguments, lines: None, changes, presence }
+}
 
 /// Every hook of git that the catalog has.
 pub static GIT_HOOKS: &[GitHook] = &[
-    GitHook { name: "pre-commit", event: "commit.pre", changes: Changes::Index, ..PLAIN },
-    GitHook {
-        name: "prepare-commit-msg",
-        event: "commit.msg.prepare",
-        arguments: &[Argument::MessageFile, Argument::Text("source"), Argument::Text("commit")],
-        ..PLAIN
-    },
-    GitHook {
-        name: "commit-msg",
-        event: "commit.msg",
-        arguments: &[Argument::MessageFile],
-        ..PLAIN
-    },
-    GitHook { name: "post-commit", event: "commit.post", ..PLAIN },
-    GitHook {
-        name: "post-rewrite",
-        event: "commit.rewrite",
-        arguments: &[Argument::Text("trigger")],
-        lines: Some(StdinLines { key: "commits", words: &["oldSha", "newSha"] }),
-        ..PLAIN
-    },
-    GitHook { name: "pre-merge-commit", event: "merge.pre", changes: Changes::Index, ..PLAIN },
-    GitHook {
-        name: "post-merge",
-        event: "merge.post",
-        arguments: &[Argument::Flag("isSquash")],
-        ..PLAIN
-    },
-    GitHook {
-        name: "applypatch-msg",
-        event: "patch.msg",
-        arguments: &[Argument::MessageFile],
-        ..PLAIN
-    },
-    GitHook { name: "pre-applypatch", event: "patch.pre", changes: Changes::Index, ..PLAIN },
-    GitHook { name: "post-applypatch", event: "patch.post", ..PLAIN },
-    GitHook {
-        name: "sendemail-validate",
-        event: "patch.send",
-        arguments: &[Argument::Text("filePath"), Argument::Text("headerFile")],
-        ..PLAIN
-    },
-    GitHook {
-        name: "pre-rebase",
-        event: "rebase.pre",
-        arguments: &[Argument::Text("upstream"), Argument::Text("branch")],
-        ..PLAIN
-    },
-    GitHook {
-        name: "post-checkout",
-        event: "checkout.post",
-        arguments: &[
-            Argument::Text("oldSha"),
-            Argument::Text("newSha"),
-            Argument::Flag("isBranch"),
-        ],
-        ..PLAIN
-    },
-    GitHook {
-        name: "post-index-change",
-        event: "index.post",
-        arguments: &[Argument::Flag("worktreeChanged"), Argument::Flag("skipWorktreeChanged")],
-        presence: Presence::Costly,
-        ..PLAIN
-    },
-    GitHook { name: "pre-auto-gc", event: "gc.pre", ..PLAIN },
-    GitHook {
-        name: "pre-push",
-        event: "push.pre",
-        arguments: &[Argument::Text("remote"), Argument::Text("url")],
-        lines: Some(StdinLines { key: "refs", words: &["localRef", "newSha", "ref", "oldSha"] }),
-        changes: Changes::Sent,
-        ..PLAIN
-    },
-    GitHook {
-        name: "push-to-checkout",
-        event: "push.checkout",
-        arguments: &[Argument::Text("newSha")],
-        presence: Presence::Replaces,
-        ..PLAIN
-    },
-    GitHook {
-        name: "pre-receive",
-        event: "receive.pre",
-        lines: Some(MOVED),
-        changes: Changes::Received,
-        ..PLAIN
-    },
-    GitHook { name: "post-receive", event: "receive.post", lines: Some(MOVED), ..PLAIN },
-    GitHook {
-        name: "update",
-        event: "ref.update",
-        arguments: &[Argument::Text("ref"), Argument::Text("oldSha"), Argument::Text("newSha")],
-        changes: Changes::Received,
-        ..PLAIN
-    },
-    GitHook {
-        name: "post-update",
-        event: "ref.update.post",
-        arguments: &[Argument::Rest("refs")],
-        ..PLAIN
-    },
-    GitHook {
-        name: "reference-transaction",
-        event: "ref.transaction",
-        arguments: &[Argument::Text("state")],
-        lines: Some(MOVED),
-        presence: Presence::Costly,
-        ..PLAIN
-    },
+    hook("pre-commit", "commit.pre", &[]).changes(Changes::Index),
+    hook(
+        "prepare-commit-msg",
+        "commit.msg.prepare",
+        &[MessageFile, Text("source"), Text("commit")],
+    ),
+    hook("commit-msg", "commit.msg", &[MessageFile]),
+    hook("post-commit", "commit.post", &[]),
+    hook("post-rewrite", "commit.rewrite", &[Text("trigger")]).lines(REWRITTEN),
+    hook("pre-merge-commit", "merge.pre", &[]).changes(Changes::Index),
+    hook("post-merge", "merge.post", &[Flag("isSquash")]),
+    hook("applypatch-msg", "patch.msg", &[MessageFile]),
+    hook("pre-applypatch", "patch.pre", &[]).changes(Changes::Index),
+    hook("post-applypatch", "patch.post", &[]),
+    hook("sendemail-validate", "patch.send", &[Text("filePath"), Text("headerFile")]),
+    hook("pre-rebase", "rebase.pre", &[Text("upstream"), Text("branch")]),
+    hook("post-checkout", "checkout.post", &[Text("oldSha"), Text("newSha"), Flag("isBranch")]),
+    hook(
+        "post-index-change",
+        "index.post",
+        &[Flag("worktreeChanged"), Flag("skipWorktreeChanged")],
+    )
+    .presence(Presence::Costly),
+    hook("pre-auto-gc", "gc.pre", &[]),
+    hook("pre-push", "push.pre", &[Text("remote"), Text("url")])
+        .lines(PUSHED)
+        .changes(Changes::Sent),
+    hook("push-to-checkout", "push.checkout", &[Text("newSha")]).presence(Presence::Replaces),
+    hook("pre-receive", "receive.pre", &[]).lines(MOVED).changes(Changes::Received),
+    hook("post-receive", "receive.post", &[]).lines(MOVED),
+    hook("update", "ref.update", &[Text("ref"), Text("oldSha"), Text("newSha")])
+        .changes(Changes::Received),
+    hook("post-update", "ref.update.post", &[Rest("refs")]),
+    hook("reference-transaction", "ref.transaction", &[Text("state")])
+        .lines(MOVED)
+        .presence(Presence::Costly),
 ];
 
 /// The hook that git, or the catalog, calls `name`, in any case.
@@ -185,27 +110,18 @@ impl GitHook {
         let mut context = Map::new();
         let mut left = given.arguments.iter();
         for argument in self.arguments {
-            match argument {
-                Argument::Text(key) => {
-                    let text = left.next().map(|text| readable(text)).unwrap_or_default();
-                    context.insert((*key).to_string(), text.into());
-                }
-                Argument::Flag(key) => {
-                    let is_set = left.next().is_some_and(|text| text == "1");
-                    context.insert((*key).to_string(), is_set.into());
-                }
-                Argument::MessageFile => {
-                    let file = left.next().ok_or_else(|| self.wrong("no message file"))?;
-                    context.insert("filePath".to_string(), readable(file).into());
+            let value: Value = match argument {
+                Text(_) => left.next().map(|text| readable(text)).unwrap_or_default().into(),
+                Flag(_) => left.next().is_some_and(|text| text == "1").into(),
+                Rest(_) => left.by_ref().map(|text| readable(text)).collect(),
+                MessageFile => {
                     let message = given.message.as_deref().unwrap_or_default();
                     let message = String::from_utf8_lossy(message).into_owned();
                     context.insert("message".to_string(), message.into());
+                    readable(left.next().ok_or_else(|| self.wrong("no message file"))?).into()
                 }
-                Argument::Rest(key) => {
-                    let all: Vec<Value> = left.by_ref().map(|text| readable(text).into()).collect();
-                    context.insert((*key).to_string(), all.into());
-                }
-            }
+            };
+            context.insert(argument.key().to_string(), value);
         }
         if let Some(lines) = self.lines {
             context.insert(lines.key.to_string(), self.read_lines(lines, &given.stdin)?.into());
@@ -240,17 +156,14 @@ impl GitHook {
     }
 
     fn raw(&self, given: &GitInput) -> Value {
-        let told = |(name, _): &&(String, String)| TOLD_VARIABLES.contains(&name.as_str());
-        let variables = given.variables.iter().filter(told);
-        let variables: Map<String, Value> =
-            variables.map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
-        let arguments: Vec<Value> =
-            given.arguments.iter().map(|text| readable(text).into()).collect();
-        let mut raw = Map::new();
-        raw.insert("hook".to_string(), self.name.into());
-        raw.insert("arguments".to_string(), arguments.into());
-        raw.insert("environment".to_string(), variables.into());
-        Value::Object(raw)
+        let shown = |(name, _): &&(String, String)| SHOWN_VARIABLES.contains(&name.as_str());
+        let variables = given.variables.iter().filter(shown).cloned();
+        let arguments: Vec<String> = given.arguments.iter().map(|text| readable(text)).collect();
+        json!({
+            "hook": self.name,
+            "arguments": arguments,
+            "environment": variables.collect::<Value>(),
+        })
     }
 
     /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot
@@ -323,10 +236,7 @@ mod tests {
         for hook in GIT_HOOKS {
             let spec = catalog::find(hook.name).unwrap();
             assert_eq!(spec.name, hook.event, "{}", hook.name);
-            let of_arguments = hook.arguments.iter().map(|argument| match argument {
-                Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => *key,
-                Argument::MessageFile => "filePath",
-            });
+            let of_arguments = hook.arguments.iter().map(Argument::key);
             for key in of_arguments.chain(hook.lines.map(|lines| lines.key)) {
                 assert!(spec.carries(key), "{}: {key}", hook.name);
             }
@@ -372,16 +282,5 @@ mod tests {
         let given = GitInput { stdin: b"one two\n".to_vec(), ..GitInput::default() };
         assert!(push.context(&given).is_err());
         assert!(find("commit-msg").unwrap().context(&GitInput::default()).is_err());
-    }
-
-    #[test]
-    fn git_is_refused_by_a_status_and_told_why() {
-        let commit = find("commit.pre").unwrap();
-        let reply = commit.reply(&Outcome::own_failure("no"), true);
-        assert_eq!((reply.stdout.as_str(), reply.status), ("", 1));
-        assert_eq!(reply.stderr, "hookrun: pre-commit blocked: no\n");
-        let reply = find("post-checkout").unwrap().refuse("broken", false);
-        assert_eq!(reply.stderr, "hookrun: post-checkout complains: broken\n");
-        assert_eq!(reply.status, 0);
     }
 }

@@ -41,10 +41,7 @@ pub(super) fn judge(
     let text = uncoloured.as_deref().unwrap_or(stdout).trim();
     let found = heard(text, stderr, binding);
     if let Some(reason) = found.refusal.filter(|_| status != 2) {
-        return answered(
-            Verdict::new(Decision::Block { reason }, ContractRule::Translated),
-            Vec::new(),
-        );
+        return translated(Decision::Block { reason });
     }
     if is_cut && status != 2 {
         return (malformed("stdout has more than 1 MiB".to_string()), Vec::new());
@@ -130,6 +127,10 @@ fn answered(verdict: Verdict, notes: Vec<String>) -> (Ending, Vec<String>) {
     (Ending::Answered(verdict), notes)
 }
 
+fn translated(decision: Decision) -> (Ending, Vec<String>) {
+    answered(Verdict::new(decision, ContractRule::Translated), Vec::new())
+}
+
 /// An error that was thrown, and what was changed before it.
 fn threw(failure: ThrownStatus<'_>, binding: Binding) -> (Ending, Vec<String>) {
     let (text, permit) = (failure.stdout, failure.permit);
@@ -170,7 +171,7 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         None => text,
         Some(InText::Answer(answer)) => answer,
         Some(InText::Decision(decision)) => {
-            return answered(Verdict::new(decision, ContractRule::Translated), Vec::new());
+            return translated(decision);
         }
         Some(InText::Malformed(problem)) if permit.spec.blocks => {
             return (malformed(problem), Vec::new());
@@ -191,25 +192,24 @@ fn result(text: &str, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<Stri
         Err(problem) => return (malformed(problem), Vec::new()),
     };
     let spec = permit.spec;
-    let (kept, strange): (Vec<_>, Vec<_>) =
-        verdict.update.drain(..).partition(|(field, _)| spec.rewrite(field).is_some());
-    verdict.update = kept;
-    let strange = strange.first();
-    let mut untold = strange
-        .map(|(field, _)| format!("its new `{field}` cannot be given to `{}` here", spec.name));
-    let mut taken = Vec::with_capacity(verdict.update.len());
-    for (field, value) in verdict.update.drain(..) {
-        match (field.as_str(), permit.given) {
-            ("toolInput", Some(given)) => {
-                match binding.dialect.taken_back(given.event, given.part, value) {
-                    Ok(value) => taken.push((field, value)),
-                    Err(why) => untold = Some(why),
-                }
-            }
-            _ => taken.push((field, value)),
+    let mut untold = None;
+    for (field, value) in std::mem::take(&mut verdict.update) {
+        if spec.rewrite(&field).is_none() {
+            untold.get_or_insert(format!(
+                "its new `{field}` cannot be given to `{}` here",
+                spec.name
+            ));
+            continue;
+        }
+        let back = match permit.given.filter(|_| field == "toolInput") {
+            Some(given) => binding.dialect.taken_back(given.event, given.part, value),
+            None => Ok(value),
+        };
+        match back {
+            Ok(value) => verdict.update.push((field, value)),
+            Err(why) => untold = Some(why),
         }
     }
-    verdict.update = taken;
     if let Some(words) = untold {
         match spec.blocks {
             true => verdict.decision = Decision::Block { reason: words },
@@ -324,15 +324,6 @@ mod tests {
             assert!(refuses(&judged(binding, spec, 0, &said)), "{word}");
         }
         assert!(!refuses(&judged(binding, spec, 0, r#"{"decision":"revise"}"#)));
-    }
-
-    #[test]
-    fn a_question_in_our_own_words_is_asked() {
-        let binding = crate::dialects::find("omp").unwrap().called("tool_call")[0];
-        let spec = catalog::find("tool.pre").unwrap();
-        let ending = judged(binding, spec, 0, r#"{"ask":"really?"}"#);
-        let question = "really?".to_string();
-        assert_eq!(ending.verdict().unwrap().decision, Decision::Ask { question });
     }
 
     #[test]

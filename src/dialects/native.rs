@@ -119,38 +119,3 @@ pub(super) fn notices(outcome: &Outcome) -> String {
     };
     shortened(&outcome.notices.iter().map(line).collect::<String>())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::outcome::HookText;
-
-    #[test]
-    fn consent_without_words_is_silent() {
-        let reply = encode(&Outcome::default());
-        assert_eq!((reply.stdout.as_str(), reply.stderr.as_str(), reply.status), ("", "", 0));
-    }
-
-    #[test]
-    fn the_words_of_all_hooks_are_one_result() {
-        let said = |hook: &str, output: &str, context: Option<&str>| HookText {
-            hook: hook.into(),
-            output: Some(output.into()),
-            additional_context: context.map(Into::into),
-        };
-        let outcome = Outcome {
-            said: vec![said("a", "1", Some("x")), said("b", "2", None)],
-            ..Outcome::default()
-        };
-        assert_eq!(encode(&outcome).stdout, "{\"output\":\"1\\n2\",\"additionalContext\":\"x\"}\n");
-    }
-
-    #[test]
-    fn a_refusal_is_stated_three_times() {
-        let reply = encode(&Outcome::own_failure("no"));
-        assert_eq!(reply.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
-        assert_eq!((reply.stderr.as_str(), reply.status), ("no\n", 2));
-        let long = refuse(&"é".repeat(100_000));
-        assert!(long.stderr.len() < 17_000 && long.stderr.contains("bytes left out"));
-    }
-}

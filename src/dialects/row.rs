@@ -166,30 +166,41 @@ impl DialectEvent {
     };
 }
 
-/// A setter for each column, so that most rows of a table are one line.
+/// A function for each column, so that most rows of a table are one line.
 macro_rules! columns {
-    ($($name:ident: $type:ty),* $(,)?) => {
+    ($($seen:vis $name:ident($($part:ident: $type:ty),*) $column:ident = $value:expr;)*) => {
         impl DialectEvent {$(
-            /// The row with this column.
+            /// The same row with this column.
             #[must_use]
-            pub const fn $name(mut self, $name: $type) -> DialectEvent {
-                self.$name = $name;
+            $seen const fn $name(mut self, $($part: $type),*) -> DialectEvent {
+                self.$column = $value;
                 self
             }
         )*}
     };
 }
 
+type Names = &'static [&'static str];
+type Renamed = &'static [(&'static str, &'static str)];
+
 columns! {
-    aliases: &'static [&'static str],
-    keys: &'static [(&'static str, &'static str)],
-    also: &'static [(&'static str, &'static str)],
-    stand_ins: &'static [StandIn],
-    as_text: &'static [&'static str],
-    blocks: bool,
-    on_failure: OnFailure,
-    schedule: Schedule,
-    conduct: Conduct,
+    pub aliases(names: Names) aliases = names;
+    pub when(key: &'static str, value: &'static str) when = Some((key, value));
+    pub keys(keys: Renamed) keys = keys;
+    pub(super) also(keys: Renamed) also = keys;
+    pub stand_ins(keys: &'static [StandIn]) stand_ins = keys;
+    pub(super) of_tool(tool: &'static str, keys: Names) gather = Some(Gather { tool, keys });
+    pub(super) of_servers() is_of_servers = true;
+    pub(super) as_text(keys: Names) as_text = keys;
+    pub results(keys: &'static [ReplyKey]) results = Results::Keys(keys);
+    pub(super) form(form: Form) results = Results::Form(form);
+    pub whole(field: &'static str, merge: Merge) results = Results::Whole(field, merge);
+    pub(super) teaches() text_teaches = true;
+    pub blocks(blocks: bool) blocks = blocks;
+    pub on_failure(on_failure: OnFailure) on_failure = on_failure;
+    pub schedule(schedule: Schedule) schedule = schedule;
+    pub conduct(conduct: Conduct) conduct = conduct;
+    pub waits(wait: Wait) wait = Some(wait);
 }
 
 impl DialectEvent {
@@ -201,96 +212,28 @@ impl DialectEvent {
         self
     }
 
-    /// The row for events that have this value under this key.
-    #[must_use]
-    pub const fn when(mut self, key: &'static str, value: &'static str) -> DialectEvent {
-        self.when = Some((key, value));
-        self
-    }
-
-    /// The row with results of these keys.
-    #[must_use]
-    pub const fn results(mut self, keys: &'static [ReplyKey]) -> DialectEvent {
-        self.results = Results::Keys(keys);
-        self
-    }
-
-    /// The row with results that are the new value of a field of ours.
-    #[must_use]
-    pub const fn whole(mut self, field: &'static str, merge: Merge) -> DialectEvent {
-        self.results = Results::Whole(field, merge);
-        self
-    }
-
-    /// The row for a host that waits so long.
-    #[must_use]
-    pub const fn waits(mut self, wait: Wait) -> DialectEvent {
-        self.wait = Some(wait);
-        self
-    }
-
-    /// The row for a tool that has an event of its own.
-    pub(super) const fn of_tool(
-        mut self,
-        tool: &'static str,
-        keys: &'static [&'static str],
-    ) -> DialectEvent {
-        self.gather = Some(Gather { tool, keys });
-        self
-    }
-
-    /// The row for the tools of MCP servers alone.
-    pub(super) const fn of_servers(mut self) -> DialectEvent {
-        self.is_of_servers = true;
-        self
-    }
-
-    /// The row of a host whose hooks teach the model by plain text.
-    pub(super) const fn teaches(mut self) -> DialectEvent {
-        self.text_teaches = true;
-        self
-    }
-
     /// The row of an event that a hook of a host can only watch.
-    pub(super) const fn told(
-        mut self,
-        name: &'static str,
-        event: &'static str,
-        form: &'static ReplyForm,
-    ) -> DialectEvent {
-        self.results = Results::Form(form);
-        self.schedule = Schedule::Parallel;
-        self.conduct = READS_ON;
-        self.named(name, event)
+    pub(super) const fn told(self, name: &'static str, event: &'static str, form: Form) -> Self {
+        self.form(form).schedule(Schedule::Parallel).conduct(READS_ON).named(name, event)
     }
 
     /// The row of an event that a hook of a host may block, and that a failure blocks.
-    pub(super) const fn gate(
-        mut self,
-        name: &'static str,
-        event: &'static str,
-        form: &'static ReplyForm,
-    ) -> DialectEvent {
-        self.results = Results::Form(form);
-        self.blocks = true;
-        self.on_failure = OnFailure::Block;
-        self.named(name, event)
+    pub(super) const fn gate(self, name: &'static str, event: &'static str, form: Form) -> Self {
+        self.form(form).blocks(true).on_failure(OnFailure::Block).named(name, event)
     }
 
     /// The row of an event that a hook of a host may block; a failure lets it go on.
     pub(super) const fn open_gate(
-        mut self,
+        self,
         name: &'static str,
         event: &'static str,
-        form: &'static ReplyForm,
-    ) -> DialectEvent {
-        self.conduct = READS_ON;
-        self.on_failure = OnFailure::Allow;
-        self.results = Results::Form(form);
-        self.blocks = true;
-        self.named(name, event)
+        form: Form,
+    ) -> Self {
+        self.form(form).blocks(true).conduct(READS_ON).named(name, event)
     }
 }
+
+type Form = &'static ReplyForm;
 
 /// A broken configuration is reported and no more: what the host has done already stays done, and
 /// an agent that may never stop could not be stopped in a host that sets no limit (Codex).

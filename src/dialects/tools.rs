@@ -37,18 +37,7 @@ const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
 ];
 
 /// Other keys that the tools of hosts are given.
-const OTHER_KEYS: &[&str] = &[
-    "edits",
-    "pattern",
-    "url",
-    "query",
-    "prompt",
-    "description",
-    "timeout",
-    "context",
-    "file",
-    "cwd",
-];
+const OTHER_KEYS: &str = "edits pattern url query prompt description timeout context file cwd";
 
 /// The key of the tools of hosts that a `where` most likely means by `key`, if that is a slip of
 /// one. Tools may have keys that nobody knows.
@@ -56,8 +45,8 @@ pub fn meant_key(key: &str) -> Option<&'static str> {
     let usual = SPELLINGS.iter().map(|(key, _, _)| key);
     let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
     let own = DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).flat_map(|row| row.keys);
-    let all = usual.chain(OTHER_KEYS).chain(own.map(|(_, own)| own));
-    let known: Vec<&str> = all.copied().collect();
+    let all = usual.chain(own.map(|(_, own)| own)).copied();
+    let known: Vec<&str> = all.chain(OTHER_KEYS.split(' ')).collect();
     let is_known =
         known.contains(&key) || key.strip_suffix('s').is_some_and(|one| known.contains(&one));
     if is_known { None } else { spelling::nearest(key, known) }

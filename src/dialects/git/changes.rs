@@ -145,33 +145,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn listed(hook: &str, context: Value) -> Vec<Vec<String>> {
-        let listings = find(hook).unwrap().listings(context.as_object().unwrap()).unwrap();
-        let own = EVERY.len() + LOG.len() + 2;
-        let texts = |one: ListingArguments| {
-            let all = one.0.iter().map(|text| text.to_str().unwrap().to_string());
-            all.skip(own).collect()
-        };
-        listings.into_iter().map(texts).collect()
-    }
-
-    #[test]
-    fn a_push_is_what_the_other_side_does_not_have() {
-        let moves = json!([
-            {"oldSha": "0000", "newSha": "aa11", "ref": "refs/heads/a"},
-            {"oldSha": "bb22", "newSha": "0000", "ref": "refs/heads/b"},
-        ]);
-        let sent = listed("pre-push", json!({"remote": "origin", "refs": moves}));
-        let expected = ["aa11", "--ignore-missing", "--not", "bb22", "--remotes=origin", "--"];
-        assert_eq!(sent, [expected]);
-        let received = listed("pre-receive", json!({"refs": moves}));
-        assert_eq!(received, [["aa11", "--ignore-missing", "--not", "--all", "--"]]);
-        let update = listed("update", json!({"ref": "r", "oldSha": "00", "newSha": "c3"}));
-        assert_eq!(update, [["c3", "--ignore-missing", "--not", "--all", "--"]]);
-        let gone = json!({"refs": [{"oldSha": "bb22", "newSha": "0000", "ref": "refs/heads/b"}]});
-        assert!(listed("pre-receive", gone).is_empty());
-    }
-
     #[test]
     fn what_is_no_commit_never_becomes_an_option() {
         let context = json!({"refs": [{"oldSha": "00", "newSha": "--output=x", "ref": "r"}]});

@@ -104,6 +104,21 @@ pub enum Changes {
 }
 
 impl GitHook {
+    pub(super) const fn lines(mut self, lines: StdinLines) -> GitHook {
+        self.lines = Some(lines);
+        self
+    }
+
+    pub(super) const fn changes(mut self, changes: Changes) -> GitHook {
+        self.changes = changes;
+        self
+    }
+
+    pub(super) const fn presence(mut self, presence: Presence) -> GitHook {
+        self.presence = presence;
+        self
+    }
+
     pub(super) fn wrong(&self, problem: &str) -> GitError {
         GitError { hook: self.name, problem: problem.to_string() }
     }

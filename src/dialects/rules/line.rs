@@ -32,60 +32,10 @@ const KEYWORDS: &[&str] = &[
 const HEADS: &[&str] = &["[", "[[", "case", "for", "select"];
 
 /// What runs other commands, in ways of its own.
-const RUNNERS: &[&str] = &[
-    ".",
-    "alias",
-    "ash",
-    "bash",
-    "builtin",
-    "busybox",
-    "chroot",
-    "chrt",
-    "cmd",
-    "command",
-    "coproc",
-    "csh",
-    "dash",
-    "doas",
-    "entr",
-    "env",
-    "eval",
-    "exec",
-    "fish",
-    "flock",
-    "function",
-    "ionice",
-    "ksh",
-    "nice",
-    "nohup",
-    "nsenter",
-    "parallel",
-    "powershell",
-    "pwsh",
-    "run0",
-    "runuser",
-    "script",
-    "setarch",
-    "setpriv",
-    "setsid",
-    "sh",
-    "source",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "tcsh",
-    "timeout",
-    "toybox",
-    "trap",
-    "unshare",
-    "watch",
-    "xargs",
-    "zsh",
-];
+const RUNNERS: &str = ". alias ash bash builtin busybox chroot chrt cmd command coproc csh dash doas entr env \
+    eval exec fish flock function ionice ksh nice nohup nsenter parallel powershell pwsh \
+    run0 runuser script setarch setpriv setsid sh source ssh stdbuf strace su sudo \
+    systemd-run taskset tcsh timeout toybox trap unshare watch xargs zsh";
 
 /// Options of `find` and its like by which it runs others.
 const RUNNING_OPTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"];
@@ -256,7 +206,7 @@ impl ShellReader {
         let name = name.strip_suffix(".exe").unwrap_or(&name);
         let runs = |word: &ShellWord| RUNNING_OPTIONS.contains(&word.text.as_str());
         let is_find = matches!(name, "find" | "fd" | "fdfind");
-        self.line.is_in_doubt |= RUNNERS.contains(&name)
+        self.line.is_in_doubt |= RUNNERS.split(' ').any(|runner| runner == name)
             // An option of `time`.
             || name.starts_with('-')
             || is_find && rest.iter().any(runs);

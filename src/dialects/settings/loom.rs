@@ -9,6 +9,14 @@ const fn bucket(key: &'static str, event: &'static str) -> Bucket {
     Bucket { key, event }
 }
 
+const fn action(name: &'static str, does: Does, about: &'static str) -> EntryAction {
+    EntryAction { name, does, needs: None, may: None, only_in: None, about }
+}
+
+const fn text(name: &'static str) -> EntryKey {
+    EntryKey { name, takes: EntryValue::Text }
+}
+
 pub(super) const PROFILE: BucketShape = BucketShape {
     name: "agent.json",
     section: "hooks",
@@ -26,55 +34,56 @@ pub(super) const PROFILE: BucketShape = BucketShape {
     action: "action",
     keys: &[
         EntryKey { name: "level", takes: EntryValue::OneOf(&["info", "warn", "error"]) },
-        EntryKey { name: "path", takes: EntryValue::Text },
-        EntryKey { name: "command", takes: EntryValue::Text },
+        text("path"),
+        text("command"),
         EntryKey { name: "tools", takes: EntryValue::Texts },
-        EntryKey { name: "url", takes: EntryValue::Text },
+        text("url"),
     ],
     actions: &[
         EntryAction {
-            name: "log",
-            does: Does::Log,
-            needs: None,
             may: Some("level"),
-            only_in: None,
-            about: "a line about the event, names and sizes only, in \
-                    `$XDG_STATE_HOME/hookrun/actions.log`",
+            ..action(
+                "log",
+                Does::Log,
+                "a line about the event, names and sizes only, in \
+                 `$XDG_STATE_HOME/hookrun/actions.log`",
+            )
         },
         EntryAction {
-            name: "save_json",
-            does: Does::Save,
             needs: Some("path"),
-            may: None,
-            only_in: None,
-            about: "the event as one line of JSON at the end of a file in the folder of the profile",
+            ..action(
+                "save_json",
+                Does::Save,
+                "the event as one line of JSON at the end of a file in the folder of the profile",
+            )
         },
         EntryAction {
-            name: "command",
-            does: Does::Run,
             needs: Some("command"),
-            may: None,
-            only_in: None,
-            about: "a command line for `/bin/sh -c`, by loom's contract; off until the operator \
-                    allows it",
+            ..action(
+                "command",
+                Does::Run,
+                "a command line for `/bin/sh -c`, by loom's contract; off until the operator \
+                 allows it",
+            )
         },
         EntryAction {
-            name: "approve",
-            does: Does::Ask,
-            needs: None,
             may: Some("tools"),
             only_in: Some("onToolCall"),
-            about: "an `ask` before the tool runs; `tools` are the names it is about, with `*`, \
-                    and `.` for `_` as well",
+            ..action(
+                "approve",
+                Does::Ask,
+                "an `ask` before the tool runs; `tools` are the names it is about, with `*`, and \
+                 `.` for `_` as well",
+            )
         },
         EntryAction {
-            name: "webhook",
-            does: Does::Post,
             needs: Some("url"),
-            may: None,
-            only_in: None,
-            about: "the event as JSON, sent by `curl` within 3.5 s; what becomes of it changes \
-                    nothing",
+            ..action(
+                "webhook",
+                Does::Post,
+                "the event as JSON, sent by `curl` within 3.5 s; what becomes of it changes \
+                 nothing",
+            )
         },
     ],
     kill_switch: OperatorSwitch {
@@ -91,77 +100,48 @@ pub(super) const PROFILE: BucketShape = BucketShape {
     },
 };
 
-/// How a fact is told in the log.
-enum LogForm {
-    /// As it is.
-    Plain,
-    /// How long it is, in UTF-16 units: its content is nobody's business.
-    Length,
-    /// Dollars.
-    Cost,
-}
-
-/// A fact: the word for it, the key of the context, how it is told.
-type Fact = (&'static str, &'static str, LogForm);
-
-/// What the log tells of each event: words, and the keys of the context. Never what a tool was
-/// given or gave back.
-const SUMMARIES: &[(&str, &[Fact])] = &[
-    (
-        "session.start",
-        &[("model", "model", LogForm::Plain), ("session", "sessionId", LogForm::Plain)],
-    ),
-    ("tool.pre", &[("tool", "toolName", LogForm::Plain), ("turn", "turnIndex", LogForm::Plain)]),
-    (
-        "tool.post",
-        &[
-            ("tool", "toolName", LogForm::Plain),
-            ("turn", "turnIndex", LogForm::Plain),
-            ("error", "isError", LogForm::Plain),
-            ("resultChars", "result", LogForm::Length),
-        ],
-    ),
-    (
-        "model.pre",
-        &[
-            ("model", "model", LogForm::Plain),
-            ("turn", "turnIndex", LogForm::Plain),
-            ("messages", "messageCount", LogForm::Plain),
-        ],
-    ),
+/// What the log says of each event: words, and the keys of the context. Never what a tool was given
+/// or gave back.
+const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
+    ("session.start", &[("model", "model"), ("session", "sessionId")]),
+    ("tool.pre", &[("tool", "toolName"), ("turn", "turnIndex")]),
+    ("tool.post", &[("tool", "toolName"), ("turn", "turnIndex"), ("error", "isError"), LENGTH]),
+    ("model.pre", &[("model", "model"), ("turn", "turnIndex"), ("messages", "messageCount")]),
     (
         "model.post",
         &[
-            ("model", "model", LogForm::Plain),
-            ("turn", "turnIndex", LogForm::Plain),
-            ("stop", "stopReason", LogForm::Plain),
-            ("in", "inputTokens", LogForm::Plain),
-            ("out", "outputTokens", LogForm::Plain),
-            ("cost", "costUsd", LogForm::Cost),
-            ("tools", "toolCallCount", LogForm::Plain),
+            ("model", "model"),
+            ("turn", "turnIndex"),
+            ("stop", "stopReason"),
+            ("in", "inputTokens"),
+            ("out", "outputTokens"),
+            COST,
+            ("tools", "toolCallCount"),
         ],
     ),
-    (
-        "session.end",
-        &[("reason", "reason", LogForm::Plain), ("session", "sessionId", LogForm::Plain)],
-    ),
-    ("error", &[("code", "code", LogForm::Plain), ("message", "message", LogForm::Plain)]),
+    ("session.end", &[("reason", "reason"), ("session", "sessionId")]),
+    ("error", &[("code", "code"), ("message", "message")]),
 ];
+
+/// How long a result is, in UTF-16 units; its content stays out of the log.
+const LENGTH: (&str, &str) = ("resultChars", "result");
+
+/// In dollars.
+const COST: (&str, &str) = ("cost", "costUsd");
 
 /// One line about an event for a log: its name, and names and sizes from its context. A fact that
 /// the context lacks is left out.
 pub fn summary(event: &str, context: &Context) -> String {
-    let facts =
-        SUMMARIES.iter().find(|(name, _)| *name == event).map_or(&[][..], |(_, facts)| facts);
+    let facts = SUMMARIES.iter().find(|(name, _)| *name == event);
     let mut line = event.to_string();
-    for (word, key, form) in facts {
-        let Some(text) = context.text(key) else { continue };
-        let told = match form {
-            LogForm::Plain => text,
-            LogForm::Length => text.encode_utf16().count().to_string(),
-            LogForm::Cost => text.parse::<f64>().map_or(text, |cost| format!("${cost:.4}")),
-        };
-        line.push_str(&format!(" {word}={told}"));
+    for fact in facts.into_iter().flat_map(|(_, facts)| *facts) {
+        let Some(mut text) = context.text(fact.1) else { continue };
+        if *fact == LENGTH {
+            text = text.encode_utf16().count().to_string();
+        } else if *fact == COST {
+            text = text.parse::<f64>().map_or(text, |cost| format!("${cost:.4}"));
+        }
+        line.push_str(&format!(" {}={text}", fact.0));
     }
     line.replace(|c: char| c.is_control(), " ")
 }
