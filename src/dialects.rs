@@ -32,7 +32,6 @@ pub mod settings;
 pub mod signs;
 pub mod tools;
 pub mod twice;
-mod variables;
 mod wait;
 mod wolli;
 

@@ -178,8 +178,8 @@ impl Environment {
 
     /// The projects that a host of this dialect names by its variables.
     pub fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
-        let names = folders::variables_of(dialect);
-        let of_host = self.host_projects.iter().filter(|(name, _)| names.contains(name));
+        let variable = folders::variable_of(dialect);
+        let of_host = self.host_projects.iter().filter(|(name, _)| variable == Some(*name));
         of_host.map(|(_, folder)| folder.clone()).collect()
     }
 

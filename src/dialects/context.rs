@@ -1,13 +1,11 @@
 //! Events in and out: a dialect's names and keys become ours, and ours become theirs.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::row::{Binding, DecodeError, Dialect, KeySpelling};
 use super::tools::is_of_server;
 use crate::engine::event::json::scalar_text;
-use crate::engine::event::{Action, ActionKind, Context, ContextKey, Event, OnFailure, catalog};
+use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;
 
 /// Keys of ours that no other system has.
@@ -154,16 +152,8 @@ impl Binding {
         if let Some((_, ours)) = listed {
             return Some(ours);
         }
-        let spec = catalog::find(self.row.event)?;
-        let keys: &'static [ContextKey] = match &spec.context {
-            Cow::Borrowed(keys) => keys,
-            Cow::Owned(_) => return None,
-        };
         let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
-        let mut names = keys.iter().filter_map(|key| match &key.name {
-            Cow::Borrowed(name) => Some(*name),
-            Cow::Owned(_) => None,
-        });
+        let mut names = catalog::find(self.row.event)?.context.iter().map(|key| &*key.name);
         names.find(|name| snake(name) == theirs && !is_taken(name))
     }
 

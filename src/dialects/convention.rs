@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::judge::judge;
 use super::results::{KeyMeaning, Results};
-use super::row::Binding;
+use super::row::{Binding, HostVariable, Tells};
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
@@ -76,7 +76,17 @@ impl Convention for Binding {
     }
 
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
-        Binding::variables(*self, event, project)
+        let value = |variable: &HostVariable| match variable.tells {
+            Tells::Project => Some(project.to_string()),
+            Tells::Folder => {
+                let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());
+                Some(own.unwrap_or_else(|| project.to_string()))
+            }
+            Tells::Fact(key) => event.context().text(key).filter(|text| !text.is_empty()),
+            Tells::Word(word) => Some(word.to_string()),
+        };
+        let rows = self.dialect.variables.iter();
+        rows.filter_map(|variable| Some((variable.name, value(variable)?))).collect()
     }
 
     fn has_own_results(&self) -> bool {

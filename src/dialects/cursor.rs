@@ -119,6 +119,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         variable("CURSOR_TRANSCRIPT_PATH", Tells::Fact("transcriptPath")),
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
     ],
+    roots: &["workspace_roots"],
     events: &[
         ROW.told("sessionStart", "session.start", &SESSION_START),
         ROW.told("sessionEnd", "session.end", &TOLD),

@@ -1,10 +1,12 @@
-//! Where systems keep hooks of their own: flat folders, in which a script says its event itself;
-//! and where hosts tell in an event which folders they work in.
+//! Where systems keep their hooks: flat folders, in which a script says its event itself; and
+//! which folders a host works in, by its events and variables.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::DIALECTS;
+use super::row::{Dialect, Tells};
 use crate::engine::event::Context;
 
 /// The folders of one system.
@@ -32,36 +34,7 @@ pub const FOLDERS: &[SystemFolders] = &[
     },
 ];
 
-/// How a host says where it works. What its user has opened is the project, wherever the agent has
-/// gone since; a working directory may be anywhere.
-///
-/// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
-/// CLI sent.
-#[derive(Debug)]
-struct FolderSource {
-    dialect: &'static str,
-    /// The variables that name its project.
-    variables: &'static [&'static str],
-    /// The keys of its events that name what its user has opened: a folder, or a list of them.
-    roots: &'static [&'static str],
-    /// The key of its events that names the working directory.
-    cwd: &'static str,
-}
-
-const SAYS: &[FolderSource] = &[
-    FolderSource { dialect: "claude", variables: &["CLAUDE_PROJECT_DIR"], roots: &[], cwd: "cwd" },
-    FolderSource { dialect: "codex", variables: &[], roots: &[], cwd: "cwd" },
-    FolderSource { dialect: "gemini", variables: &["GEMINI_PROJECT_DIR"], roots: &[], cwd: "cwd" },
-    FolderSource {
-        dialect: "cursor",
-        variables: &["CURSOR_PROJECT_DIR"],
-        roots: &["workspace_roots"],
-        cwd: "cwd",
-    },
-    FolderSource { dialect: "copilot", variables: &[], roots: &[], cwd: "cwd" },
-];
-
-/// The folders that a host tells of.
+/// The folders that a host names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostFolders {
     /// What its user has opened: the roots of the project.
@@ -70,41 +43,48 @@ pub struct HostFolders {
     pub cwd: Option<PathBuf>,
 }
 
-fn says(dialect: &str) -> Option<&'static FolderSource> {
-    SAYS.iter().find(|says| says.dialect == dialect)
+/// The dialect of a host whose events say where it works. Systems say it in their own ways.
+///
+/// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
+/// CLI sent.
+fn host(dialect: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|host| host.name == dialect && host.has_forms()).copied()
 }
 
-/// Whether a host of this dialect tells in its events where it works.
+/// Whether the events of a host of this dialect say where it works.
 pub fn are_told(dialect: &str) -> bool {
-    says(dialect).is_some()
+    host(dialect).is_some()
 }
 
 /// The variables in which hosts name their projects.
 pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
-    SAYS.iter().flat_map(|says| says.variables).copied()
+    DIALECTS.iter().filter_map(|dialect| variable_of(dialect.name))
 }
 
-/// The variables in which a host of this dialect names its project.
-pub(crate) fn variables_of(dialect: &str) -> &'static [&'static str] {
-    says(dialect).map_or(&[], |says| says.variables)
+/// The variable in which a host of this dialect names its project: the first of those that it
+/// sets, because the others have the names of other hosts.
+pub(crate) fn variable_of(dialect: &str) -> Option<&'static str> {
+    let project = host(dialect)?.variables.iter().find(|one| one.tells == Tells::Project)?;
+    Some(project.name)
 }
 
-/// The folders that a context of this dialect, in the host's own keys, tells of.
+/// The folders in a context of this dialect, in the host's own keys. What its user has opened is
+/// the project, wherever the agent has gone since; a working directory may be anywhere.
 pub fn told(dialect: &str, context: &Context) -> HostFolders {
-    let Some(says) = says(dialect) else { return HostFolders::default() };
-    let mut told = HostFolders::default();
-    for key in says.roots {
+    let Some(host) = host(dialect) else { return HostFolders::default() };
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for key in host.roots {
         match context.value(key).ok().flatten() {
-            Some(Value::String(folder)) => told.roots.push(folder.into()),
+            Some(Value::String(folder)) => roots.push(folder.into()),
             Some(Value::Array(all)) => {
-                told.roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
+                roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
             }
             Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
         }
     }
-    told.roots.retain(|folder| !folder.as_os_str().is_empty());
-    told.cwd = context.string(says.cwd).filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
-    told
+    roots.retain(|folder| !folder.as_os_str().is_empty());
+    let cwd = context.string("cwd").filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+    HostFolders { roots, cwd }
 }
 
 /// The folders of the system with this dialect.
@@ -123,18 +103,6 @@ impl SystemFolders {
 mod tests {
     use super::*;
     use crate::dialects;
-
-    #[test]
-    fn every_host_that_tells_folders_is_a_dialect_and_sets_the_variables() {
-        for says in SAYS {
-            let dialect = dialects::find(says.dialect).unwrap();
-            assert_eq!(dialect.name, says.dialect);
-            for name in says.variables {
-                let is_set = |variable: &&dialects::HostVariable| variable.name == *name;
-                assert!(dialect.variables.iter().any(|one| is_set(&one)), "{name}");
-            }
-        }
-    }
 
     #[test]
     fn what_is_open_is_told_apart_from_where_a_command_runs() {

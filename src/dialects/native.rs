@@ -38,52 +38,48 @@ pub fn refuse(reason: &str) -> Reply {
     refuse_with(reason, &[])
 }
 
-fn refuse_with(reason: &str, findings: &[HookFinding]) -> Reply {
+fn refuse_with(reason: &str, found: &[HookFinding]) -> Reply {
     let reason = shortened(reason);
-    let reason = reason.as_str();
-    let mut result = Map::new();
-    result.insert("continue".to_string(), Value::Bool(false));
-    result.insert("reason".to_string(), Value::from(reason));
-    insert_findings(&mut result, findings);
-    Reply {
-        stdout: format!("{}\n", Value::Object(result)),
-        stderr: format!("{reason}\n"),
-        status: REFUSED,
-    }
+    let stderr = format!("{reason}\n");
+    let entries = [
+        ("continue", Some(false.into())),
+        ("reason", Some(reason.into())),
+        ("findings", findings(found)),
+    ];
+    Reply { stdout: line(entries), stderr, status: REFUSED }
 }
 
 /// The structured result of an event that goes on; empty when there is nothing to say.
 fn result(outcome: &Outcome) -> String {
-    let mut result = Map::new();
-    if let Some(output) = outcome.output() {
-        result.insert("output".to_string(), Value::from(output));
-    }
-    if let Some(context) = outcome.additional_context() {
-        result.insert("additionalContext".to_string(), Value::from(context));
-    }
-    let update = outcome.update();
-    if !update.is_empty() {
-        result.insert("update".to_string(), Value::Object(update));
-    }
-    insert_findings(&mut result, &outcome.findings);
+    let update = Some(outcome.update()).filter(|update| !update.is_empty());
+    line([
+        ("output", outcome.output().map(Value::from)),
+        ("additionalContext", outcome.additional_context().map(Value::from)),
+        ("update", update.map(Value::Object)),
+        ("findings", findings(&outcome.findings)),
+    ])
+}
+
+/// An object with what there is, on a line; nothing where that is nothing.
+pub(super) fn line<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Value>)>) -> String {
+    let entries = entries.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?)));
+    line_of(entries.collect())
+}
+
+pub(super) fn line_of(result: Map<String, Value>) -> String {
     if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
 }
 
 /// The findings, as many of the first as are short enough together; a report has them all.
-fn insert_findings(result: &mut Map<String, Value>, findings: &[HookFinding]) {
-    let mut list = Vec::new();
+fn findings(found: &[HookFinding]) -> Option<Value> {
     let mut bytes = 0;
-    for found in findings {
-        let finding = &found.finding;
-        bytes += finding.path.len() + finding.message.len();
-        if bytes > LONGEST_REASON_BYTES {
-            break;
-        }
-        list.extend(serde_json::to_value(finding));
-    }
-    if !list.is_empty() {
-        result.insert("findings".to_string(), Value::Array(list));
-    }
+    let is_short = |one: &&HookFinding| {
+        bytes += one.finding.path.len() + one.finding.message.len();
+        bytes <= LONGEST_REASON_BYTES
+    };
+    let list = found.iter().take_while(is_short).map(|one| &one.finding);
+    let list: Vec<Value> = list.filter_map(|one| serde_json::to_value(one).ok()).collect();
+    if list.is_empty() { None } else { Some(list.into()) }
 }
 
 /// A text whose middle is left out where it is too long.

@@ -33,8 +33,8 @@ impl Binding {
         };
         let stdout = match self.row.results {
             Results::Native => String::new(),
-            Results::Keys(keys) => line(self.keyed(keys, questions, outcome)),
-            Results::Form(form) => line(self.filled(form, questions, outcome)),
+            Results::Keys(keys) => native::line_of(self.keyed(keys, questions, outcome)),
+            Results::Form(form) => native::line_of(self.filled(form, questions, outcome)),
             Results::Whole(field, _) => {
                 let new = outcome.update().get(field).map(|value| format!("{value}\n"));
                 new.unwrap_or_default()
@@ -47,22 +47,22 @@ impl Binding {
     /// The reply that blocks for `reason`. An event that this system cannot block is blocked by
     /// the exit status alone.
     pub fn refuse(self, reason: &str) -> Reply {
-        let native = native::refuse(reason);
-        let text = native.stderr.trim_end_matches('\n');
+        let usual = native::refuse(reason);
+        let text = usual.stderr.trim_end_matches('\n');
         let (result, status) = match self.row.results {
-            Results::Native => return native,
-            Results::Whole(..) => (Map::new(), native.status),
-            Results::Keys(keys) => (self.refusal_by_keys(keys, text), native.status),
+            Results::Native => return usual,
+            Results::Whole(..) => (Map::new(), usual.status),
+            Results::Keys(keys) => (self.refusal_by_keys(keys, text), usual.status),
             Results::Form(form) => {
                 let mut result = Map::new();
                 let say = form.say(On::Refusal);
                 say.into_iter().for_each(|say| self.put(&mut result, say, &text.into()));
-                (result, say.map_or(native.status, |say| say.status))
+                (result, say.map_or(usual.status, |say| say.status))
             }
         };
-        let stdout = line(result);
+        let stdout = native::line_of(result);
         let is_alone = stdout.is_empty() && self.row.results.form().is_some();
-        let stderr = if is_alone { as_text(native.stderr) } else { native.stderr };
+        let stderr = if is_alone { as_text(usual.stderr) } else { usual.stderr };
         Reply { stdout, stderr, status }
     }
 
@@ -235,7 +235,7 @@ fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
 /// structured result all the same: loom shows it to the model, and goes on. What other hooks said
 /// goes with it, because of a block loom reads nothing but the reason.
 fn informational(outcome: &Outcome) -> Reply {
-    let native = native::encode(outcome);
+    let usual = native::encode(outcome);
     let objects = |notice: &&Notice| match notice.kind {
         NoticeKind::Refusal | NoticeKind::Failure => true,
         NoticeKind::Question | NoticeKind::Own => false,
@@ -243,13 +243,12 @@ fn informational(outcome: &Outcome) -> Reply {
     let objections = outcome.notices.iter().filter(objects).map(|notice| notice.text.clone());
     let mut texts: Vec<String> = objections.collect();
     if texts.is_empty() {
-        return native;
+        return usual;
     }
     texts.extend(outcome.output().into_iter().chain(outcome.additional_context()));
     let reason = native::shortened(&texts.join("\n\n"));
-    let entries = [("continue", Value::from(false)), ("reason", reason.into())];
-    let result = entries.map(|(name, value)| (name.to_string(), value));
-    Reply { stdout: line(Map::from_iter(result)), ..native }
+    let entries = [("continue", Some(false.into())), ("reason", Some(reason.into()))];
+    Reply { stdout: native::line(entries), ..usual }
 }
 
 /// A reason that is alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
@@ -257,10 +256,6 @@ fn informational(outcome: &Outcome) -> Reply {
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with(['{', '[', '"']) { format!("blocked: {reason}") } else { reason }
-}
-
-fn line(result: Map<String, Value>) -> String {
-    if result.is_empty() { String::new() } else { format!("{}\n", Value::Object(result)) }
 }
 
 /// Puts a value at a path of keys with dots. What is there already stays: the form's first word

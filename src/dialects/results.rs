@@ -132,7 +132,6 @@ pub(super) const fn form(
 /// One thing that is said to a host.
 #[derive(Debug, PartialEq)]
 pub struct Say {
-    /// What is said.
     pub on: On,
     /// Where, as a path of keys with dots, and what is put there.
     pub put: &'static [(&'static str, Put)],

@@ -20,7 +20,6 @@ pub struct Reply {
     pub stdout: String,
     /// The reason of a refusal, else notices, one a line; or nothing.
     pub stderr: String,
-    /// The exit status.
     pub status: u8,
 }
 
@@ -29,9 +28,7 @@ pub struct Reply {
 pub struct Dialect {
     /// Its name, for `--dialect` and `dialect = "…"`.
     pub name: &'static str,
-    /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// One line about it.
     pub summary: &'static str,
     /// The key of its events that holds their name.
     pub names_event_by: &'static str,
@@ -45,7 +42,8 @@ pub struct Dialect {
     pub tools: &'static HostTools,
     /// The variables that it sets for its hooks.
     pub variables: &'static [HostVariable],
-    /// Its events.
+    /// The keys of its events that name what its user has opened: a folder, or a list of them.
+    pub roots: &'static [&'static str],
     pub events: &'static [DialectEvent],
 }
 
@@ -61,6 +59,7 @@ impl Dialect {
         runs_once: false,
         tools: &HostTools::NONE,
         variables: &[],
+        roots: &[],
         events: &[],
     };
 }
@@ -134,7 +133,6 @@ pub struct DialectEvent {
     pub on_failure: OnFailure,
     /// What a hook has changed of its event before it throws an error stays changed.
     pub keeps_thrown: bool,
-    /// How its hooks are run.
     pub schedule: Schedule,
     /// What else is different from the catalog.
     pub conduct: Conduct,
@@ -180,20 +178,21 @@ macro_rules! columns {
     };
 }
 
-type Names = &'static [&'static str];
-type Renamed = &'static [(&'static str, &'static str)];
+type Texts = &'static [&'static str];
+type KeyPairs = &'static [(&'static str, &'static str)];
+type FormOfHost = &'static ReplyForm;
 
 columns! {
-    pub aliases(names: Names) aliases = names;
+    pub aliases(names: Texts) aliases = names;
     pub when(key: &'static str, value: &'static str) when = Some((key, value));
-    pub keys(keys: Renamed) keys = keys;
-    pub(super) also(keys: Renamed) also = keys;
+    pub keys(keys: KeyPairs) keys = keys;
+    pub(super) also(keys: KeyPairs) also = keys;
     pub stand_ins(keys: &'static [StandIn]) stand_ins = keys;
-    pub(super) of_tool(tool: &'static str, keys: Names) gather = Some(Gather { tool, keys });
+    pub(super) of_tool(tool: &'static str, keys: Texts) gather = Some(Gather { tool, keys });
     pub(super) of_servers() is_of_servers = true;
-    pub(super) as_text(keys: Names) as_text = keys;
+    pub(super) as_text(keys: Texts) as_text = keys;
     pub results(keys: &'static [ReplyKey]) results = Results::Keys(keys);
-    pub(super) form(form: Form) results = Results::Form(form);
+    pub(super) form(form: FormOfHost) results = Results::Form(form);
     pub whole(field: &'static str, merge: Merge) results = Results::Whole(field, merge);
     pub(super) teaches() text_teaches = true;
     pub blocks(blocks: bool) blocks = blocks;
@@ -213,12 +212,22 @@ impl DialectEvent {
     }
 
     /// The row of an event that a hook of a host can only watch.
-    pub(super) const fn told(self, name: &'static str, event: &'static str, form: Form) -> Self {
+    pub(super) const fn told(
+        self,
+        name: &'static str,
+        event: &'static str,
+        form: FormOfHost,
+    ) -> Self {
         self.form(form).schedule(Schedule::Parallel).conduct(READS_ON).named(name, event)
     }
 
     /// The row of an event that a hook of a host may block, and that a failure blocks.
-    pub(super) const fn gate(self, name: &'static str, event: &'static str, form: Form) -> Self {
+    pub(super) const fn gate(
+        self,
+        name: &'static str,
+        event: &'static str,
+        form: FormOfHost,
+    ) -> Self {
         self.form(form).blocks(true).on_failure(OnFailure::Block).named(name, event)
     }
 
@@ -227,13 +236,11 @@ impl DialectEvent {
         self,
         name: &'static str,
         event: &'static str,
-        form: Form,
+        form: FormOfHost,
     ) -> Self {
         self.form(form).blocks(true).conduct(READS_ON).named(name, event)
     }
 }
-
-type Form = &'static ReplyForm;
 
 /// A broken configuration is reported and no more: what the host has done already stays done, and
 /// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
@@ -243,9 +250,7 @@ const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
 /// it stays what it is, and is read under our key as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandIn {
-    /// Their key.
     pub theirs: &'static str,
-    /// Our key.
     pub ours: &'static str,
     /// Whether hooks of that system get it, made from ours, where the event lacks it.
     pub is_made: bool,
@@ -263,9 +268,7 @@ pub struct Gather {
 /// An event as one dialect has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
-    /// The dialect.
     pub dialect: &'static Dialect,
-    /// The row.
     pub row: &'static DialectEvent,
 }
 
@@ -313,7 +316,6 @@ impl Wait {
 pub struct HostVariable {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
     pub tells: Tells,
 }
 
@@ -340,28 +342,19 @@ pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
 pub enum DecodeError {
     /// It is another event than the one that was asked for.
     #[error("the context is of the event `{found}`, not of `{asked}`")]
-    OtherEvent {
-        /// The name that was asked for.
-        asked: String,
-        /// The name in the context.
-        found: String,
-    },
+    OtherEvent { asked: String, found: String },
     /// The key that tells events of one name apart is missing or has no known value.
     #[error("`{key}` says which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
     NotTold {
-        /// The name of the event.
         name: String,
-        /// The key.
         key: &'static str,
         /// What is in it.
         found: Option<String>,
-        /// Its values.
         known: Vec<&'static str>,
     },
     /// A fact stands in the context under both names.
     #[error("`{theirs}` and `{ours}` are the same; give one of them")]
     Twice {
-        /// The dialect's key.
         theirs: &'static str,
         /// Our key.
         ours: &'static str,

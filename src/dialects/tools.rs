@@ -1,12 +1,12 @@
 //! What hosts call their tools and what they give them, and one host's call in another's words.
 //!
-//! A hook that was written for one host is asked about the tools of all of them: `Bash` with a
-//! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What stands in no table
+//! A hook that was written for one host decides about the tools of all of them: `Bash` with a
+//! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What is in no table
 //! stays as it came.
 //!
-//! 1. A call of the hook's own host is told as it came.
-//! 2. One patch over several files is told as one call for each file, and several edits of one file
-//!    as one call each where they can be refused: a hook looks at one, and must see all.
+//! 1. A hook gets a call of its own host as it came.
+//! 2. One patch over several files becomes one call for each file, and several edits of one file
+//!    one call each where they can be blocked: a hook looks at one, and must see all.
 //! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
 //!    go back is an error.
 
@@ -98,18 +98,16 @@ impl Dialect {
         let patched = action.patched();
         let command = action.command.as_deref().filter(|_| !patched.is_empty());
         let Some(command) = command else { return Vec::new() };
-        if self.tools.rows.iter().any(|row| row.sort == ToolSort::Patch) {
-            let input = Map::from_iter([("command".to_string(), command.into())]);
-            return self.call(ToolSort::Patch, input).into_iter().collect();
+        if self.tools.of(ToolSort::Patch).is_some() {
+            return self.call(ToolSort::Patch, entry("command", command)).into_iter().collect();
         }
         let mut changes = patch::read(command);
-        let has = |changes: &[(ToolSort, Map<String, Value>)], path: &str| {
-            changes.iter().any(|(_, input)| input.get("file_path").is_some_and(|one| one == path))
-        };
         for path in patched {
-            if !has(&changes, &path) {
-                let input = Map::from_iter([("file_path".to_string(), path.into())]);
-                changes.push((ToolSort::Edit, input));
+            if !changes
+                .iter()
+                .any(|(_, input)| input.get("file_path").is_some_and(|it| *it == *path))
+            {
+                changes.push((ToolSort::Edit, entry("file_path", &path)));
             }
         }
         changes.into_iter().filter_map(|(sort, input)| self.call(sort, input)).collect()
@@ -117,8 +115,7 @@ impl Dialect {
 
     /// The names by which matchers mean the tool of `call`.
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
-        let also = self.tools.rows.iter().filter(|row| row.name == call.name);
-        let also = also.flat_map(|row| row.also.iter().copied());
+        let also = self.tools.named(&call.name).flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
     }
 
@@ -133,8 +130,7 @@ impl Dialect {
         };
         if event.host() == self.name || self.tools.rows.is_empty() {
             add(&name);
-            let own = self.tools.rows.iter().filter(|row| row.name == name);
-            own.flat_map(|row| row.also).for_each(|also| add(also));
+            self.tools.named(&name).flat_map(|row| row.also).for_each(|also| add(also));
             for call in self.patch_calls(event) {
                 self.names_of(&call).into_iter().for_each(&mut add);
             }
@@ -177,8 +173,8 @@ impl Dialect {
 
     /// The rows that tell of a tool of this sort. A patch writes and edits.
     fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
-        let of = |sort| self.tools.rows.iter().find(|row| row.sort == sort);
-        let found: Vec<_> = match sort {
+        let of = |sort| self.tools.of(sort);
+        let found = match sort {
             ToolSort::Patch => match of(ToolSort::Patch) {
                 Some(own) => vec![Some(own)],
                 None => vec![of(ToolSort::Edit), of(ToolSort::Write)],
@@ -198,14 +194,14 @@ impl Dialect {
 
     fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
         let Some(sort) = heard.sorts.first().copied() else { return Vec::new() };
-        let has = |sort| self.tools.rows.iter().any(|row| row.sort == sort);
+        let has = |sort| self.tools.of(sort).is_some();
         if sort == ToolSort::Patch && !has(sort) {
-            let changes = patch::read(patch_text(&heard.input));
-            return changes.into_iter().filter_map(|(sort, one)| self.call(sort, one)).collect();
+            let text = heard.input.get("command").and_then(Value::as_str).unwrap_or_default();
+            let changes = patch::read(text).into_iter();
+            return changes.filter_map(|(sort, one)| self.call(sort, one)).collect();
         }
         if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
-            let mut input = Map::new();
-            input.insert("command".to_string(), patch::write(sort, &heard.input).into());
+            let input = entry("command", &patch::write(sort, &heard.input));
             return self.call(ToolSort::Patch, input).into_iter().collect();
         }
         let inputs = match sort == ToolSort::Edit && is_gate {
@@ -216,12 +212,8 @@ impl Dialect {
     }
 
     fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
-        let row = self.tools.rows.iter().find(|row| row.sort == sort)?;
-        let own = |key: String| {
-            let listed = row.keys.iter().find(|(usual, _)| *usual == key);
-            listed.map_or(key, |(_, own)| (*own).to_string())
-        };
-        let input = input.into_iter().map(|(key, value)| (own(key), value)).collect();
+        let row = self.tools.of(sort)?;
+        let input = input.into_iter().map(|(key, value)| (row.own_key(key), value)).collect();
         Some(HostCall { name: row.name.to_string(), input: Value::Object(input) })
     }
 
@@ -260,7 +252,7 @@ impl Dialect {
         else {
             return Ok(Value::Object(new));
         };
-        if !self.tools.rows.iter().any(|row| row.sort == sort) {
+        if self.tools.of(sort).is_none() {
             return no_way("its tool is another one there");
         }
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
@@ -284,8 +276,7 @@ fn in_the_words_of(
     event: &Event,
     new: Map<String, Value>,
 ) -> Map<String, Value> {
-    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
-    let row = host.and_then(|host| host.tools.rows.iter().find(|row| row.name == name));
+    let row = host_of(event).and_then(|host| host.tools.named(name).next());
     let own = |key: String| {
         if old.contains_key(&key) {
             return key;
@@ -295,8 +286,7 @@ fn in_the_words_of(
         if let Some(used) = others.find(|other| old.contains_key(**other)) {
             return (*used).to_string();
         }
-        let listed = row.and_then(|row| row.keys.iter().find(|(usual, _)| *usual == key));
-        listed.map_or(key, |(_, own)| (*own).to_string())
+        row.map_or(key.clone(), |row| row.own_key(key))
     };
     new.into_iter().map(|(key, value)| (own(key), value)).collect()
 }
@@ -325,7 +315,7 @@ fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
 fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     let input = match input {
         Value::Object(input) => input,
-        Value::String(text) => Map::from_iter([("command".to_string(), Value::String(text))]),
+        Value::String(text) => entry("command", &text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
     };
     let mut sorts = sorts(name, event);
@@ -345,9 +335,8 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
 
 /// What a tool of this name is: by the host's own table, else by any, else by the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
-    let host = DIALECTS.iter().filter(|dialect| dialect.name == event.host());
     let rows = || DIALECTS.iter().flat_map(|dialect| dialect.tools.rows);
-    let own = host.flat_map(|dialect| dialect.tools.rows).filter(|row| row.name == name);
+    let own = host_of(event).into_iter().flat_map(|host| host.tools.named(name));
     let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
     if !found.is_empty() {
         return found;
@@ -375,26 +364,24 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     }
 }
 
-fn patch_text(input: &Map<String, Value>) -> &str {
-    input.get("command").and_then(Value::as_str).unwrap_or_default()
+/// The dialect of the host that sends `event`.
+fn host_of(event: &Event) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.name == event.host()).copied()
+}
+
+fn entry(key: &str, text: &str) -> Map<String, Value> {
+    Map::from_iter([(key.to_string(), text.into())])
 }
 
 /// Several edits of one file, each by itself.
 fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
-    let edits = match input.get("edits") {
-        Some(Value::Array(edits)) if edits.iter().all(Value::is_object) && !edits.is_empty() => {
-            edits.clone()
-        }
-        _ => return vec![input],
-    };
+    let edits = input.get("edits").and_then(Value::as_array);
+    let all: Option<Vec<_>> =
+        edits.map(|it| it.iter().map(Value::as_object).collect()).unwrap_or_default();
+    let Some(edits) = all.filter(|edits| !edits.is_empty()) else { return vec![input] };
+    let edits: Vec<_> = edits.into_iter().cloned().collect();
     input.remove("edits");
-    let with = |edit: Value| {
-        let mut one = input.clone();
-        if let Value::Object(edit) = edit {
-            one.extend(usual(ToolSort::Edit, edit));
-        }
-        one
-    };
+    let with = |edit| input.clone().into_iter().chain(usual(ToolSort::Edit, edit)).collect();
     edits.into_iter().map(with).collect()
 }
 

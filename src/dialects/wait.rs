@@ -50,8 +50,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialects::settings::hosts::HOST_FILES;
-    use crate::dialects::{DIALECTS, DialectEvent};
+    use crate::dialects::DIALECTS;
 
     #[test]
     fn a_budget_leaves_a_margin_and_the_last_word_falls_into_it() {
@@ -75,19 +74,6 @@ mod tests {
                 let budget = Wait::budget(wait.usual);
                 assert!(!budget.is_zero() && Wait::last_word(budget) < wait.usual, "{}", row.name);
                 assert!(wait.longest.is_none_or(|longest| longest > wait.usual), "{}", row.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_host_waits_for_hookrun_as_for_every_hook_in_its_settings() {
-        for file in HOST_FILES {
-            let dialect = crate::dialects::find(file.dialect).unwrap();
-            // What is not known is safe here where it is short, and there where it is long.
-            let known =
-                |row: &'static DialectEvent| Some((row, row.wait.filter(|it| it.is_known)?));
-            for (row, wait) in dialect.events.iter().filter_map(known) {
-                assert_eq!(file.time.usual(row.name), wait.usual, "{} {}", file.name, row.name);
             }
         }
     }

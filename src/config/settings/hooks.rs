@@ -236,7 +236,7 @@ impl SettingsReader<'_> {
 
     fn time_of(&mut self, found: &SettingsHook<'_>) -> Duration {
         let time = &found.file.time;
-        let usual = time.usual(found.row.name);
+        let usual = found.file.usual_time(found.row);
         let Some(pair) = found.get(HostHookKey::Time) else { return usual };
         let (key, unit) = (&pair.key, time.unit());
         let number = pair.tree.number().filter(|number| *number > 0.0 && *number < 1e12);
@@ -284,12 +284,12 @@ impl SettingsReader<'_> {
         of_group: Option<&Tree>,
     ) -> Option<(WantedEvents, Position)> {
         let file = found.file;
-        let subject = file.subjects.iter().find(|(event, _)| *event == found.row.name);
+        let subject = file.subject(found.row.name);
         let own = found.get(HostHookKey::Matcher).map(|pair| &pair.tree).or(of_group);
         let text = own.and_then(|tree| self.text(tree, "matcher"));
         let matcher = match (subject, text) {
             (_, None) => None,
-            (Some((_, subject)), Some(text)) => Some((file.matching, *subject, text)),
+            (Some(subject), Some(text)) => Some((file.matching, subject, text)),
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
                     let cause = format!("`{}` has no matcher: `{text}` is ignored", found.row.name);
@@ -299,7 +299,7 @@ impl SettingsReader<'_> {
             }
         };
         let condition = found.get(HostHookKey::Condition).and_then(|pair| {
-            let is_of_tool = matches!(subject, Some((_, MatcherSubject::Tool)));
+            let is_of_tool = matches!(subject, Some(MatcherSubject::Tool));
             if !is_of_tool {
                 let cause =
                     format!("`{}` matches tools, and `{}` is about none", pair.key, found.row.name);

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 pub struct GitHook {
     /// What git calls it: the name of its file.
     pub name: &'static str,
-    /// The canonical event.
     pub event: &'static str,
-    /// What its arguments say, in order.
     pub arguments: &'static [Argument],
     /// What a line on its stdin says.
     pub lines: Option<StdinLines>,
@@ -67,7 +65,6 @@ pub enum Presence {
 /// What git gave a hook.
 #[derive(Debug, Clone, Default)]
 pub struct GitInput {
-    /// The arguments.
     pub arguments: Vec<OsString>,
     /// What was on stdin, for hooks that have [`GitHook::lines`].
     pub stdin: Vec<u8>,
@@ -83,9 +80,7 @@ pub struct GitInput {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git gave {hook} something unexpected: {problem}")]
 pub struct GitError {
-    /// The hook.
     pub hook: &'static str,
-    /// What is wrong.
     pub problem: String,
 }
 

@@ -13,14 +13,22 @@ pub struct HostTools {
 impl HostTools {
     /// No tools of its own.
     pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
+
+    /// The tool of this sort.
+    pub(crate) fn of(&self, sort: ToolSort) -> Option<&'static Tool> {
+        self.rows.iter().find(|row| row.sort == sort)
+    }
+
+    /// The rows with this name.
+    pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &'static Tool> {
+        self.rows.iter().filter(move |row| row.name == name)
+    }
 }
 
 /// A tool of a host.
 #[derive(Debug)]
 pub struct Tool {
-    /// What the host calls it.
     pub name: &'static str,
-    /// What it is.
     pub sort: ToolSort,
     /// Other names by which matchers mean it.
     pub also: &'static [&'static str],
@@ -53,6 +61,14 @@ pub enum ToolSort {
     WebSearch,
     /// `prompt`.
     Agent,
+}
+
+impl Tool {
+    /// Its own key for one of the usual.
+    pub(crate) fn own_key(&self, usual: String) -> String {
+        let listed = self.keys.iter().find(|(key, _)| *key == usual);
+        listed.map_or(usual, |(_, own)| (*own).to_string())
+    }
 }
 
 /// A row without other names and keys. Tables begin with it.

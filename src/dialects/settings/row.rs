@@ -29,9 +29,7 @@ pub struct BucketShape {
     pub buckets: &'static [Bucket],
     /// The key of an entry that names its action.
     pub action: &'static str,
-    /// The other keys of an entry.
     pub keys: &'static [EntryKey],
-    /// What an entry can do.
     pub actions: &'static [EntryAction],
     /// `1` in this variable: no hook of such a file runs.
     pub kill_switch: OperatorSwitch,
@@ -51,27 +49,21 @@ impl BucketShape {
 /// A bucket: the hooks of one moment.
 #[derive(Debug)]
 pub struct Bucket {
-    /// Its key.
     pub key: &'static str,
-    /// The canonical name of the event.
     pub event: &'static str,
 }
 
 /// A key of an entry.
 #[derive(Debug)]
 pub struct EntryKey {
-    /// The key.
     pub name: &'static str,
-    /// What it takes.
     pub takes: EntryValue,
 }
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryValue {
-    /// A string.
     Text,
-    /// A list of strings.
     Texts,
     /// One of these words; the first where the key is missing.
     OneOf(&'static [&'static str]),
@@ -91,9 +83,7 @@ impl EntryValue {
 /// Something that an entry can do.
 #[derive(Debug)]
 pub struct EntryAction {
-    /// The word for it.
     pub name: &'static str,
-    /// What it is.
     pub does: Does,
     /// The key that it cannot do without.
     pub needs: Option<&'static str>,
@@ -101,7 +91,6 @@ pub struct EntryAction {
     pub may: Option<&'static str>,
     /// The only bucket that it can stand in.
     pub only_in: Option<&'static str>,
-    /// What it does, for people.
     pub about: &'static str,
 }
 
@@ -123,8 +112,6 @@ pub enum Does {
 /// A variable by which the operator, and not the file, decides.
 #[derive(Debug)]
 pub struct OperatorSwitch {
-    /// Its name.
     pub name: &'static str,
-    /// What it does.
     pub about: &'static str,
 }

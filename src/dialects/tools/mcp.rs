@@ -7,8 +7,7 @@ use crate::engine::event::Event;
 /// The tool of `event`, if it is one of an MCP server that the host does not name.
 pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
     let name = event.context().string("toolName")?;
-    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host())?;
-    let is_bare = host.tools.mcp == Mcp::Bare && !name.starts_with("mcp_");
+    let is_bare = style(event)? == Mcp::Bare && !name.starts_with("mcp_");
     let mut found = if is_bare { read(&name, event) } else { Vec::new() };
     found.pop().map(|(_, tool)| tool)
 }
@@ -17,8 +16,7 @@ pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
 /// ways, none where it is no such name. A server that the host does not name is called as the host.
 pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
-    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
-    let style = host.map(|host| host.tools.mcp);
+    let style = style(event);
     let server = context.text("raw.mcp_context.server_name").or_else(|| context.text("mcpServer"));
     if let Some(rest) = name.strip_prefix("mcp__") {
         return rest
@@ -44,6 +42,12 @@ pub(super) fn read(name: &str, event: &Event) -> Vec<(String, String)> {
         None if is_bare => vec![owned(event.host(), name)],
         None => Vec::new(),
     }
+}
+
+/// How the host of `event` writes such names.
+fn style(event: &Event) -> Option<Mcp> {
+    let host = DIALECTS.iter().find(|dialect| dialect.name == event.host());
+    host.map(|host| host.tools.mcp)
 }
 
 fn owned(server: &str, tool: &str) -> (String, String) {

@@ -216,7 +216,8 @@ pub(super) fn settings() -> String {
             Together::AtOnceUnlessSaid => "at once, unless a group says `sequential`",
             Together::InOrder => "one after another",
         };
-        let usual = duration_text(file.time.usual);
+        let tool_row = dialects::find(file.dialect).unwrap().called("tool.pre")[0].row;
+        let usual = duration_text(file.usual_time(tool_row));
         let shell = code(&format!("{} COMMAND", file.shell.join(" ")));
         let time = format!("{}, else {usual}", file.time.unit());
         [

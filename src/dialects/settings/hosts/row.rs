@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::dialects::row::DialectEvent;
+
 /// The settings file of an agent host: `hooks`, by event.
 #[derive(Debug)]
 pub struct HostFile {
@@ -22,7 +24,6 @@ pub struct HostFile {
     pub has_other_words: bool,
     /// The keys of a group; empty where there are none.
     pub group: &'static [HookKey],
-    /// The keys of a hook.
     pub hook: &'static [HookKey],
     /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
     pub of_plugin: &'static [&'static str],
@@ -32,13 +33,12 @@ pub struct HostFile {
     pub shell: &'static [&'static str],
     /// What is different here, for people, where it is.
     pub shell_note: Option<&'static str>,
-    /// How long a hook may run.
     pub time: TimeoutUnit,
-    /// How a matcher is read.
+    /// How long a hook may run where neither it nor its event says so.
+    pub usual: Duration,
     pub matching: Matching,
-    /// What a matcher is compared with, by event; it is ignored in all others.
-    pub subjects: &'static [(&'static str, MatcherSubject)],
-    /// How the hooks of one event are run.
+    /// What a matcher is compared with, and in which events; it is ignored in all others.
+    pub subjects: &'static [(MatcherSubject, &'static [&'static str])],
     pub together: Together,
     /// The switch that all hooks are off.
     pub off: Option<Off>,
@@ -46,21 +46,30 @@ pub struct HostFile {
     pub disabled: &'static [&'static [&'static str]],
 }
 
+impl HostFile {
+    /// How long a hook of this event may run that does not say it.
+    pub fn usual_time(&self, row: &DialectEvent) -> Duration {
+        row.wait.filter(|wait| wait.is_known).map_or(self.usual, |wait| wait.usual)
+    }
+
+    /// What a matcher is compared with in this event, if in anything.
+    pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
+        let subject = self.subjects.iter().find(|(_, events)| events.contains(&event));
+        subject.map(|(subject, _)| *subject)
+    }
+}
+
 /// A key by which a file says that none of its hooks runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Off {
-    /// Its path, from the top.
     pub path: &'static [&'static str],
-    /// What it is set to.
     pub value: bool,
 }
 
 /// A key of a hook or of a group.
 #[derive(Debug)]
 pub struct HookKey {
-    /// The key.
     pub name: &'static str,
-    /// What it says.
     pub says: HostHookKey,
 }
 
@@ -69,9 +78,7 @@ pub struct HookKey {
 pub enum HostHookKey {
     /// Which events of that name.
     Matcher,
-    /// The hooks of the group.
     Hooks,
-    /// The kind of hook.
     Kind,
     /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
     Command,
@@ -79,7 +86,6 @@ pub enum HostHookKey {
     Program,
     /// The arguments of the program, which is then started without a shell.
     Arguments,
-    /// How long it may run.
     Time,
     /// A further condition, in the words of permission rules.
     Condition,
@@ -91,15 +97,10 @@ pub enum HostHookKey {
     Closed(&'static str),
     /// A failure refuses if it is true.
     ClosedFlag,
-    /// The name of a shell.
     Shell,
-    /// Variables for its environment.
     Variables,
-    /// The folder that it runs in.
     Folder,
-    /// What it is called.
     Name,
-    /// Words for people about it.
     About,
     /// Nothing that matters here: words that are shown while it runs, what another system runs.
     Idle,
@@ -114,10 +115,6 @@ pub enum HostHookKey {
 pub struct TimeoutUnit {
     /// 1 for seconds, 1000 for milliseconds.
     pub per_second: u64,
-    /// The time of a hook that does not say it.
-    pub usual: Duration,
-    /// The same for some events.
-    pub usual_of: &'static [(&'static str, Duration)],
     /// A number below was hardly meant in this unit.
     pub least: f64,
     /// A number above was hardly meant in this unit.
@@ -125,12 +122,6 @@ pub struct TimeoutUnit {
 }
 
 impl TimeoutUnit {
-    /// How long a hook of this event may run that does not say it.
-    pub fn usual(&self, event: &str) -> Duration {
-        let own = self.usual_of.iter().find(|(name, _)| *name == event);
-        own.map_or(self.usual, |(_, time)| *time)
-    }
-
     /// Its unit, for people.
     pub fn unit(&self) -> &'static str {
         if self.per_second == 1 { "seconds" } else { "milliseconds" }
@@ -158,7 +149,6 @@ pub struct Matching {
 pub enum MatcherSubject {
     /// The name of the tool, as the hook's own host calls it.
     Tool,
-    /// The command line.
     Command,
     /// This fact, by our key.
     Fact(&'static str),
@@ -167,10 +157,8 @@ pub enum MatcherSubject {
 /// How the hooks of one event are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
-    /// All at once.
     AtOnce,
     /// All at once, unless one says that they run one after another.
     AtOnceUnlessSaid,
-    /// One after another.
     InOrder,
 }
