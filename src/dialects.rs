@@ -45,7 +45,7 @@ pub use row::{
 };
 pub use wait::{LATEST, MARGIN};
 
-/// The hook systems, whose hooks are functions of a program.
+/// The hook systems: there hooks are functions of a program.
 pub const SYSTEMS: &[&Dialect] =
     &[&loom::LOOM, &wolli::WOLLI, &omp::OMP, &pi::PI, &openclaw::OPENCLAW];
 
@@ -74,7 +74,7 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
 
 impl Dialect {
     /// The events that are meant by `name`: by the system's own name for them, in any case, else
-    /// by the canonical one. One name can be that of several events which a key tells apart
+    /// by the canonical one. Several events can have one name, and a key that distinguishes them
     /// (pi's `session`); of several names for a canonical event the first row is meant.
     pub fn called(&'static self, name: &str) -> Vec<Binding> {
         let own = self.events.iter().filter(|row| row.is_called(name));
@@ -90,7 +90,7 @@ impl Dialect {
         spelling::nearest(name, self.events.iter().map(|row| row.name))
     }
 
-    /// Whether its events have forms of their own: a host reads nothing else on stdout.
+    /// Whether its events have a [`ReplyForm`]: a host reads nothing else on stdout.
     pub fn has_forms(&self) -> bool {
         self.events.iter().any(|row| matches!(row.results, Results::Form(_)))
     }
@@ -104,7 +104,7 @@ impl Dialect {
 }
 
 impl DialectEvent {
-    /// Its name, with what tells it from others of the same name: `session (reason = start)`.
+    /// Its name, and what distinguishes it from others of the same name: `session (reason = start)`.
     pub fn full_name(&self) -> String {
         match self.when {
             Some((key, value)) => format!("{} ({key} = {value})", self.name),
@@ -212,9 +212,9 @@ mod tests {
         fn can_refuse(&self) -> bool {
             let blocks = |act: &Act| matches!(act, Act::Refuse | Act::Claim(_));
             matches!(self.results, Results::Native | Results::Form(_))
-                || self.results.reads().any(|key| match key.says {
-                    KeyMeaning::Refusal(_) | KeyMeaning::Field(_, Merge::Claim) => true,
-                    says => says.words().iter().any(|(_, act)| blocks(act)),
+                || self.results.reads().any(|key| {
+                    matches!(key.says, KeyMeaning::Refusal(_) | KeyMeaning::Field(_, Merge::Claim))
+                        || key.says.words().iter().any(|(_, act)| blocks(act))
                 })
         }
     }

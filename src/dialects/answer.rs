@@ -19,36 +19,37 @@ impl Binding {
     /// # Errors
     /// Why the result is malformed.
     pub fn verdict(self, answer: &[(String, Value)]) -> Result<(Verdict, Vec<String>), String> {
-        let mut reading = Reading::default();
+        let verdict = |decision| Verdict::new(decision, ContractRule::Translated);
+        let mut reading = Reading {
+            verdict: verdict(Decision::Allow),
+            question: None,
+            asks: false,
+            act: None,
+            notes: Vec::new(),
+        };
         let read = match self.row.results {
             Results::Native => reading.read_keys(&[], answer),
             Results::Keys(keys) => reading.read_keys(keys, answer),
             Results::Form(_) => reading.read_form(self.row.results, answer),
             Results::Whole(field, _) => {
-                let mut verdict = Verdict::new(Decision::Allow, ContractRule::Translated);
-                verdict.update.push((field.to_string(), answer.iter().cloned().collect()));
-                return Ok((verdict, Vec::new()));
+                let whole = answer.iter().cloned().collect();
+                reading.verdict.update.push((field.to_string(), whole));
+                return Ok((reading.verdict, Vec::new()));
             }
         };
         if let Some(reason) = self.refusal(answer) {
-            let blocked = Verdict::new(Decision::Block { reason }, ContractRule::Translated);
-            return Ok((blocked, reading.notes));
+            return Ok((verdict(Decision::Block { reason }), reading.notes));
         }
         read?;
-        let decision = match (reading.question, reading.asks) {
-            (Some(question), _) => Decision::Ask { question },
-            (None, true) => {
-                let question = self.own_reason(answer).map(str::to_string);
-                let other = || refusal::question(answer, std::iter::empty(), None);
-                Decision::Ask { question: question.unwrap_or_else(other) }
-            }
-            (None, false) => Decision::Allow,
-        };
-        let mut verdict = Verdict::new(decision, ContractRule::Translated);
-        verdict.output = reading.output;
-        verdict.additional_context = reading.context;
-        verdict.update = reading.update;
-        Ok((verdict, reading.notes))
+        if reading.asks && reading.question.is_none() {
+            let question = self.own_reason(answer).map(str::to_string);
+            let other = || refusal::question(answer, std::iter::empty(), None);
+            reading.question = Some(question.unwrap_or_else(other));
+        }
+        if let Some(question) = reading.question {
+            reading.verdict.decision = Decision::Ask { question };
+        }
+        Ok((reading.verdict, reading.notes))
     }
 
     /// What a hook of this dialect had changed of its event when it threw an error: the new values
@@ -74,8 +75,8 @@ impl Binding {
         Some(own.unwrap_or_else(|| refusal::reason(answer, std::iter::empty(), by_other)))
     }
 
-    /// The question, if the object asks in any system's words. What the dialect's table says of its
-    /// own questions is not read here.
+    /// The question, if the object asks in any system's words. Questions in the dialect's own words
+    /// are not read here.
     pub fn question(self, answer: &[(String, Value)]) -> Option<String> {
         let asks_by = self.in_any_words(Meaning::Question, answer)?;
         let reasons = self.keys().iter().filter(|key| key.says == KeyMeaning::Reason);
@@ -100,7 +101,7 @@ impl Binding {
         let is_whole = matches!(self.row.results, Results::Whole(..));
         let means = |(name, value): &&(String, Value)| {
             let is_own = |key: &ReplyKey| key.name == *name && key.says.knows(value);
-            // A payload has keys of its own.
+            // A payload has other keys too.
             let is_read = |name: &str| REFUSAL_WORDS.iter().any(|w| w.key == name && w.is_read);
             refusal::meaning(name, value.into()) == wanted
                 && !self.keys().iter().any(is_own)
@@ -119,33 +120,17 @@ impl Binding {
 impl KeyMeaning {
     /// Whether a value means something special here, and not what it means in other systems.
     fn knows(self, value: &Value) -> bool {
-        match self {
-            KeyMeaning::Refusal(_) => false,
-            KeyMeaning::Action(words) => words.iter().any(|(word, _)| value == word),
-            KeyMeaning::Objection
-            | KeyMeaning::Reason
-            | KeyMeaning::Field(..)
-            | KeyMeaning::Entry(..)
-            | KeyMeaning::Question(_)
-            | KeyMeaning::Context
-            | KeyMeaning::Output => true,
-        }
+        let words = self.words();
+        let is_word = words.is_empty() || words.iter().any(|(word, _)| value == word);
+        is_word && !matches!(self, KeyMeaning::Refusal(_))
     }
 
     fn refuses(self, value: &Value) -> bool {
-        match self {
-            KeyMeaning::Refusal(flag) => *value == Value::Bool(flag),
-            KeyMeaning::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            KeyMeaning::Action(words) => {
-                words.iter().any(|(word, act)| *act == Act::Refuse && value == word)
-            }
-            KeyMeaning::Reason
-            | KeyMeaning::Field(..)
-            | KeyMeaning::Entry(..)
-            | KeyMeaning::Question(_)
-            | KeyMeaning::Context
-            | KeyMeaning::Output => false,
-        }
+        let is_text = || value.as_str().is_some_and(|text| !text.trim().is_empty());
+        let is_it = |(word, act): &(&str, Act)| *act == Act::Refuse && value == word;
+        matches!(self, KeyMeaning::Refusal(flag) if *value == Value::Bool(flag))
+            || matches!(self, KeyMeaning::Objection if is_text())
+            || self.words().iter().any(is_it)
     }
 }
 
@@ -173,14 +158,11 @@ fn at<'a>(answer: &'a [(String, Value)], path: &str) -> Option<&'a Value> {
 }
 
 /// A result, key by key.
-#[derive(Default)]
 struct Reading {
+    verdict: Verdict,
     question: Option<String>,
     /// A word asks; the reason is the question.
     asks: bool,
-    output: Option<String>,
-    context: Option<String>,
-    update: Vec<(String, Value)>,
     act: Option<Act>,
     notes: Vec<String>,
 }
@@ -203,15 +185,15 @@ impl Reading {
             }
         }
         match (self.act, action_of(keys)) {
-            (Some(Act::Rewrite), _) if self.update.is_empty() => {
+            (Some(Act::Rewrite), _) if self.verdict.update.is_empty() => {
                 Err("its action rewrites, and nothing new is given".to_string())
             }
-            (None, Some((name, _))) if !self.update.is_empty() => {
+            (None, Some((name, _))) if !self.verdict.update.is_empty() => {
                 Err(format!("`{name}` is missing, which says what the result is"))
             }
-            // A word that lets it pass, or takes it, says that nothing else counts.
+            // After a word that lets it pass nothing else counts.
             (Some(Act::Pass), _) => {
-                self.update.clear();
+                self.verdict.update.clear();
                 Ok(())
             }
             _ => Ok(()),
@@ -242,27 +224,29 @@ impl Reading {
             KeyMeaning::Objection | KeyMeaning::Reason => {
                 text()?;
             }
-            KeyMeaning::Field(field, _) => self.update.push((field.to_string(), value.clone())),
+            KeyMeaning::Field(field, _) => {
+                self.verdict.update.push((field.to_string(), value.clone()))
+            }
             KeyMeaning::Entry(field, _) if name != field => {
-                self.update.push((field.to_string(), Value::Array(vec![value.clone()])));
+                self.verdict.update.push((field.to_string(), Value::Array(vec![value.clone()])));
             }
             KeyMeaning::Entry(field, _) if value.is_array() => {
-                self.update.push((field.to_string(), value.clone()));
+                self.verdict.update.push((field.to_string(), value.clone()));
             }
             KeyMeaning::Entry(..) => return Err(format!("`{name}` must be a JSON array")),
             KeyMeaning::Action(words) => self.act(name, &text()?, words)?,
             KeyMeaning::Question(_) => self.question = Some(question(name, value)?),
             KeyMeaning::Context => self.add_context(text()?),
-            KeyMeaning::Output => self.output = Some(text()?),
+            KeyMeaning::Output => self.verdict.output = Some(text()?),
         }
         Ok(())
     }
 
     /// A system can have several places for context; here it is one text.
     fn add_context(&mut self, text: String) {
-        match &mut self.context {
+        match &mut self.verdict.additional_context {
             Some(context) => context.push_str(&format!("\n\n{text}")),
-            None => self.context = Some(text),
+            None => self.verdict.additional_context = Some(text),
         }
     }
 
@@ -275,7 +259,7 @@ impl Reading {
             ));
         };
         if let Act::Claim(field) = act {
-            self.update.push(((*field).to_string(), Value::Bool(true)));
+            self.verdict.update.push(((*field).to_string(), Value::Bool(true)));
         }
         self.asks |= *act == Act::Ask;
         self.act = Some(*act);

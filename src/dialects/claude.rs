@@ -79,7 +79,7 @@ pub(super) static PERMISSION_REQUEST: ReplyForm = form(
     READS,
 );
 
-/// The tool has run; an objection is put beside its result.
+/// The tool has run; an objection goes next to its result.
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(On::Objection, &[("decision", Put::Word("block")), ("reason", Put::Text)]),
@@ -180,7 +180,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ROW.gate("ConfigChange", "config.change", &GATES),
         ROW.told("CwdChanged", "cwd.change", &TOLD),
         ROW.told("DirectoryAdded", "dir.add", &TOLD),
-        // Its `event` says what has become of the file.
+        // Its `event` is what happened to the file.
         ROW.told("FileChanged", "file.change", &TOLD).keys(&[("event", "change")]),
         ROW.gate("WorktreeCreate", "worktree.create", &GATES),
         ROW.told("WorktreeRemove", "worktree.remove", &TOLD),

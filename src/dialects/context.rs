@@ -45,7 +45,7 @@ impl Binding {
     /// A context of this dialect under our keys.
     ///
     /// # Errors
-    /// When it names another event, or a fact stands in it under both names.
+    /// When it names another event, or has a fact under both names.
     pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
         let came = context.clone();
         for key in [self.dialect.names_event_by, "event"] {
@@ -95,7 +95,7 @@ impl Binding {
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
         let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
-            // Another type is told as such elsewhere.
+            // Another type is reported elsewhere.
             || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
         if self.row.blocks && asks_of_tool && !is_named {
             let key = match self.dialect.spelling {
@@ -119,7 +119,7 @@ impl Binding {
         }
     }
 
-    /// A context under our keys; what it was stands under `raw`.
+    /// A context under our keys, with what it was under `raw`.
     fn in_our_spelling(self, theirs: &Context, came: &Context) -> Context {
         let mut ours = theirs.beside();
         for key in theirs.keys() {
@@ -136,7 +136,7 @@ impl Binding {
             ours.set("toolInput", &Value::Object(facts.collect()));
         }
         self.unpack(&mut ours);
-        // Its name may be any. What is wrong with the input is said when it becomes an event.
+        // Its name may be any. A wrong input is reported when it becomes an event.
         if let Some(action) =
             Action::derive(&ours).ok().flatten().filter(|_| self.row.is_of_servers)
         {
@@ -222,8 +222,8 @@ impl Binding {
         theirs
     }
 
-    /// Whether a hook of this event of theirs would be told of `event` there: some of a host's
-    /// events tell of one tool alone.
+    /// Whether a hook of this event of theirs would get `event` there: some of a host's events are
+    /// about one tool alone.
     pub fn tells_of(self, event: &Event) -> bool {
         if event.host() == self.dialect.name {
             return true;

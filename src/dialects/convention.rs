@@ -1,4 +1,4 @@
-//! How hooks of a dialect are spoken to: the rows, as the engine asks for them.
+//! The rows of a dialect as the engine sees them: how its hooks are called and read.
 
 use std::time::Duration;
 
@@ -114,11 +114,9 @@ impl Convention for Binding {
         }
         let is_here = |path: &str| path.rsplit_once('.').unwrap_or(("", path)) == (place, key);
         results.reads().any(|own| {
-            let decides = match own.says {
-                KeyMeaning::Refusal(_) | KeyMeaning::Objection => true,
-                // A form's words are those of other systems too.
-                says => results.form().is_some() && !says.words().is_empty(),
-            };
+            // A form's words are those of other systems too.
+            let decides = matches!(own.says, KeyMeaning::Refusal(_) | KeyMeaning::Objection)
+                || results.form().is_some() && !own.says.words().is_empty();
             !decides && (is_here(own.name) || own.list().is_some_and(is_here))
         })
     }

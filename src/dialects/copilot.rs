@@ -131,7 +131,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),
-        // What it says is dropped there.
+        // The host drops what it says.
         ROW.told("userPromptSubmitted", "prompt.submit", &TOLD).aliases(&["UserPromptSubmit"]),
         ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
             .schedule(Schedule::Sequential),

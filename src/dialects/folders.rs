@@ -18,7 +18,7 @@ pub struct SystemFolders {
     pub user: &'static str,
     /// The folder of a project, below the working directory.
     pub project: &'static str,
-    /// How the names of modules end that the system loads into itself, and nobody else can.
+    /// How the names of modules end that only the system itself can load.
     pub modules: &'static [&'static str],
 }
 

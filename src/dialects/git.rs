@@ -105,7 +105,7 @@ impl GitHook {
     /// The context of the event, without the changed paths.
     ///
     /// # Errors
-    /// When git gave something else than its manual says.
+    /// When git gave something that is not in its manual.
     pub fn context(&self, given: &GitInput) -> Result<Map<String, Value>, GitError> {
         let mut context = Map::new();
         let mut left = given.arguments.iter();
@@ -167,7 +167,7 @@ impl GitHook {
     }
 
     /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot
-    /// be refused goes on whatever was said.
+    /// be blocked goes on in any case.
     pub fn reply(&self, outcome: &Outcome, blocks: bool) -> Reply {
         match &outcome.settled {
             Settled::Refused(refusal) => match (&refusal.hook, refusal.cause) {
@@ -193,7 +193,7 @@ impl GitHook {
         }
     }
 
-    /// The reply that refuses for `reason`, or says it where nothing can be refused.
+    /// The reply that blocks for `reason`, or complains where nothing can be blocked.
     pub fn refuse(&self, reason: &str, blocks: bool) -> Reply {
         self.stop(&format!(": {reason}"), blocks)
     }

@@ -1,18 +1,18 @@
-//! What a hook said that was written for another system: its exit status and its result.
+//! What a hook that was written for another system answers by its exit status and its result.
 //!
 //! Such hooks are functions there, which return a result or throw. As a program:
 //!
-//! 1. A refusal on stdout counts, whatever the exit status and whatever stands around it; where
-//!    the system reads that too, also as JSON in a string, or on stderr beside an empty stdout. A
+//! 1. A block on stdout counts for any exit status and with any text around it; where
+//!    the system reads that too, also as JSON in a string, or on stderr if stdout is empty. A
 //!    question in anybody's words counts with status 0.
-//! 2. Exit status 2 refuses, as in every known host; the reason is stderr.
+//! 2. Exit status 2 blocks, as in every known host; the reason is stderr.
 //! 3. Any other status than 0 is a thrown error: a failure. Nothing else that it said counts,
 //!    except for what it has changed of the event, where its system lets that stay.
 //! 4. Nothing on stdout, or text, is no result; text is only logged there, so it is a note. Where
 //!    the host gives text to the model, it is that.
 //! 5. What begins with `{` must be one JSON object that keeps to the dialect's table.
-//! 6. A new value that the host's event cannot take, or that cannot be said in the words of the
-//!    host that asks, refuses a gate: what the hook meant to be changed must not go on unchanged.
+//! 6. A new value that the host's event cannot take, or that has no words in the host
+//!    that asks, blocks a gate: what the hook meant to be changed must not go on unchanged.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ pub(super) fn judge(
     }
 }
 
-/// A hook that has exited with a status that is no refusal.
+/// A hook that has exited with a status that does not block.
 #[derive(Clone, Copy)]
 struct ThrownStatus<'a> {
     status: i32,
@@ -108,15 +108,15 @@ impl ThrownStatus<'_> {
     }
 }
 
-/// What JSON says that stands anywhere. Where the system reads JSON on stderr too, that counts
-/// beside an empty stdout.
+/// What JSON anywhere in the output says. Where the system reads JSON on stderr too, that counts
+/// if stdout is empty.
 fn heard(text: &str, stderr: &Captured, binding: Binding) -> FoundAnswers {
     let said =
         if binding.reads_stderr() && text.is_empty() { stderr.text() } else { String::new() };
     let text = if text.is_empty() { said.trim() } else { text };
     let mut found = search(text, Vocabulary::Of(&binding));
     if found.refusal.is_none() && all_of(text).is_none() {
-        // In its own words too, wherever it stands.
+        // In its own words too, at any place.
         let own = |object: Range<usize>| binding.refusal(&all_of(&text[object])?);
         found.refusal = objects_in(text).0.into_iter().find_map(own);
     }
@@ -236,7 +236,7 @@ mod tests {
     use crate::engine::hook::{Handler, Hook};
     use crate::engine::run::Exit;
 
-    /// Every event whose hooks are read here.
+    /// Every event with hooks that are read here.
     fn bindings() -> Vec<Binding> {
         let all = DIALECTS
             .iter()
@@ -265,7 +265,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the exit status, whatever is printed around it, in whichever system's words.
+        /// For any exit status, with any text around it, in any system's words.
         #[test]
         fn a_refusal_on_a_line_of_its_own_is_never_lost(
             place in 0..1000usize,

@@ -1,4 +1,4 @@
-//! The native reply: exit 0 allows, exit 2 refuses, the structured result is on stdout and
+//! The native reply: exit 0 allows, exit 2 blocks, the structured result is on stdout and
 //! the reason on stderr.
 
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::row::Reply;
 use crate::engine::outcome::{HookFinding, NoticeKind, Outcome, Settled, joined};
 
-/// What it is called beside the dialects.
+/// Its name in lists of dialects.
 pub const NAME: &str = crate::engine::event::NATIVE;
 
 /// The key of a context that holds the event's name.
@@ -15,10 +15,10 @@ pub const NAMES_EVENT_BY: &str = "event";
 /// The exit status of consent.
 pub const ALLOWED: u8 = 0;
 
-/// The exit status of every refusal: the one that refuses in every known host.
+/// The exit status of every block: it blocks in every known host.
 pub const REFUSED: u8 = 2;
 
-/// The reply to an outcome. Questions that nobody answered refuse, and are the reason.
+/// The reply to an outcome. Questions without an answer block, and are the reason.
 pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
         Settled::Refused(refusal) => refuse_with(&refusal.reason, &outcome.findings),
@@ -33,7 +33,7 @@ pub fn encode(outcome: &Outcome) -> Reply {
 /// other must not keep us from saying both.
 const LONGEST_REASON_BYTES: usize = 16 * 1024;
 
-/// The reply that refuses for `reason`. Of one over 16 KiB the beginning and the end are given.
+/// The reply that blocks for `reason`. Of one over 16 KiB the beginning and the end are given.
 pub fn refuse(reason: &str) -> Reply {
     refuse_with(reason, &[])
 }
@@ -82,7 +82,7 @@ fn findings(found: &[HookFinding]) -> Option<Value> {
     if list.is_empty() { None } else { Some(list.into()) }
 }
 
-/// A text whose middle is left out where it is too long.
+/// A text, without its middle if it is too long.
 pub(super) fn shortened(text: &str) -> String {
     if text.len() <= LONGEST_REASON_BYTES {
         return text.to_string();
@@ -98,7 +98,7 @@ pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
     format!("hook `{hook}`: {name}, which this host has no place for: {text}\n")
 }
 
-/// What was said without deciding anything, a line for each.
+/// The notices, which decide nothing, a line for each.
 pub(super) fn notices(outcome: &Outcome) -> String {
     let line = |notice: &crate::engine::outcome::Notice| {
         let (hook, text) = (&notice.hook, &notice.text);

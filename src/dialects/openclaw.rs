@@ -1,6 +1,6 @@
 //! openclaw: thirteen plugin hooks over five lifecycles, and the other events of its source.
 //!
-//! Sources: its "Hooks Mechanism" document, whose names have dashes, and its own source and hook
+//! Sources: its "Hooks Mechanism" document, where names have dashes, and its own source and hook
 //! reference, which have the same with underscores, and more. Hooks are sorted by priority,
 //! lower first as in the document, run in parallel on the event as it came, and an error of one
 //! does not touch the others. It does not wait for most. What may block does so within 15 s, and
@@ -104,7 +104,7 @@ const TOOL_CALL: DialectEvent = GATE
         key("params", Field("toolInput", Last)),
         BLOCK,
         BLOCK_REASON,
-        // An approval without an answer is a block, whatever the hook would like it to be.
+        // An approval without an answer is a block, even if the hook prefers something else.
         key("requireApproval", Question(&[("timeoutBehavior", "deny")])),
     ]);
 

@@ -1,5 +1,5 @@
-//! OpenCode, which is no dialect: it runs no commands, and sends no JSON. A plugin of hookrun's
-//! asks in hookrun's own words, and does in the host what comes of it.
+//! OpenCode, which is no dialect: it runs no commands, and sends no JSON. hookrun's plugin asks in
+//! hookrun's own words, and carries the decision out in the host.
 
 use super::results::On;
 
@@ -10,7 +10,7 @@ pub struct PluginEvent {
     pub name: &'static str,
     /// Ours.
     pub event: &'static str,
-    /// What can be said there.
+    /// What hookrun can answer there.
     pub says: &'static [On],
 }
 
@@ -42,7 +42,7 @@ pub const EVENTS: &[PluginEvent] = &[
 ];
 
 impl PluginEvent {
-    /// Whether a hook may refuse it; a failure does so too.
+    /// Whether a hook may block it; a failure does so too.
     pub fn can_refuse(&self) -> bool {
         self.says.contains(&On::Refusal)
     }

@@ -71,16 +71,11 @@ impl Binding {
         match self.row.results {
             Results::Form(form) => form.say(on).is_some(),
             Results::Native | Results::Whole(..) => false,
-            Results::Keys(keys) => keys.iter().any(|key| match key.says {
-                KeyMeaning::Question(_) => on == On::Question,
-                KeyMeaning::Context => on == On::Context,
-                KeyMeaning::Output => on == On::Output,
-                KeyMeaning::Field(..)
-                | KeyMeaning::Entry(..)
-                | KeyMeaning::Refusal(_)
-                | KeyMeaning::Objection
-                | KeyMeaning::Reason
-                | KeyMeaning::Action(_) => false,
+            Results::Keys(keys) => keys.iter().any(|key| match on {
+                On::Question => matches!(key.says, KeyMeaning::Question(_)),
+                On::Context => key.says == KeyMeaning::Context,
+                On::Output => key.says == KeyMeaning::Output,
+                On::Refusal | On::Objection | On::New(_) => false,
             }),
         }
     }
@@ -154,7 +149,7 @@ impl Binding {
                     let word = words.iter().find(refuses).or_else(|| words.iter().find(claims));
                     word.map(|(word, _)| Value::from(*word))
                 }
-                // To claim it is the strictest that can be said: the model never sees it.
+                // To claim it is the strictest answer: the model never sees it.
                 KeyMeaning::Field(_, Merge::Claim) if self.row.blocks && !by_key => {
                     Some(true.into())
                 }

@@ -42,7 +42,7 @@ pub enum KeyMeaning {
     Entry(&'static str, Merge),
     /// A word that decides or says what the result is; any other word is malformed.
     Action(&'static [(&'static str, Act)]),
-    /// A question for a person: a text, or an object whose `title` and `description` are. In a
+    /// A question for a person: a text, or an object with a `title` and a `description`. In a
     /// reply it is such an object, with these entries in it.
     Question(&'static [(&'static str, &'static str)]),
     /// Text for the model.
@@ -60,7 +60,7 @@ pub enum Act {
     Allow,
     /// The other keys have new values.
     Rewrite,
-    /// This field of ours becomes `true`: the event is taken. A block is said so too where the
+    /// This field of ours becomes `true`: the hook claims the event. It also means a block where the
     /// system knows no other word for it.
     Claim(&'static str),
     /// A person decides.
@@ -129,7 +129,7 @@ pub(super) const fn form(
     ReplyForm { writes, reads, shares, refuses: Refuses::Two }
 }
 
-/// One thing that is said to a host.
+/// One thing that hookrun says to a host.
 #[derive(Debug, PartialEq)]
 pub struct Say {
     pub on: On,
@@ -149,7 +149,7 @@ pub(super) const fn refuse(put: &'static [(&'static str, Put)]) -> Say {
     Say { on: On::Refusal, put, status: 2 }
 }
 
-/// What can be said to a host.
+/// What hookrun can say to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
     /// The event is blocked.

@@ -1,6 +1,6 @@
-//! The rows of the tables: what is said of a system, of its events, of its tools.
+//! The rows of the tables: what hookrun knows of a system, its events and its tools.
 //!
-//! Nouns only. The files beside this one read them, and `dialects.rs` lists them.
+//! Nouns only. The files next to this one read them, and `dialects.rs` lists them.
 
 mod tool;
 
@@ -18,7 +18,7 @@ use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub struct Reply {
     /// One JSON document, or nothing.
     pub stdout: String,
-    /// The reason of a refusal, else notices, one a line; or nothing.
+    /// The reason of a block, else notices, one a line; or nothing.
     pub stderr: String,
     pub status: u8,
 }
@@ -93,8 +93,8 @@ impl Discovery {
 pub enum KeySpelling {
     /// As we do: `toolName`. Keys that we do not know stay in the context.
     Camel,
-    /// `tool_name`. The whole event as it came stands under `raw`, and keys that we do not know
-    /// stand only there.
+    /// `tool_name`. The whole event as it came is under `raw`, and keys that we do not know are
+    /// only there.
     Snake,
 }
 
@@ -107,19 +107,19 @@ pub struct DialectEvent {
     pub aliases: &'static [&'static str],
     /// The canonical event.
     pub event: &'static str,
-    /// The key, and the value in it, that tell this event from others of the same name, or that
+    /// The key, and the value in it, that distinguish this event from others of the same name, or
     /// always go with it.
     pub when: Option<(&'static str, &'static str)>,
     /// Their context keys and ours, in the order in which they are read. Keys that are not listed
     /// are the same; of several for one of ours, hooks get the last.
     pub keys: &'static [(&'static str, &'static str)],
-    /// Other names of keys, as `keys`, that are read and never told.
+    /// Other names of keys, as `keys`, that are read and never written.
     pub also: &'static [(&'static str, &'static str)],
-    /// Keys of theirs that tell a fact of ours too.
+    /// Keys of theirs that hold a fact of ours too.
     pub stand_ins: &'static [StandIn],
-    /// The tool that it tells of, where it tells of one alone.
+    /// The tool that it is about, where it is about one alone.
     pub gather: Option<Gather>,
-    /// It tells of the tools of MCP servers alone.
+    /// It is about the tools of MCP servers alone.
     pub is_of_servers: bool,
     /// Their keys that hold JSON as a string.
     pub as_text: &'static [&'static str],
@@ -127,7 +127,7 @@ pub struct DialectEvent {
     pub results: Results,
     /// What a hook prints that is no JSON is text for the model.
     pub text_teaches: bool,
-    /// Whether a hook may refuse it.
+    /// Whether a hook may block it.
     pub blocks: bool,
     /// What a failing hook means.
     pub on_failure: OnFailure,
@@ -246,7 +246,7 @@ impl DialectEvent {
 /// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
 const READS_ON: Conduct = Conduct { reads_on: true, ..Conduct::USUAL };
 
-/// A key of a system that tells a fact of ours where the event does not have it under our key:
+/// A key of a system that holds a fact of ours where the event does not have it under our key:
 /// it stays what it is, and is read under our key as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandIn {
@@ -256,7 +256,7 @@ pub struct StandIn {
     pub is_made: bool,
 }
 
-/// A tool that has an event of its own: what is the tool's input elsewhere stands in the event.
+/// A tool with a special event, which holds what is the tool's input elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gather {
     /// What the host calls the tool where it calls it anything.
@@ -303,7 +303,7 @@ impl Wait {
         Wait { usual: Duration::from_millis(millis), longest: None, is_known: true }
     }
 
-    /// A host that never waits longer than so many seconds, whatever its settings say.
+    /// A host that never waits longer than so many seconds, with any settings.
     #[must_use]
     pub const fn at_most(mut self, seconds: u64) -> Wait {
         self.longest = Some(Duration::from_secs(seconds));
@@ -319,14 +319,14 @@ pub struct HostVariable {
     pub tells: Tells,
 }
 
-/// What a variable of a host tells.
+/// What is in a variable of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tells {
     /// The project's root.
     Project,
     /// The working directory of the event, else the project's root.
     Folder,
-    /// This fact of the context, where it is told.
+    /// This fact of the context, if it has it.
     Fact(&'static str),
     /// This word.
     Word(&'static str),
@@ -340,10 +340,10 @@ pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
 /// Why an event of a dialect cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// It is another event than the one that was asked for.
+    /// It is another event than the wanted one.
     #[error("the context is of the event `{found}`, not of `{asked}`")]
     OtherEvent { asked: String, found: String },
-    /// The key that tells events of one name apart is missing or has no known value.
+    /// The key that distinguishes events of one name is missing or has no known value.
     #[error("`{key}` says which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
     NotTold {
         name: String,
@@ -352,7 +352,7 @@ pub enum DecodeError {
         found: Option<String>,
         known: Vec<&'static str>,
     },
-    /// A fact stands in the context under both names.
+    /// The context has a fact under both names.
     #[error("`{theirs}` and `{ours}` are the same; give one of them")]
     Twice {
         theirs: &'static str,

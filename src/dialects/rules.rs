@@ -1,7 +1,7 @@
-//! The matchers of hooks that stand in a host's settings, read as that host reads them.
+//! The matchers of hooks in a host's settings, read as that host reads them.
 //!
-//! What is not told is taken for a match where an event can be refused: a guard is rather asked
-//! once too often.
+//! Where an event can be blocked, an unknown fact counts as a match: a guard had better run once
+//! too often.
 
 mod command;
 mod line;
@@ -81,7 +81,7 @@ impl HostMatch {
         Ok(HostMatch { dialect: wanted.dialect, event: wanted.event, names, condition })
     }
 
-    /// A host that tells one moment by several events asks each hook by its own.
+    /// A host with several events for one moment calls each hook by its own.
     fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
         if event.host() != self.dialect.name {
             return Ok(());
@@ -215,10 +215,10 @@ impl Names {
     }
 }
 
-/// What stands before and after the server in the name of an MCP server's tool.
+/// What is before and after the server in the name of an MCP server's tool.
 type AroundServer = (String, String);
 
-/// Where the server is not told and the event can be refused, any server may be meant.
+/// Where the server is unknown and the event can be blocked, any server may be meant.
 fn unknown(dialect: &Dialect, event: &Event) -> Option<AroundServer> {
     dialect.around_unknown_server(event).filter(|_| event.spec().blocks)
 }
@@ -239,8 +239,8 @@ fn may_begin(start: &str, (before, after): &AroundServer) -> bool {
         || ends.any(|at| after.starts_with(&rest[at..]) && !rest[..at].contains("__"))
 }
 
-/// Whether an alternative of an expression may be meant for a server: one that stands in it
-/// is tried, and what is no plain name is taken for any.
+/// Whether an alternative of an expression may be meant for a server: one that is in it is
+/// tried, and what is no plain name counts as any.
 fn may_name(form: &Regex, written: &str, (before, after): &AroundServer) -> bool {
     // `Ba.*` means no server, though one could be called so.
     if !written.contains("mcp") && !written.trim_start_matches('^').starts_with(".*") {
@@ -317,7 +317,7 @@ impl PermissionRule {
         match &self.of {
             Of::All => Ok(()),
             Of::Path(form) => match action.is_none_or(|action| action.paths.is_empty()) {
-                // What it touches is not told.
+                // What it touches is unknown.
                 true => Ok(()),
                 false => decide_paths(std::slice::from_ref(form), event, place),
             },
@@ -341,7 +341,7 @@ impl Of {
         match tool {
             "Bash" | "PowerShell" => CommandForm::read(inner).map(Of::Command),
             "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "Glob" | "Grep" => {
-                // Below the home folder: where that is is not told here, so the last part counts.
+                // Below the home folder: where that is is unknown here, so the last part counts.
                 let path = match inner.strip_prefix("~/") {
                     Some(below) => format!("**/{below}"),
                     None => match inner.strip_prefix("//") {

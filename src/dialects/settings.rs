@@ -1,6 +1,6 @@
-//! Settings files of hosts: the shapes that are known, and what may stand in them.
+//! Settings files of hosts: the known shapes, and what they may hold.
 //!
-//! Tables only. `config` reads the files by them, and never asks what a host is called.
+//! Tables only. `config` reads the files by them, and knows no host by name.
 
 pub mod hosts;
 mod loom;

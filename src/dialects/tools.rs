@@ -40,7 +40,7 @@ const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
 const OTHER_KEYS: &str = "edits pattern url query prompt description timeout context file cwd";
 
 /// The key of the tools of hosts that a `where` most likely means by `key`, if that is a slip of
-/// one. Tools may have keys that nobody knows.
+/// one. Tools may have unknown keys.
 pub fn meant_key(key: &str) -> Option<&'static str> {
     let usual = SPELLINGS.iter().map(|(key, _, _)| key);
     let usual = usual.chain(SPELLINGS.iter().flat_map(|(_, others, _)| *others));
@@ -57,7 +57,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().flat_map(|dialect| dialect.tools.rows).map(|row| row.name)
 }
 
-/// Tools that are given a patch, and stand in no host's table: Cursor's and OpenCode's.
+/// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
 /// A call as it came, understood.
@@ -69,8 +69,8 @@ struct UnderstoodCall {
 }
 
 impl Dialect {
-    /// The calls that a hook of this dialect is told of for `event`: none where it is told what
-    /// came, else one, or several where it is told the parts one by one.
+    /// The calls that a hook of this dialect gets for `event`: none where it gets what came, else
+    /// one, or several where it gets the parts one by one.
     pub fn calls(&self, event: &Event) -> Vec<HostCall> {
         let context = event.context();
         if event.host() == self.name || self.tools.rows.is_empty() {
@@ -91,7 +91,7 @@ impl Dialect {
         }
     }
 
-    /// The calls that a patch inside a shell command is, beside the command itself: Codex takes
+    /// The calls that a patch inside a shell command means, besides the command itself: Codex takes
     /// it from there and changes the files.
     pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
         let Some(action) = event.action() else { return Vec::new() };
@@ -156,8 +156,8 @@ impl Dialect {
         names
     }
 
-    /// What stands before and after the server in the name of the tool of `event`, where the asking
-    /// host does not tell the server.
+    /// What is before and after the server in the name of the tool of `event`, where the asking
+    /// host does not name the server.
     pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
         if event.host() == self.name {
             return None;
@@ -171,7 +171,7 @@ impl Dialect {
         self.tool_names(event).iter().any(|name| name == tool)
     }
 
-    /// The rows that tell of a tool of this sort. A patch writes and edits.
+    /// The rows for a tool of this sort. A patch writes and edits.
     fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
         let of = |sort| self.tools.of(sort);
         let found = match sort {
@@ -217,7 +217,7 @@ impl Dialect {
         Some(HostCall { name: row.name.to_string(), input: Value::Object(input) })
     }
 
-    /// What a hook of this dialect has made of the input that it was told in its call number
+    /// What a hook of this dialect has made of the input that it got in its call number
     /// `which`, in the words of the host that asked.
     ///
     /// # Errors
@@ -296,7 +296,7 @@ fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'
     of.map(|(usual, others, _)| (*usual, *others))
 }
 
-/// An input under the usual keys. A key that is there already keeps its other spellings beside it.
+/// An input under the usual keys. A key that is there already keeps its other spellings.
 fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     let mut usual = Map::new();
     let has = |key: &str| input.contains_key(key);
@@ -311,7 +311,7 @@ fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     usual
 }
 
-/// What the call of a tool is; `None` where nobody knows.
+/// What the call of a tool is; `None` if that is unknown.
 fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     let input = match input {
         Value::Object(input) => input,
@@ -349,7 +349,7 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
         return vec![ToolSort::Patch];
     }
-    // A tool that nobody knows counts as a shell when it is given a command line.
+    // An unknown tool counts as a shell when it gets a command line.
     let has_command = event.action().is_some_and(|action| action.command.is_some());
     match event.action().map_or(ActionKind::Other, |action| action.kind) {
         ActionKind::Shell => vec![ToolSort::Shell],

@@ -1,5 +1,5 @@
 //! Calls that reach hookrun twice: some hosts run the hooks of other hosts' settings as well, each in
-//! that host's form. Whose events that may be, and how two of them are known to be of one call.
+//! that host's form. Which events that may be, and how two of them are known to be of one call.
 
 use std::time::UNIX_EPOCH;
 
@@ -14,8 +14,8 @@ use crate::engine::runner::{FormOfCall, digest};
 pub struct SharingDialect {
     /// Its name.
     pub dialect: &'static str,
-    /// The variable by which its own host tells hooks the session. Where it is set to the session
-    /// of the event, that host asks, and it asks once.
+    /// The variable in which its own host gives hooks the session. Where it is the session of the
+    /// event, that host asks, and it asks once.
     pub told_by: Option<&'static str>,
 }
 
@@ -28,7 +28,7 @@ pub const SHARED: &[SharingDialect] = &[
     SharingDialect { dialect: "copilot", told_by: None },
 ];
 
-/// The longest input that tells calls of one millisecond apart.
+/// The longest input that distinguishes calls of one millisecond.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
 
 impl Binding {

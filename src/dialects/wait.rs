@@ -1,7 +1,7 @@
 //! How long hosts wait for a hook, and how long hookrun may take for its answer.
 //!
-//! A host that has waited long enough lets the tool run, so hookrun has to say its refusal before.
-//! The numbers stand in the rows of the hosts: what was measured, else what their documents say.
+//! A host that has waited long enough lets the tool run, so hookrun has to block before that.
+//! The numbers are in the rows of the hosts: what was measured, else what their documents say.
 
 use std::time::Duration;
 

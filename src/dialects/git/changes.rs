@@ -99,13 +99,13 @@ fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Listing
     ListingArguments(arguments)
 }
 
-/// Whether a commit's number is the one that stands for none.
+/// Whether a commit's number means that there is none.
 fn is_nothing(commit: &str) -> bool {
     commit.bytes().all(|byte| byte == b'0')
 }
 
 /// The changes in the output of listings: each path once, with what the newest commit does to it.
-/// A path that is not UTF-8 has its bytes in hexadecimal digits beside it.
+/// A path that is not UTF-8 also has its bytes in hexadecimal digits.
 ///
 /// # Errors
 /// When the output is not of that form; the error names what cannot be read.

@@ -10,7 +10,7 @@ pub struct TakenFromGit {
     pub what: &'static str,
     /// Whether that is a line of stdin, and no argument.
     pub is_line: bool,
-    /// The line of the script in which it stands.
+    /// The line of the script that has it.
     pub line: usize,
     /// How a hook of hookrun's gets the same.
     pub instead: String,
@@ -69,7 +69,7 @@ fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with(['#', '/'])
 }
 
-/// The lines of a shell script outside its functions, whose parameters are not the script's.
+/// The lines of a shell script outside its functions, which have other parameters.
 fn outside_functions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut end: Option<String> = None;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -91,7 +91,7 @@ fn outside_functions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The names of a shell's parameters, each as it stands and in braces.
+/// The names of a shell's parameters, each plain and in braces.
 const PARAMETERS: &[&str] = &["$1", "$2", "$3", "$@", "$*", "$#"];
 
 /// The first parameter of the script that its shell would put in, and its line: not one in single

@@ -10,7 +10,7 @@ pub struct GitHook {
     pub name: &'static str,
     pub event: &'static str,
     pub arguments: &'static [Argument],
-    /// What a line on its stdin says.
+    /// What is in a line on its stdin.
     pub lines: Option<StdinLines>,
     /// Which paths change if it lets it happen.
     pub changes: Changes,
@@ -70,13 +70,13 @@ pub struct GitInput {
     pub stdin: Vec<u8>,
     /// The folder in which git runs the hook.
     pub cwd: PathBuf,
-    /// The variables whose names begin with `GIT_`.
+    /// The variables with names that begin with `GIT_`.
     pub variables: Vec<(String, String)>,
     /// The text in the message file, for hooks that have one.
     pub message: Option<Vec<u8>>,
 }
 
-/// What git gave is not what its manual says, so no policy could tell what is about to happen.
+/// What git gave is not what its manual describes, so no policy could tell what is about to happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git gave {hook} something unexpected: {problem}")]
 pub struct GitError {

@@ -4,14 +4,14 @@
 #[derive(Debug)]
 pub struct HostTools {
     /// Those that are known. Of several with one sort the first is meant; of several with one
-    /// name, what they are given tells.
+    /// name, the input decides.
     pub rows: &'static [Tool],
     /// What it calls the tools of MCP servers.
     pub mcp: Mcp,
 }
 
 impl HostTools {
-    /// No tools of its own.
+    /// No tools.
     pub const NONE: HostTools = HostTools { rows: &[], mcp: Mcp::Double };
 
     /// The tool of this sort.

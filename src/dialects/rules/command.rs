@@ -1,4 +1,4 @@
-//! What a permission rule says of a command: `git *`. A guard is rather asked once too often.
+//! What a permission rule says of a command: `git *`. A guard had better run once too often.
 
 use regex::Regex;
 
@@ -9,13 +9,13 @@ use crate::engine::hook::matcher::{MatcherError, expression_error};
 #[derive(Debug, Clone)]
 pub(super) struct CommandForm {
     form: Regex,
-    /// What stands before the first `*`, and whether more than the end is left open.
+    /// What is before the first `*`, and whether more than the end is left open.
     start: String,
     is_open: bool,
 }
 
 impl CommandForm {
-    /// `*` is any text, and what stands before ` *` or `:*` at the end is enough.
+    /// `*` is any text, and what is before ` *` or `:*` at the end is enough.
     pub(super) fn read(written: &str) -> Result<CommandForm, MatcherError> {
         let (start, end) = match written.strip_suffix(":*").or_else(|| written.strip_suffix(" *")) {
             Some(start) => (start, r"(?:\s.*)?"),

@@ -8,7 +8,7 @@ use std::str::Chars;
 /// The commands of a line.
 #[derive(Debug, Default)]
 pub(super) struct ShellLine {
-    /// Each of them, with and without what stands before it.
+    /// Each of them, with and without what is before it.
     pub(super) commands: Vec<SimpleCommand>,
     /// It may run something else too.
     pub(super) is_in_doubt: bool,
@@ -22,16 +22,16 @@ pub(super) struct SimpleCommand {
     pub(super) known: Option<usize>,
 }
 
-/// Words of the shell after which a command stands.
+/// Words of the shell before a command.
 const KEYWORDS: &[&str] = &[
     "!", "do", "done", "elif", "else", "esac", "fi", "if", "then", "time", "until", "while", "{",
     "}",
 ];
 
-/// Words of the shell after which none does.
+/// Words of the shell that no command follows.
 const HEADS: &[&str] = &["[", "[[", "case", "for", "select"];
 
-/// What runs other commands, in ways of its own.
+/// What runs other commands in special ways.
 const RUNNERS: &str = ". alias ash bash builtin busybox chroot chrt cmd command coproc csh dash doas entr env \
     eval exec fish flock function ionice ksh nice nohup nsenter parallel powershell pwsh \
     run0 runuser script setarch setpriv setsid sh source ssh stdbuf strace su sudo \
@@ -40,7 +40,7 @@ const RUNNERS: &str = ". alias ash bash builtin busybox chroot chrt cmd command 
 /// Options of `find` and its like by which it runs others.
 const RUNNING_OPTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"];
 
-/// More words than these are not looked through for options that stand before a command's own.
+/// In a longer command nothing looks for options before the command's own words.
 const MOST_WORDS: usize = 64;
 
 impl ShellLine {
@@ -78,7 +78,7 @@ struct ShellWord {
     text: String,
     /// Something in it is quoted: it is no word of the shell's own.
     is_quoted: bool,
-    /// Where something stands in it that is told only when the line runs.
+    /// Where something is in it that is known only when the line runs.
     known: Option<usize>,
 }
 
@@ -149,7 +149,7 @@ impl ShellReader {
                 // Of `2>` the number is no word.
                 self.word.take_if(|word| word.text.chars().all(|c| c.is_ascii_digit()));
                 self.end_word();
-                // The text that follows is not told from commands.
+                // The text that follows looks like commands.
                 self.line.is_in_doubt |= c == '<' && next_is("<");
                 self.is_file_next = true;
                 while rest.next_if(|c| "<>&|".contains(*c)).is_some() {}
@@ -213,7 +213,7 @@ impl ShellReader {
         self.keep_without_options(first, rest);
     }
 
-    /// Keeps what a command is told to do where options stand before it: `git -C . push`.
+    /// Keeps the words of a command without the options before them: `git -C . push`.
     fn keep_without_options(&mut self, first: &ShellWord, rest: &[ShellWord]) {
         if !rest.first().is_some_and(|word| word.text.starts_with('-')) {
             return;

@@ -1,5 +1,5 @@
-//! The settings files of agent hosts: where their hooks stand, what may be said of each, and by
-//! which rules they are matched, started and timed.
+//! The settings files of agent hosts: where their hooks are, the keys of each, and the rules by
+//! which hooks are matched, started and timed.
 //!
 //! Sources: the documents and sources of the hosts, and what was measured with Claude Code
 //! 2.1.329, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Cursor and Copilot were not measured.
@@ -16,7 +16,7 @@ pub use row::{
     HookKey, HostFile, HostHookKey, MatcherSubject, Matching, Off, TimeoutUnit, Together,
 };
 
-/// The host whose settings may be TOML.
+/// The host with settings that may be TOML.
 pub const IN_TOML: Option<&str> = Some("codex");
 
 /// The settings file of the host that is called `name`.
@@ -31,7 +31,7 @@ const fn key(name: &'static str, says: HostHookKey) -> HookKey {
     HookKey { name, says }
 }
 
-/// Hooks one beside the other, seconds, and no switch: what most hosts have.
+/// No groups, seconds, and no switch: what most hosts have.
 const PLAIN: HostFile = HostFile {
     dialect: "",
     name: "",

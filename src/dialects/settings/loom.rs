@@ -1,4 +1,4 @@
-//! The `hooks` of a profile, `agent.json`, of ownware, whose engine loom is.
+//! The `hooks` of a profile, `agent.json`, of ownware, which runs on loom.
 //!
 //! Source: ownware, `packages/cortex/src/profile/schema.ts` and `hooks.ts`, docs/agents/hooks.md.
 
@@ -100,8 +100,8 @@ pub(super) const PROFILE: BucketShape = BucketShape {
     },
 };
 
-/// What the log says of each event: words, and the keys of the context. Never what a tool was given
-/// or gave back.
+/// What the log says of each event: words, and the keys of the context. Never the input or the result of
+/// a tool.
 const SUMMARIES: &[(&str, &[(&str, &str)])] = &[
     ("session.start", &[("model", "model"), ("session", "sessionId")]),
     ("tool.pre", &[("tool", "toolName"), ("turn", "turnIndex")]),

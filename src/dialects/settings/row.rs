@@ -19,13 +19,13 @@ pub struct ListingShape {
 pub struct BucketShape {
     /// What people call such a file.
     pub name: &'static str,
-    /// The top-level key below which its hooks stand.
+    /// The top-level key of its hooks.
     pub section: &'static str,
     /// The top-level key that names what the file is the settings of.
     pub owner: &'static str,
     /// The convention that its commands are written for.
     pub dialect: &'static str,
-    /// What may stand in the section.
+    /// What the section may hold.
     pub buckets: &'static [Bucket],
     /// The key of an entry that names its action.
     pub action: &'static str,
@@ -89,7 +89,7 @@ pub struct EntryAction {
     pub needs: Option<&'static str>,
     /// A key that it may have.
     pub may: Option<&'static str>,
-    /// The only bucket that it can stand in.
+    /// The only bucket that can hold it.
     pub only_in: Option<&'static str>,
     pub about: &'static str,
 }

@@ -7,27 +7,27 @@ use crate::dialects::row::DialectEvent;
 /// The settings file of an agent host: `hooks`, by event.
 #[derive(Debug)]
 pub struct HostFile {
-    /// The name of its dialect, and the prefix by which a file is said to be one: `claude:FILE`.
+    /// The name of its dialect, and the prefix that says so of a file: `claude:FILE`.
     pub dialect: &'static str,
     /// What people call such a file.
     pub name: &'static str,
-    /// The folders that such files stand in.
+    /// The folders of such files.
     pub folders: &'static [&'static str],
-    /// Hooks stand in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
+    /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
     /// themselves: `[{…}]`.
     pub is_grouped: bool,
     /// The host reads comments in it.
     pub has_comments: bool,
     /// Keys below `hooks` that are no events.
     pub beside: &'static [&'static str],
-    /// Events whose names begin with a capital are told in other words.
+    /// Events with names that begin with a capital come in other words.
     pub has_other_words: bool,
     /// The keys of a group; empty where there are none.
     pub group: &'static [HookKey],
     pub hook: &'static [HookKey],
     /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
     pub of_plugin: &'static [&'static str],
-    /// The kinds of hooks; the first is a command, and is meant where the kind is not said.
+    /// The kinds of hooks; the first is a command, and is the default.
     pub kinds: &'static [&'static str],
     /// What the command of a hook is started with.
     pub shell: &'static [&'static str],
@@ -89,13 +89,13 @@ pub enum HostHookKey {
     Time,
     /// A further condition, in the words of permission rules.
     Condition,
-    /// It is started and not waited for.
+    /// It is started, and nothing waits for it.
     Async,
     /// The hooks of the event run one after another.
     InOrder,
-    /// A failure refuses if it is this word.
+    /// A failure blocks if it is this word.
     Closed(&'static str),
-    /// A failure refuses if it is true.
+    /// A failure blocks if it is true.
     ClosedFlag,
     Shell,
     Variables,
@@ -104,7 +104,7 @@ pub enum HostHookKey {
     About,
     /// Nothing that matters here: words that are shown while it runs, what another system runs.
     Idle,
-    /// What its host alone can keep: this has no effect, and that is said.
+    /// What its host alone can keep: this has no effect, and hookrun warns.
     Void(&'static str),
     /// What a kind of hook needs that runs only in its host.
     OfKind,
