@@ -12,7 +12,6 @@ use crate::engine::spelling;
 /// Keys that every context may have.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
-/// What is wrong with a hook of this event.
 pub(super) fn problems(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem> {
     let file = &hook.source.file;
     let mut problems = Vec::new();
@@ -66,7 +65,6 @@ fn of_tool_key(hook: &Hook, path: &str) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, format!("did you mean `where.toolInput.{meant}{rest}`?")))
 }
 
-/// Finds settings that can have no effect.
 fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     let (name, event) = (&hook.name, &spec.name);
     let mut found = Vec::new();

@@ -21,7 +21,6 @@ use crate::engine::hook::Hook;
 /// The folder of commands in a `hooks.d`: a file of it is a command.
 pub const FOLDER: &str = "command";
 
-/// The events of all commands that there are, each once.
 pub(super) fn find_events(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],

@@ -18,10 +18,10 @@ use crate::engine::hook::Handler;
 const MEANT_SO: &str = "# hookrun: dialect=native";
 
 /// A complaint, and the line that it is about.
-type LineComplaint = (Complaint, Option<usize>);
+type LineComplaint = (Complaint, usize);
 
 /// Settles which host a script was written for that does not say so: a folder with a host's name for
-/// an event means that host's dialect. There a failure closes gates, whatever the host does,
+/// an event means that host's dialect. There a failure closes gates, even if it does not in the host,
 /// since a hook of ours in that folder by mistake blocks by any exit status. Reports what
 /// the folder or the script's code say about another convention.
 pub(super) fn settle(
@@ -33,33 +33,31 @@ pub(super) fn settle(
 ) {
     if draft.says_dialect {
         let passes = draft.dialect.and_then(|dialect| passes(loader, draft, dialect, folder, head));
-        let warning = |(complaint, line): (Complaint, usize)| {
+        let warning = |(complaint, line): LineComplaint| {
             complaint.warning(file, Some(Position::of_line(line)))
         };
         loader.problems.extend(passes.map(warning));
         return;
     }
-    if let Err((complaint, line)) = convention_of(loader, draft, folder, head) {
+    if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
         loader.complain(complaint, file, line.map(Position::of_line));
     }
 }
 
-/// The convention of a script that says none.
-///
-/// # Errors
-/// When its folder or its words tell of another one, with the line.
-fn convention_of(
+/// Takes the convention of a script from its folder, unless its words say another one.
+fn settle_by_folder(
     loader: &ConfigLoader<'_>,
     draft: &mut HookDraft,
     folder: &str,
     head: &Head,
-) -> Result<(), LineComplaint> {
+) -> Option<(Complaint, Option<usize>)> {
     let written = head.written;
     match signs::named_after(folder).as_slice() {
-        [] => match foreign(head, folder, directive_of).or_else(|| of_git(head, folder, true)) {
-            Some((cause, cure, line)) => Err((Complaint::with_cure(cause, cure), Some(line))),
-            None => Ok(()),
-        },
+        [] => {
+            let found = foreign(head, folder, directive_of);
+            let (complaint, line) = found.or_else(|| of_git(head, folder, true))?;
+            Some((complaint, Some(line)))
+        }
         [dialect] if written.is_ours && written.foreign.is_none() => {
             let cause = format!(
                 "it is written for hookrun's own keys, and `{folder}` is an event of {}",
@@ -67,7 +65,7 @@ fn convention_of(
             );
             let cure =
                 format!("{}, or move it into the folder of our event", directive_of("native"));
-            Err((Complaint::with_cure(cause, cure), None))
+            Some((Complaint::with_cure(cause, cure), None))
         }
         [dialect] => {
             draft.dialect = Some(*dialect);
@@ -75,7 +73,7 @@ fn convention_of(
             let spec = row.and_then(|row| loader.catalog.find(row.event).ok());
             let closes = spec.is_some_and(|spec| spec.on_failure == OnFailure::Block);
             draft.hook.on_failure = draft.hook.on_failure.or(closes.then_some(OnFailure::Block));
-            Ok(())
+            None
         }
         several => {
             let names: Vec<&str> = several.iter().map(|dialect| dialect.name).collect();
@@ -86,7 +84,7 @@ fn convention_of(
                 "for your own hook rename the folder to `{ours}`; for one of theirs {}",
                 directive_of(names[0])
             );
-            Err((Complaint::with_cure(cause, cure), None))
+            Some((Complaint::with_cure(cause, cure), None))
         }
     }
 }
@@ -99,7 +97,7 @@ fn passes(
     dialect: &'static Dialect,
     event: &str,
     head: &Head,
-) -> Option<(Complaint, usize)> {
+) -> Option<LineComplaint> {
     let is_gate = |event| loader.catalog.find(event).is_ok_and(|spec| spec.blocks);
     let lets_pass = dialect.called(event).iter().any(|binding| match binding.row.results {
         Results::Form(form) => !form.refuses.by(1) && is_gate(binding.row.event),
@@ -113,7 +111,7 @@ fn passes(
     Some((Complaint::with_cure(cause, "block with `exit 2`, or add `on_failure=block`"), line))
 }
 
-/// Finds scripts beside a hookrun.toml that were written for another host, or for git.
+/// Finds scripts next to a hookrun.toml that were written for another host, or for git.
 pub(super) fn check_scripts(
     loader: &mut ConfigLoader<'_>,
     file: &Path,
@@ -132,9 +130,9 @@ pub(super) fn check_scripts(
         let events = table.draft.events();
         let found = foreign(&head, events.first().map_or("", |(event, _)| event), key)
             .or_else(|| events.iter().find_map(|(event, _)| of_git(&head, event, is_last)));
-        if let Some((cause, cure, line)) = found {
-            let cause = format!("`{}:{line}`: {cause}", script.display());
-            loader.complain(Complaint::with_cure(cause, cure), file, Some(table.at));
+        if let Some((complaint, line)) = found {
+            let cause = format!("`{}:{line}`: {}", script.display(), complaint.cause);
+            loader.complain(Complaint { cause, ..complaint }, file, Some(table.at));
         }
     }
 }
@@ -145,11 +143,7 @@ fn directive_of(dialect: &str) -> String {
 
 /// That a script reads keys of another host's: the cause, the cure and the line. One that blocks
 /// in our way, with status 1, more likely has the wrong key than the wrong convention.
-fn foreign(
-    head: &Head,
-    event: &str,
-    says: impl Fn(&str) -> String,
-) -> Option<(String, String, usize)> {
+fn foreign(head: &Head, event: &str, says: impl Fn(&str) -> String) -> Option<LineComplaint> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
     let cause =
         format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
@@ -163,11 +157,11 @@ fn foreign(
     } else {
         says(dialect)
     };
-    Some((cause, cure, line))
+    Some((Complaint::with_cure(cause, cure), line))
 }
 
 /// That a script takes what git gives its hooks: the cause, the cure and the line.
-fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<(String, String, usize)> {
+fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<LineComplaint> {
     let hook = git::find(event).filter(|_| !head.written.is_ours)?;
     let taken = hook.taken_by(&head.text, event)?;
     if !taken.is_line && !has_arguments {
@@ -179,5 +173,5 @@ fn of_git(head: &Head, event: &str, has_arguments: bool) -> Option<(String, Stri
         "write {instead}; or leave it in git's own folder, where `hookrun install git` keeps it; \
          or, if it is meant so, add `{MEANT_SO}`"
     );
-    Some((cause, cure, line))
+    Some((Complaint::with_cure(cause, cure), line))
 }

@@ -22,12 +22,12 @@ use crate::engine::hook::LayerKind;
 pub struct Choice {
     /// Folders named by the person or program that runs hookrun (`--hooks`).
     pub explicit: Vec<PathBuf>,
-    /// Settings files of hosts, likewise (`--settings`): a layer each. The host may stand before
+    /// Settings files of hosts, likewise (`--settings`): a layer each. The host may be named before
     /// the file: `claude:FILE`.
     pub settings: Vec<PathBuf>,
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
-    /// The system that asks: hooks in folders of its own are looked for too.
+    /// The system that asks: hooks in its own folders are looked for too.
     pub host: Option<&'static SystemFolders>,
     /// The program hookrun, which does what settings files ask for; by default the one in `PATH`.
     pub program: Option<PathBuf>,
@@ -48,15 +48,12 @@ impl Choice {
     }
 }
 
-/// What was found: the layers, the system first; the project's root; and what stands where a
-/// folder of hooks would, and is none.
 pub(super) struct Discovered {
     pub(super) layers: Vec<Layer>,
     pub(super) project: PathBuf,
     pub(super) problems: Vec<Problem>,
 }
 
-/// Finds the layers that `choice` asks for.
 pub(super) fn find_layers(choice: &Choice, env: &Environment) -> Discovered {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
@@ -126,20 +123,20 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
     places
 }
 
-/// The host that stands before a settings file, as in `claude:FILE`, and the file.
+/// The host that is named before a settings file, as in `claude:FILE`, and the file.
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
     let host = |(name, file): (&str, _)| Some((settings::whose(name)?, Path::new(file)));
     parts.and_then(host).map_or((None, written), |(host, file)| (Some(host), file))
 }
 
-/// Keeps every file and folder in the first layer that has it: who names a folder twice, or one
-/// that is found anyway, does not want its hooks to run twice.
+/// Keeps every file and folder in the first layer that has it: a folder that is named
+/// twice, or named and found anyway, does not run its hooks twice.
 fn drop_repeated(layers: &mut Vec<Layer>) {
     let mut seen = HashSet::new();
     let mut is_new = |path: &PathBuf| match path.canonicalize() {
         Ok(path) => seen.insert(path),
-        // What cannot be found will be told when it is read.
+        // A missing file is reported when it is read.
         Err(_) => true,
     };
     for layer in layers.iter_mut() {
@@ -180,7 +177,7 @@ fn host_layer(
     Some(Layer { loose: vec![loose], ..Layer::empty(kind, root.to_path_buf()) })
 }
 
-/// A layer that somebody named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
+/// A layer that was named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
 /// drop-ins itself, a `hookrun.toml`, a script that says its event itself, or the folder of the
 /// host's own hooks.
 fn explicit_layer(
@@ -234,7 +231,7 @@ fn explicit_layer(
     Ok(layer)
 }
 
-/// Refuses folders of events beside a `hookrun.toml`: nobody would run what is in them.
+/// Refuses folders of events next to a `hookrun.toml`: nothing would run their hooks.
 fn refuse_loose_folders(folder: &Path) -> Result<(), Complaint> {
     for entry in entries(folder).unwrap_or_default() {
         let is_event = catalog::EVENTS.iter().any(|spec| spec.name == entry.name.as_str());

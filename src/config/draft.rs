@@ -10,7 +10,6 @@ use crate::engine::event::EventSpec;
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{Handler, Hook, Matcher};
 
-/// A hook so far.
 #[derive(Debug, Clone)]
 pub struct HookDraft {
     /// Its settings; its event and matcher are known when it is bound.
@@ -29,14 +28,12 @@ pub struct HookDraft {
     pub(super) wanted: Option<(WantedEvents, Position)>,
 }
 
-/// An event that a hook is bound to.
 #[derive(Debug, Clone)]
 pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
     pub(super) binding: Option<Binding>,
 }
 
-/// A pattern as it is written.
 #[derive(Debug, Clone)]
 struct HookPattern {
     of: Pattern,
@@ -44,7 +41,6 @@ struct HookPattern {
     at: Position,
 }
 
-/// What a pattern is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pattern {
     Tool,
@@ -53,7 +49,6 @@ pub(super) enum Pattern {
     Field(String),
 }
 
-/// A complaint, and where to make it.
 pub(super) type PlacedComplaint = (Complaint, Position);
 
 impl Default for HookDraft {
@@ -73,12 +68,10 @@ impl Default for HookDraft {
 }
 
 impl HookDraft {
-    /// A hook of this event.
     pub(super) fn of_event(event: &str, at: Position) -> HookDraft {
         HookDraft { events: Some(vec![(event.to_string(), at)]), ..HookDraft::default() }
     }
 
-    /// The events that it names, each with its place.
     pub(super) fn events(&self) -> &[(String, Position)] {
         self.events.as_deref().unwrap_or_default()
     }
@@ -118,9 +111,6 @@ impl HookDraft {
     }
 
     /// The matcher.
-    ///
-    /// # Errors
-    /// Every pattern that cannot be used.
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut matcher = Matcher::default();
         let mut faults = Vec::new();
@@ -162,7 +152,6 @@ impl HookDraft {
         self.patterns.iter().filter_map(fault).chain(of_host).collect()
     }
 
-    /// The hook of one event, which its dialect may have in a way of its own.
     pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
         Hook {
             event: event.spec.name.to_string(),

@@ -15,7 +15,6 @@ use crate::engine::hook::{Handler, HookSource, LayerKind};
 const PUT_ASIDE: &[&str] =
     &[".disabled", ".disable", ".off", ".old", ".sample", ".example", ".save", ".txt"];
 
-/// Loads a `hooks.d`.
 pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
     loader.check_writers(root);
     let mut files = Vec::new();
@@ -61,7 +60,6 @@ pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path)
     }
 }
 
-/// Loads the folder of commands.
 fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path) {
     if !loader.scope.has(|event| command::name_of(event).is_some()) {
         return;
@@ -80,7 +78,6 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
     }
 }
 
-/// Adds the hooks of a file.
 fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, event: &str) {
     let first = loader.problems.len();
     bind(loader, layer, file, event);

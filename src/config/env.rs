@@ -16,7 +16,7 @@ const OURS: &str = "HOOKRUN_";
 pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
 
 /// The variables that are set in the jobs of CI systems: of most, and of those that do not set
-/// `CI`, or whose log obeys commands of its own.
+/// `CI`, or whose log obeys its own commands.
 const CI_SYSTEMS: &[&str] = &["CI", "GITHUB_ACTIONS", "TF_BUILD", "BUILDKITE", "TEAMCITY_VERSION"];
 
 /// What hookrun takes from its environment.
@@ -30,7 +30,7 @@ pub struct Environment {
     pub search: Option<OsString>,
     /// `$HOME`.
     pub home: Option<PathBuf>,
-    /// What stands in `HOME` where that is no folder: nothing, or a path that is not absolute.
+    /// The value of `HOME` if it names no folder: nothing, or a path that is not absolute.
     pub home_problem: Option<String>,
     /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
     pub config_home: Option<PathBuf>,
@@ -76,11 +76,11 @@ pub struct Environment {
     pub program: Option<PathBuf>,
     /// A mark for the processes of this run: different for every process and moment.
     pub run_id: String,
-    /// All variables that hooks get, beside ours; `None` for those of this process.
+    /// All variables that hooks get, besides ours; `None` for those of this process.
     pub variables: Option<Vec<(OsString, OsString)>>,
 }
 
-/// What a hook has been told in its environment.
+/// What hookrun passes to a hook in its environment.
 #[derive(Debug, Clone, Default)]
 pub struct Inside {
     /// The hook's name.
@@ -91,7 +91,7 @@ pub struct Inside {
     pub state: Option<PathBuf>,
     /// Where requests to the host go.
     pub socket: Option<String>,
-    /// Whether there is somebody whom it can ask.
+    /// Whether a person can answer its questions.
     pub has_ui: bool,
 }
 
@@ -189,7 +189,7 @@ impl Environment {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// What hookrun has told the hook that has started this process, if one has.
+    /// What hookrun has passed to the hook that started this process, if one did.
     #[must_use]
     pub fn inside() -> Inside {
         Inside {
@@ -213,8 +213,8 @@ impl Environment {
         all.filter(|(name, _)| name.starts_with(prefix)).collect()
     }
 
-    /// What this program starts when it starts itself: on Linux what it runs, which nobody can
-    /// replace, and not what has its name by then.
+    /// What this program starts when it starts itself: on Linux the image that is running, even if
+    /// its file was replaced.
     pub fn image(&self) -> Option<PathBuf> {
         let own = self.program.as_ref()?;
         Some(if cfg!(target_os = "linux") { PathBuf::from(OWN_IMAGE) } else { own.clone() })
@@ -254,7 +254,7 @@ impl Environment {
     }
 }
 
-/// The shell whose script asks for the words that may stand next.
+/// The shell whose completion script asks for the next words.
 pub fn completing() -> Option<String> {
     text(COMPLETE)
 }

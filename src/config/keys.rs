@@ -103,7 +103,6 @@ const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
 
 const OR_ANY: &str = "name at least one, or drop it: then any matches";
 
-/// `native`, and the names of all dialects.
 pub(crate) fn dialect_names() -> Vec<&'static str> {
     std::iter::once(native::NAME).chain(DIALECTS.iter().map(|dialect| dialect.name)).collect()
 }
@@ -115,7 +114,6 @@ fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Co
     Ok(())
 }
 
-/// `sandbox = true` is one with its defaults.
 fn set_sandbox(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     if let Some(on) = key.tree.flag() {
         draft.hook.sandbox = on.then(|| draft.hook.sandbox.take().unwrap_or_default());
@@ -183,7 +181,6 @@ fn at_least(least: u64, key: &Setting<'_, '_>) -> Result<u64, Complaint> {
     Ok(number)
 }
 
-/// Paths of a sandbox: files and folders, no patterns.
 fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
     let paths: Vec<String> = key.texts()?.into_iter().map(|path| path.value).collect();
     for path in &paths {

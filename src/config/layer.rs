@@ -12,59 +12,38 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling;
 
-/// The file of a layer.
 pub const MANIFEST: &str = "hookrun.toml";
 
-/// The folder of drop-ins.
 pub const DROP_INS: &str = "hooks.d";
 
 /// A folder for both, for projects that keep their root clean.
 pub const HIDDEN: &str = ".hookrun";
 
-/// The folder of suites: in `hooks.d`, or beside `hookrun.toml`.
+/// The folder of suites: in `hooks.d`, or next to `hookrun.toml`.
 pub const SUITES: &str = "tests";
 
 /// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
 /// that hooks share.
 const RESERVED: &[&str] = &[SUITES, "lib"];
 
-/// Names of what editors and interpreters leave behind, and of files to be read: `*` stands for
-/// anything. vim tries with `4913` whether it may write a folder.
+/// Names of what editors and interpreters leave behind, and of read-me files: `*` is any
+/// text. vim tries with `4913` whether it may write a folder.
+#[rustfmt::skip]
 const LEFTOVERS: &[&str] = &[
-    ".*",
-    "README*",
-    "*.md",
-    "*~",
-    "*.bak",
-    "*.swp",
-    "*.orig",
-    "*.rej",
-    "*.tmp",
-    "#*#",
-    "4913",
-    "__pycache__",
-    "*.pyc",
-    "node_modules",
-    "Thumbs.db",
-    "desktop.ini",
+    ".*", "README*", "*.md", "*~", "*.bak", "*.swp", "*.orig", "*.rej", "*.tmp", "#*#", "4913",
+    "__pycache__", "*.pyc", "node_modules", "Thumbs.db", "desktop.ini",
 ];
 
-/// A layer: where it was found, and its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// Which one.
     pub kind: LayerKind,
-    /// The folder.
     pub folder: PathBuf,
-    /// Its `hookrun.toml` files.
     pub manifests: Vec<PathBuf>,
-    /// Its `hooks.d` folders.
     pub drop_ins: Vec<PathBuf>,
-    /// Its settings files of a host.
     pub settings: Vec<PathBuf>,
     /// The host whose settings they are said to be; `None` where their content tells.
     pub settings_of: Option<&'static str>,
-    /// Hooks in it that stand in no folder of an event.
+    /// Hooks outside the folders of events.
     pub loose: Vec<Loose>,
 }
 
@@ -81,7 +60,6 @@ impl Layer {
         }
     }
 
-    /// The folders that its files stand in, each once.
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
         let loose = self.loose.iter().map(|loose| &loose.path);
@@ -94,14 +72,11 @@ impl Layer {
     }
 }
 
-/// A flat folder, or a single file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loose {
-    /// The folder or file.
     pub path: PathBuf,
     /// The system whose hooks are kept so; `None` for hookrun's own.
     pub host: Option<&'static SystemFolders>,
-    /// How it came here.
     pub origin: LooseOrigin,
 }
 
@@ -116,7 +91,7 @@ pub enum LooseOrigin {
     Named,
 }
 
-/// Whether something stands there, or may: a link to nothing, or what we may not look at. Reading
+/// Whether something is there, or may be: a link to nothing, or what we may not look at. Reading
 /// it fails, and that closes gates, where passing it over would open them.
 pub(super) fn is_there(path: &Path) -> bool {
     match path.symlink_metadata() {
@@ -128,7 +103,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     }
 }
 
-/// Whether a folder for hooks is there. What stands in its place and is none, or a link to nothing
+/// Whether a folder for hooks is there. Something else in its place, or a link to nothing
 /// on the way to it, is a problem: the hooks in it may be the ones that would block.
 pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
@@ -143,7 +118,6 @@ pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     false
 }
 
-/// The layer in `folder`, if there is anything.
 pub(super) fn layer_in(
     kind: LayerKind,
     folder: &Path,
@@ -164,10 +138,9 @@ pub(super) fn layer_in(
             layer.drop_ins.push(drop_ins);
         }
     }
-    if layer.places().is_empty() { None } else { Some(layer) }
+    (!layer.places().is_empty()).then_some(layer)
 }
 
-/// An entry of a drop-in folder.
 #[derive(Debug)]
 pub(super) struct DropIn {
     pub(super) path: PathBuf,
@@ -177,9 +150,6 @@ pub(super) struct DropIn {
 
 /// The entries of a folder that mean something, in byte order of their names. Hidden files,
 /// what editors leave behind and read-me files are passed over.
-///
-/// # Errors
-/// When the folder cannot be read.
 pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -197,7 +167,6 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
     Ok(found)
 }
 
-/// Whether a file of this name is no hook: hidden, left behind by an editor, or to be read.
 pub fn is_passed_over(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     LEFTOVERS.iter().any(|pattern| match pattern.split_once('*') {
@@ -209,7 +178,6 @@ pub fn is_passed_over(name: &OsStr) -> bool {
     })
 }
 
-/// The folder in `hooks.d` that is no event's and was probably meant.
 pub(super) fn nearest_reserved(name: &str) -> Option<String> {
     spelling::nearest(name, RESERVED.iter().copied()).map(str::to_string)
 }

@@ -25,7 +25,7 @@ use crate::engine::hook::{Hook, LayerKind};
 /// What all layers say together.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The events, those of one's own included.
+    /// The events, with those that users declare.
     pub catalog: Catalog,
     /// The hooks: layer by layer, drop-ins in byte order before the order of `hookrun.toml`.
     pub hooks: Vec<Hook>,
@@ -105,9 +105,8 @@ impl Config {
         for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
             let is_of = |problem: &&Problem| {
                 let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
-                problem.severity == Severity::Error
-                    && problem.file == hook.source.file
-                    && is_whole_file
+                let is_error = problem.severity == Severity::Error;
+                is_error && problem.file == hook.source.file && is_whole_file
             };
             let mistake = self.problems.iter().find(is_of);
             hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
@@ -115,8 +114,7 @@ impl Config {
         let catalog = &self.catalog;
         let key = |hook: &Hook| {
             let tools = hook.matcher.tools().map(str::to_string);
-            // The hooks of the system are nobody's to replace, and the guards of a layer no
-            // other's.
+            // No layer replaces hooks of the system, or the guards of another layer.
             let may_be_shadowed = hook.source.layer != LayerKind::System;
             let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
             let layer = is_gate.then_some(hook.source.layer);
@@ -153,7 +151,6 @@ impl Config {
     }
 }
 
-/// Loads the hooks of a layer.
 fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBuf, Manifest)]) {
     let kind = layer.kind;
     for place in layer.places() {
@@ -216,7 +213,7 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     numbered.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// Reads a file. A pipe, which nobody may ever write to, is not waited for.
+/// Reads a file. A pipe could block for ever, so it is refused.
 fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
     // Reading a folder fails at once, in the system's own words.
@@ -226,7 +223,6 @@ fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::other("it is not a file"))
 }
 
-/// Reads a file of hooks by `read`, which knows its form.
 fn read_manifest(
     file: &Path,
     problems: &mut Vec<Problem>,
@@ -235,11 +231,9 @@ fn read_manifest(
     let bytes = match read_file(file) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let fault = Complaint::with_cure(
-                format!("cannot be read: {error}"),
-                "make it a file that may be read",
-            );
-            problems.push(fault.in_file(file, None));
+            let cause = format!("cannot be read: {error}");
+            let complaint = Complaint::with_cure(cause, "make it a file that may be read");
+            problems.push(complaint.in_file(file, None));
             return (file.to_path_buf(), Manifest::default());
         }
     };
@@ -256,8 +250,8 @@ fn read_manifest(
     (file.to_path_buf(), manifest)
 }
 
-/// What the layers say about the log. A project came with somebody's repository, and does not
-/// keep from its user what was decided there.
+/// What the layers say about the log. A project comes with a repository, and cannot hide from
+/// its user what was decided there.
 fn log_settings(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
@@ -272,8 +266,7 @@ fn log_settings(
                 Some(at) if layer.kind == LayerKind::Project => {
                     let cause = "a project cannot switch the decision log off";
                     let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
-                    let problem = Complaint::with_cure(cause, cure).in_file(file, Some(at));
-                    problems.push(Problem { severity: Severity::Warning, ..problem });
+                    problems.push(Complaint::with_cure(cause, cure).warning(file, Some(at)));
                 }
                 Some(_) => settings.is_off = true,
             }
@@ -282,8 +275,8 @@ fn log_settings(
     settings
 }
 
-/// The catalog with the events that the manifests declare, and with the commands. Two declarations of one event must
-/// say the same.
+/// The catalog with the events that the manifests declare, and with the commands. Two declarations
+/// of one event must say the same.
 fn own_events(
     manifests: &[Vec<(PathBuf, Manifest)>],
     commands: Vec<EventSpec>,
@@ -297,9 +290,8 @@ fn own_events(
                 Some(known) if known == spec => {}
                 Some(_) => {
                     let cause = format!("`{}` is declared elsewhere with other rules", spec.name);
-                    let fault =
-                        Complaint::with_cure(cause, "make the declarations the same, or drop one");
-                    problems.push(fault.in_file(file, Some(*at)));
+                    let cure = "make the declarations the same, or drop one";
+                    problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
                 }
             }
         }

@@ -38,7 +38,6 @@ impl ConfigScope<'_> {
     }
 }
 
-/// What has been loaded so far.
 pub(super) struct ConfigLoader<'l> {
     pub(super) catalog: &'l Catalog,
     /// Events whose declarations have mistakes, which is problem enough.
@@ -76,7 +75,6 @@ impl ConfigLoader<'_> {
         self.scope.has(|name| spec.is_called(name))
     }
 
-    /// Whether a canonical name is in scope.
     pub(super) fn is_named(&self, event: &str) -> bool {
         self.catalog.find(event).is_ok_and(|spec| self.is_in_scope(&spec))
     }
@@ -97,9 +95,6 @@ impl ConfigLoader<'_> {
     }
 
     /// Whether `name` means an event in scope to hooks of any dialect.
-    ///
-    /// # Errors
-    /// When it means nothing to any.
     pub(super) fn may_be_in_scope(&self, name: &str) -> Result<bool, UnknownEvent> {
         let of_catalog = self.catalog.find(name);
         let rows = DIALECTS.iter().flat_map(|dialect| dialect.events);
@@ -118,9 +113,6 @@ impl ConfigLoader<'_> {
     }
 
     /// The events that `name` means to a hook of `dialect`.
-    ///
-    /// # Errors
-    /// When it means nothing to such a hook.
     pub(super) fn meant(
         &self,
         name: &str,
@@ -151,7 +143,6 @@ impl ConfigLoader<'_> {
         Err(Complaint::with_cure(cause, cure))
     }
 
-    /// Adds a hook for one event.
     pub(super) fn add(&mut self, draft: &HookDraft, event: &BoundEvent) {
         let file = &draft.hook.source.file;
         match draft.matcher() {
@@ -206,7 +197,6 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
     }
 }
 
-/// What is wrong with the name of a command, and what would do.
 pub(super) fn bad_command(name: &str) -> Complaint {
     let cause = format!("`{name}` cannot be the name of a command");
     Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `:`")

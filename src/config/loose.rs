@@ -16,7 +16,6 @@ use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 
-/// Loads a flat folder, or a single file.
 pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, loose: &Loose) {
     if !loose.path.is_dir() {
         let name = loose.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -64,7 +63,6 @@ fn load_file(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, loos
     bind(loader, &draft);
 }
 
-/// Binds a hook to the events that its script names.
 fn bind(loader: &mut ConfigLoader<'_>, draft: &HookDraft) {
     let mut bound: Vec<String> = Vec::new();
     for (name, at) in draft.events() {

@@ -22,7 +22,6 @@ pub use event::EVENT_KEYS;
 pub use log::LOG_KEYS;
 pub(super) use log::LogTable;
 
-/// What a `hookrun.toml` says, or a host's settings file.
 #[derive(Debug, Default)]
 pub struct Manifest {
     pub(super) hooks: Vec<HookTable>,
@@ -31,14 +30,12 @@ pub struct Manifest {
     pub(super) events: Vec<(EventSpec, Position)>,
     /// The names of events that are declared with a mistake: they are not unknown.
     pub(super) rejected_events: Vec<String>,
-    /// Files of hooks that name their events themselves.
     pub(super) loose: Vec<Loose>,
     /// How long hooks of a dialect may run that do not say so themselves.
     pub(super) timeouts: Vec<(&'static str, Duration)>,
     pub(super) log: LogTable,
 }
 
-/// A `[[hook]]` table.
 #[derive(Debug)]
 pub(super) struct HookTable {
     pub(super) draft: HookDraft,
@@ -57,7 +54,6 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
 ];
 
-/// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let mut reader = DocumentReader::new(text, file);
     let document = reader.toml(text, |message| {
@@ -137,7 +133,6 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
     }
 }
 
-/// A hook's name: not empty, one line, and used once in the file.
 fn check_name(
     name: &str,
     offset: usize,
@@ -182,106 +177,4 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
     let inner = inner.find(|inner| !is_key(&inner.key) && inner.tree.entries().is_some())?;
     let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
     Some(format!("{}.{below}", entry.key))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn problems(text: &str) -> Vec<String> {
-        let (_, problems) = read(text, Path::new("hookrun.toml"));
-        problems.iter().map(|problem| format!("{} {}", problem.place(), problem.cause)).collect()
-    }
-
-    #[test]
-    fn a_full_manifest_is_read() {
-        let text = r#"
-[[hook]]
-name = "policy"
-event = ["tool.pre", "PreToolUse"]
-command = "./check.sh --strict"
-timeout = "10s"
-match = { tool = ["bash", "write"], path = ["src/**", ".env"], command = 'rm\s', where = { "a.b" = "^x", c.d = "y" } }
-priority = -3
-parallel = true
-on_failure = "allow"
-background = "detach"
-rewrite = true
-dialect = "native"
-enabled = false
-
-[event."deploy.pre"]
-summary = "a deployment is about to start"
-context = { service = "string" }
-rewrites = { service = "last" }
-"#;
-        assert_eq!(problems(text), Vec::<String>::new());
-        let (manifest, _) = read(text, Path::new("hookrun.toml"));
-        assert_eq!(manifest.hooks[0].draft.events().len(), 2);
-        assert_eq!(manifest.hooks[0].at.line, 2);
-        assert_eq!(
-            manifest.hooks[0].draft.matcher().unwrap().to_string(),
-            "tool bash|write, path src/**, path .env, command /rm\\s/, a.b /^x/, c.d /y/"
-        );
-        let event = &manifest.events[0].0;
-        assert!(event.blocks && event.on_failure == crate::engine::event::OnFailure::Block);
-        assert_eq!(event.sample(), r#"{"event":"deploy.pre","service":"text"}"#);
-    }
-
-    #[test]
-    fn every_mistake_is_found_at_once() {
-        let text = r#"
-[[hook]]
-name = "a"
-event = "tool.pre"
-command = "x | y"
-timout = "10s"
-
-[[hook]]
-name = "b"
-event = "tool.pre"
-command = "x"
-timeout = 10
-match = { tol = "bash", where = { a = 1 } }
-
-[[hook]]
-event = []
-priority = "high"
-
-[event."tool.pre"]
-summary = "mine"
-
-[event."bad name"]
-summary = "x"
-context = { a = "strng" }
-
-[hooks]
-"#;
-        let found = problems(text);
-        let mut wanted = [
-            "hookrun.toml:6:1 unknown key `timout`",
-            "hookrun.toml:5:11 `|` in a command needs a shell",
-            "hookrun.toml:12:11 `timeout` takes a duration like \"10s\", not 10",
-            "hookrun.toml:13:11 unknown key `tol`",
-            "hookrun.toml:13:39 `where.a` takes a string, not 1",
-            "hookrun.toml:16:9 `event` is an empty list",
-            "hookrun.toml:17:12 `priority` takes a whole number, not \"high\"",
-            "hookrun.toml:15:1 the hook has no `name`",
-            "hookrun.toml:15:1 the hook has no `command`",
-            "hookrun.toml:24:17 `context.a` takes a JSON type",
-            "hookrun.toml:19:8 `tool.pre` is already an event: a tool is about to run",
-            "hookrun.toml:22:8 `bad name` cannot be the name of an event",
-            "hookrun.toml:26:2 unknown key `hooks`",
-        ];
-        let mut found: Vec<&str> = found.iter().map(String::as_str).collect();
-        found.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(found, wanted);
-    }
-
-    #[test]
-    fn a_file_that_is_not_toml_says_where() {
-        let found = problems("[[hook]\nname = \n");
-        assert!(!found.is_empty() && found[0].starts_with("hookrun.toml:1:"), "{found:?}");
-    }
 }

@@ -35,13 +35,11 @@ pub struct Position {
 }
 
 impl Position {
-    /// The beginning of a line.
     pub(super) fn of_line(line: usize) -> Position {
         Position { line, column: 1 }
     }
 }
 
-/// A value with its place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed<T> {
     pub value: T,
@@ -71,14 +69,12 @@ impl Severity {
 }
 
 impl Complaint {
-    /// The complaint as an error in a file.
     pub(crate) fn in_file(self, file: &Path, at: Option<Position>) -> Problem {
         let Complaint { cause, cure } = self;
         let file = file.to_path_buf();
         Problem { severity: Severity::Error, file, at, cause, cure, events: Vec::new() }
     }
 
-    /// The complaint as a warning in a file.
     pub(crate) fn warning(self, file: &Path, at: Option<Position>) -> Problem {
         Problem { severity: Severity::Warning, ..self.in_file(file, at) }
     }
@@ -88,7 +84,6 @@ impl Complaint {
 #[derive(Debug)]
 pub(crate) struct LineIndex<'t> {
     text: &'t str,
-    /// Where each line begins.
     starts: Vec<usize>,
 }
 

@@ -25,18 +25,14 @@ use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 
-/// The project's folders.
 pub(super) struct Project {
-    /// Those that configure hooks, the outermost first.
     pub(super) layers: Vec<Layer>,
     /// Its root: what the host names, else the outermost folder with hooks, else the one of a git
     /// repository, else the working directory.
     pub(super) root: PathBuf,
-    /// All folders in which hooks were looked for.
     pub(super) looked: Vec<PathBuf>,
 }
 
-/// Finds the project of a host that tells of these folders.
 pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Problem>) -> Project {
     let named = told.roots.iter().map(|folder| env.cwd.join(folder));
     let roots: Vec<PathBuf> = named.filter(|folder| folder.is_dir()).collect();
@@ -102,7 +98,7 @@ impl ProjectSearch {
         let mut found = Vec::new();
         for folder in start.ancestors() {
             let Ok(meta) = folder.metadata() else {
-                // What we may not look at is told when it is read.
+                // A folder that cannot be looked at is reported when it is read.
                 found.extend(layer_in(LayerKind::Project, folder, problems));
                 continue;
             };

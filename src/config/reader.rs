@@ -15,25 +15,20 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
 
-/// A key that users may write in the table of a `T`.
 #[derive(Debug)]
 pub struct KeyRow<T> {
     pub name: &'static str,
     pub takes: KeyValue,
-    /// Its default, as written.
     pub default: &'static str,
-    /// What it does.
     pub about: &'static str,
     /// Whether it can be in a script's comment directive as well.
     pub in_directive: bool,
     pub(crate) set: SetKey<T>,
 }
 
-/// Takes the value of a key.
 pub(crate) type SetKey<T> = fn(&mut T, &mut Setting<'_, '_>) -> Result<(), Complaint>;
 
 impl<T> KeyRow<T> {
-    /// A key of a document.
     pub(crate) const fn key(
         name: &'static str,
         takes: KeyValue,
@@ -62,12 +57,10 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
     }
 }
 
-/// The names of the keys.
 pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
     rows.iter().map(|row| row.as_ref().name).collect()
 }
 
-/// What reads a document.
 #[derive(Debug)]
 pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
@@ -81,18 +74,12 @@ impl<'r> DocumentReader<'r> {
         DocumentReader { lines: LineIndex::of(text), file, problems: Vec::new() }
     }
 
-    /// The position of a byte.
     pub(crate) fn at(&self, offset: usize) -> Position {
         self.lines.position(offset)
     }
 
-    pub(crate) fn fault(
-        &mut self,
-        offset: usize,
-        cause: impl Into<String>,
-        cure: impl Into<String>,
-    ) {
-        self.complain(offset, Complaint::with_cure(cause, cure));
+    pub(crate) fn fault(&mut self, at: usize, cause: impl Into<String>, cure: impl Into<String>) {
+        self.complain(at, Complaint::with_cure(cause, cure));
     }
 
     pub(crate) fn complain(&mut self, offset: usize, complaint: Complaint) {
@@ -154,7 +141,6 @@ impl<'s> Setting<'s, '_> {
         self.reader.at(self.tree.offset)
     }
 
-    /// A value with its place.
     pub(crate) fn placed<V>(&self, value: V) -> Placed<V> {
         Placed { value, at: self.at() }
     }

@@ -17,7 +17,7 @@ const WRAPPERS: &[&str] = &[
     "time", "uv", "poetry", "pipenv", "npx", "bunx",
 ];
 
-/// Options of interpreters after which no file stands that they run.
+/// Options of interpreters that run no file.
 const INLINE: &[&str] =
     &["-c", "-e", "-m", "-p", "-r", "-E", "-", "--eval", "--print", "--version"];
 
@@ -28,12 +28,8 @@ const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
 const SCRIPTS: &[&str] =
     &["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua"];
 
-/// The words of a command, with those that name something beside the configuring file, which is in
-/// `base`, made absolute. The program itself is left to whoever starts it.
-///
-/// # Errors
-/// When an interpreter is given a script that is not there: it would take one of that name in the
-/// working directory.
+/// The words of a command, with those that name something next to the configuring file, which is
+/// in `base`, made absolute. The program itself is looked up when it is started.
 pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Complaint> {
     let interpreter = interpreter(words);
     let mut all = Vec::with_capacity(words.len());
@@ -45,38 +41,32 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
         }
     }
     let Some(interpreter) = interpreter else { return Ok(all) };
-    // A line for the shell (`sh -c '…'`) is one whoever starts the shell.
+    // `sh -c '…'` is a line for the shell.
     let lines = words[interpreter + 1..].iter().filter(|word| word.contains(char::is_whitespace));
-    if let Some(word) = lines.into_iter().find_map(|line| adrift(line)) {
-        return Err(fault_of(&word));
+    for line in lines {
+        check_line(line)?;
     }
-    match script(&all[interpreter + 1..]) {
-        Script::Named(operands) if !operands.iter().any(|word| base.join(word).is_file()) => {
-            let word = operands[0];
-            let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
-            let cause = format!("the script `{shown}` is not next to the file that names it");
-            let cure = format!("put it into {}, or write its whole path", base.display());
-            Err(Complaint::with_cure(cause, cure))
-        }
-        Script::Named(_) | Script::None => Ok(all),
-    }
+    let scripts = scripts(&all[interpreter + 1..]);
+    let Some(word) = scripts.first().filter(|_| !scripts.iter().any(|it| base.join(it).is_file()))
+    else {
+        return Ok(all);
+    };
+    let shown = word.strip_prefix(&format!("{}/", base.display())).unwrap_or(word);
+    let cause = format!("the script `{shown}` is not next to the file that names it");
+    let cure = format!("put it into {}, or write its whole path", base.display());
+    Err(Complaint::with_cure(cause, cure))
 }
 
-/// What is wrong with a command line for the shell.
+/// Refuses a command line for the shell that runs something in the event's working directory.
 pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
-    adrift(line).map_or(Ok(()), |word| Err(fault_of(&word)))
-}
-
-fn fault_of(word: &str) -> Complaint {
+    let Some(word) = adrift(line) else { return Ok(()) };
     let cause = format!("the shell looks for `{word}` in the event's working directory");
     let path = word.trim_start_matches("./");
-    Complaint::with_cure(
-        cause,
-        format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file"),
-    )
+    let cure = format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file");
+    Err(Complaint::with_cure(cause, cure))
 }
 
-/// The path of what `word` names beside the configuring file, if it is meant to.
+/// The path of what `word` names next to the configuring file, if it names something there.
 fn beside(word: &str, base: &Path, is_operand: bool) -> Option<String> {
     if let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
         return is_dotted(value).then(|| format!("{option}={}", joined(base, value)));
@@ -120,30 +110,22 @@ fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     words[..among].iter().position(is_interpreter)
 }
 
-/// What an interpreter is given to run.
-enum Script<'w> {
-    /// One of these words, mostly the first, is a file.
-    Named(Vec<&'w str>),
-    /// No file, or one that only the shell knows.
-    None,
-}
-
-fn script<W: AsRef<str>>(arguments: &[W]) -> Script<'_> {
+/// The words of which one, mostly the first, is the file that an interpreter runs; none if there is
+/// no file, or only the shell knows it.
+fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     let words = || arguments.iter().map(AsRef::as_ref);
     let is_inline = |word: &str| {
-        let is_cluster =
-            |end| word.starts_with('-') && !word.starts_with("--") && word.ends_with(end);
-        INLINE.contains(&word) || is_cluster('c')
+        let is_cluster = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+        INLINE.contains(&word) || is_cluster
     };
     if words().any(|word| is_inline(word) || word.contains(['$', '`', '~'])) {
-        return Script::None;
+        return Vec::new();
     }
     let before = std::iter::once("").chain(words());
     let operands = words()
         .zip(before)
         .filter(|(word, before)| !word.starts_with(['-', '+']) && !WITH_VALUES.contains(before));
-    let operands: Vec<&str> = operands.map(|(word, _)| word).collect();
-    if operands.is_empty() { Script::None } else { Script::Named(operands) }
+    operands.map(|(word, _)| word).collect()
 }
 
 /// The word of a command line for the shell that would be looked for in the working directory: a
@@ -158,20 +140,13 @@ fn adrift(line: &str) -> Option<String> {
             let sourced = words.get(1)?;
             return is_adrift(sourced).then(|| sourced.clone());
         }
-        let interpreter = interpreter(&words)?;
-        match script(&words[interpreter + 1..]) {
-            Script::Named(operands) => {
-                let is_first = |(at, word): &(usize, &&str)| *at == 0 && is_adrift(word);
-                let is_script = |word: &&&str| {
-                    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
-                    is_dotted(word)
-                        || is_adrift(word) && ending.is_some_and(|e| SCRIPTS.contains(&e))
-                };
-                let first = operands.iter().enumerate().find(is_first).map(|(_, word)| word);
-                first.or(operands.iter().find(is_script)).map(|word| (*word).to_string())
-            }
-            Script::None => None,
-        }
+        let scripts = scripts(&words[interpreter(&words)? + 1..]);
+        let is_script = |word: &&&str| {
+            let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+            is_dotted(word) || is_adrift(word) && ending.is_some_and(|e| SCRIPTS.contains(&e))
+        };
+        let first = scripts.first().filter(|word| is_adrift(word));
+        first.or_else(|| scripts.iter().find(is_script)).map(|word| (*word).to_string())
     })
 }
 
@@ -184,8 +159,8 @@ fn is_adrift(word: &str) -> bool {
 const BEFORE_COMMANDS: &[&str] =
     &["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"];
 
-/// The words of each simple command of a line, as far as they can be told without running it. What
-/// stands in quotes is part of a word.
+/// The words of each simple command of a line, as far as they are known without running it. A
+/// quoted text is part of a word.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut word = String::new();

@@ -1,6 +1,6 @@
 //! Settings files of hosts (`--settings`): the hooks in them, as a `hookrun.toml` would say them.
 //!
-//! Which shapes there are, and what may stand in each, is in `dialect`'s tables; here is how they
+//! The shapes and their keys are tables of `dialects`; here is how they
 //! are read. A file of no shape that is known is refused, and so is every key that is not known.
 
 mod actions;
@@ -43,7 +43,6 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
     (reader.manifest, problems)
 }
 
-/// That a kill switch is set.
 fn switched_off(file: &Path, shape: &BucketShape, operator: Operator<'_>) -> Option<Problem> {
     let switch = shape.kill_switch.name;
     let cause = format!("{switch}=1: none of its hooks runs");
@@ -127,7 +126,6 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// Reads the settings of an agent host, if the document is one.
     fn is_hosts(&mut self, document: &Tree, has_comments: bool) -> bool {
         let said = self.operator.host.and_then(hosts::of);
         let Some(section) = document.at(&["hooks"]).filter(|section| section.entries().is_some())
@@ -153,10 +151,9 @@ impl SettingsReader<'_> {
     fn nothing_of_hooks(&mut self, at: usize) {
         let cause = "it has no `hooks`, so nothing of it runs";
         let cure = format!("settings that are known: {}", known_shapes());
-        self.warning(at, cause, cure);
+        self.warning(at, cause, &cure);
     }
 
-    /// Reads a file of buckets of actions.
     fn profile(&mut self, document: &Tree, entries: &[&TreeEntry]) {
         let found = SHAPES.iter().find_map(|shape| {
             let entry = entries.iter().find(|entry| entry.key == shape.section)?;
@@ -222,7 +219,6 @@ impl SettingsReader<'_> {
     }
 }
 
-/// What people call the settings that can be read.
 fn known_shapes() -> String {
     let shapes = SHAPES.iter().map(|shape| shape.name);
     let listings = LISTINGS.iter().map(|listing| listing.name);

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::problem::{Position, Problem, Severity};
+use super::problem::{Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 
@@ -47,13 +47,12 @@ pub(super) fn shadow<K: Eq + Hash>(
     shadowed
 }
 
-/// The warning about a hook that is shadowed.
 pub(super) fn warning(hook: &Hook, cure: &str) -> Problem {
     let why = hook.idle.as_deref().unwrap_or_default();
-    let fault = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
-    let place = hook.source.line.map(|line| Position { line, column: 1 });
-    let problem = fault.in_file(&hook.source.file, place);
-    Problem { severity: Severity::Warning, events: vec![hook.event.clone()], ..problem }
+    let complaint = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
+    let place = hook.source.line.map(Position::of_line);
+    let problem = complaint.warning(&hook.source.file, place);
+    Problem { events: vec![hook.event.clone()], ..problem }
 }
 
 #[cfg(test)]

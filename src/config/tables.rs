@@ -9,7 +9,6 @@ use super::{convention, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, HookSource, LayerKind};
 
-/// Adds the hooks of a table.
 pub(super) fn load(
     loader: &mut ConfigLoader<'_>,
     layer: LayerKind,

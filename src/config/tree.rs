@@ -1,15 +1,13 @@
 //! A document with a place for every value, TOML or JSON alike, so that one reader serves both.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value in a text.
+use crate::engine::event::json;
+
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     pub(crate) value: TreeValue,
@@ -17,12 +15,10 @@ pub(crate) struct Tree {
     pub(crate) offset: usize,
 }
 
-/// What a value is.
 #[derive(Debug, Clone)]
 pub(crate) enum TreeValue {
     Text(String),
     Number(i64),
-    /// As it is written.
     Fraction(String),
     Flag(bool),
     Date(String),
@@ -33,7 +29,6 @@ pub(crate) enum TreeValue {
     Other(String),
 }
 
-/// A key with its place, and its value.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeEntry {
     pub(crate) key: String,
@@ -46,9 +41,6 @@ const MOST_LEVELS: usize = 128;
 
 impl Tree {
     /// The value that a text of JSON is.
-    ///
-    /// # Errors
-    /// When it is not JSON; the error has line and column.
     pub(super) fn of_json(text: &str) -> serde_json::Result<Tree> {
         let raw: &RawValue = serde_json::from_str(text)?;
         Ok(of_raw(raw.get(), text, MOST_LEVELS))
@@ -59,7 +51,6 @@ impl Tree {
         Tree { value, offset: document.span().start }
     }
 
-    /// What it is, for messages.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
             TreeValue::Text(text) => format!("\"{text}\""),
@@ -73,19 +64,16 @@ impl Tree {
         }
     }
 
-    /// The value at a path of keys.
     pub(crate) fn at(&self, path: &[&str]) -> Option<&Tree> {
         path.iter().try_fold(self, |tree, key| {
             tree.entries()?.iter().find(|entry| entry.key == *key).map(|entry| &entry.tree)
         })
     }
 
-    /// Its entries; `None` if it is no table.
     pub(crate) fn entries(&self) -> Option<&[TreeEntry]> {
         if let TreeValue::Table(entries) = &self.value { Some(entries) } else { None }
     }
 
-    /// Its items; `None` if it is no list.
     pub(crate) fn items(&self) -> Option<&[Tree]> {
         if let TreeValue::List(items) = &self.value { Some(items) } else { None }
     }
@@ -104,7 +92,6 @@ impl Tree {
         }
     }
 
-    /// Its text; `None` if it is none.
     pub(crate) fn text(&self) -> Option<&str> {
         if let TreeValue::Text(text) = &self.value { Some(text) } else { None }
     }
@@ -166,11 +153,11 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     let value = match raw.as_bytes().first() {
         Some(b'[' | b'{') if levels == 0 => Some(TreeValue::Other("nested too deep".to_string())),
         Some(b'"') => serde_json::from_str(raw).ok().map(TreeValue::Text),
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(raw).ok().map(|items| {
+        Some(b'[') => json::elements(raw).map(|items| {
             let items = items.into_iter();
             TreeValue::List(items.map(|item| of_raw(item.get(), text, levels - 1)).collect())
         }),
-        Some(b'{') => entries_of(raw).and_then(|entries| {
+        Some(b'{') => json::entries(raw).ok().and_then(|entries| {
             let entry = |(key, value): (&RawValue, &RawValue)| {
                 let (name, at) = (serde_json::from_str(key.get()).ok()?, offset_of(key.get()));
                 Some(TreeEntry { key: name, at, tree: of_raw(value.get(), text, levels - 1) })
@@ -186,29 +173,6 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     };
     let value = value.unwrap_or_else(|| TreeValue::Other("text that is not Unicode".to_string()));
     Tree { value, offset: offset_of(raw) }
-}
-
-fn entries_of(raw: &str) -> Option<Vec<(&RawValue, &RawValue)>> {
-    serde_json::Deserializer::from_str(raw).deserialize_map(EntriesVisitor).ok()
-}
-
-/// Keeps every key, where maps keep the last of those that are the same.
-struct EntriesVisitor;
-
-impl<'t> Visitor<'t> for EntriesVisitor {
-    type Value = Vec<(&'t RawValue, &'t RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(entries)
-    }
 }
 
 #[cfg(test)]

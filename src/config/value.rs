@@ -3,7 +3,6 @@
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 
-/// What a key takes.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyValue {
     Text,
@@ -17,14 +16,12 @@ pub enum KeyValue {
     OneOf(fn() -> Vec<&'static str>),
     /// A table with these keys; without any, its user chooses them.
     Table(fn() -> Vec<&'static str>),
-    /// A regular expression.
     Pattern,
     /// A table, or JSON in a string.
     Json,
 }
 
 impl KeyValue {
-    /// What is expected, for messages and docs.
     pub fn describe(self) -> String {
         self.texts().0
     }
@@ -50,7 +47,6 @@ impl KeyValue {
         (expected.to_string(), example.to_string())
     }
 
-    /// The keys of a table.
     pub(super) fn keys(self) -> Vec<&'static str> {
         if let KeyValue::Table(keys) = self { keys() } else { Vec::new() }
     }
@@ -86,7 +82,6 @@ impl KeyValue {
     }
 }
 
-/// The words of a table of names.
 pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
     names.iter().map(|(_, name)| *name).collect()
 }

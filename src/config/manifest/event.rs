@@ -27,7 +27,6 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
     KeyRow::key("rewrites", KeyValue::Table(Vec::new), "empty", "field = merge rule, for what hooks may rewrite", set_rewrites),
 ];
 
-/// An event as it is being read.
 #[derive(Debug, Default)]
 pub struct EventDraft {
     summary: Option<String>,
@@ -39,7 +38,6 @@ pub struct EventDraft {
     rewrites: Vec<Rewrite>,
 }
 
-/// The event that a table declares; `None` if it has a mistake.
 pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<EventSpec> {
     let before = reader.problems.len();
     let (name, at) = (entry.key.as_str(), entry.at);
@@ -71,38 +69,38 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
 }
 
 fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for entry in key.table()? {
-        let kind = JsonType::NAMES.iter().find(|(_, name)| entry.tree.text() == Some(name));
-        let Some((kind, _)) = kind else {
-            let cause = format!("`context.{}` takes a JSON type", entry.key);
-            let cure = format!("one of {}", words(JsonType::NAMES).join(", "));
-            key.reader.fault(entry.tree.offset, cause, cure);
-            continue;
-        };
-        draft.context.push(ContextKey {
-            name: entry.key.clone().into(),
-            kind: *kind,
-            about: "declared in hookrun.toml".into(),
-            sample: kind.sample().into(),
-        });
+    for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
+        let (about, sample) = ("declared in hookrun.toml".into(), kind.sample().into());
+        draft.context.push(ContextKey { name: name.into(), kind, about, sample });
     }
     Ok(())
 }
 
 fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for (field, merge) in named(key, Merge::NAMES, "a merge rule")? {
+        draft.rewrites.push(Rewrite { field: field.into(), merge });
+    }
+    Ok(())
+}
+
+/// The entries of a table, each with the value that its word names.
+fn named<V: Copy>(
+    key: &mut Setting<'_, '_>,
+    names: &[(V, &'static str)],
+    takes: &str,
+) -> Result<Vec<(String, V)>, Complaint> {
+    let mut found = Vec::new();
     for entry in key.table()? {
-        match Merge::NAMES.iter().find(|(_, name)| entry.tree.text() == Some(name)) {
-            Some((merge, _)) => {
-                draft.rewrites.push(Rewrite { field: entry.key.clone().into(), merge: *merge });
-            }
+        match names.iter().find(|(_, name)| entry.tree.text() == Some(name)) {
+            Some((value, _)) => found.push((entry.key.clone(), *value)),
             None => {
-                let cause = format!("`rewrites.{}` takes a merge rule", entry.key);
-                let cure = format!("one of {}", words(Merge::NAMES).join(", "));
+                let cause = format!("`{}.{}` takes {takes}", key.name, entry.key);
+                let cure = format!("one of {}", words(names).join(", "));
                 key.reader.fault(entry.tree.offset, cause, cure);
             }
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 impl EventDraft {

@@ -13,12 +13,10 @@ pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
     KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", set_redact),
 ];
 
-/// What a `hookrun.toml` says about the decision log.
 #[derive(Debug, Default)]
 pub struct LogTable {
     /// Decisions are not kept, and where that is said.
     pub(crate) off: Option<Position>,
-    /// Expressions for secrets.
     pub(crate) redact: Vec<String>,
 }
 

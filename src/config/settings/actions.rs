@@ -27,7 +27,6 @@ const CURL: &str = "curl --disable --globoff --silent --show-error --max-time 3.
 /// How long sending may take: `curl` ends before.
 const POST_TIMEOUT: Duration = Duration::from_millis(4500);
 
-/// An entry as it is being read.
 struct EntryReader<'i> {
     shape: &'static BucketShape,
     bucket: &'static Bucket,
@@ -171,7 +170,6 @@ impl SettingsReader<'_> {
         is_taken
     }
 
-    /// What is run for an entry.
     fn handler(&mut self, item: &EntryReader<'_>, at: usize) -> Option<Handler> {
         match item.action.does {
             Does::Log => Some(self.own(item, "log", &[format!("--level={}", level(item))])),
@@ -227,7 +225,6 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// hookrun itself, by its hidden command.
     fn own(&self, item: &EntryReader<'_>, what: &str, more: &[String]) -> Handler {
         let mut words = vec![self.program(), "act".to_string(), what.to_string()];
         words.push(format!("--profile={}", item.owner));

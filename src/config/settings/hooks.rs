@@ -6,15 +6,15 @@ use std::time::Duration;
 use super::program::SettingsHook;
 use super::reader::{SettingsReader, described};
 use crate::config::draft::HookDraft;
-use crate::config::problem::Position;
+use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::dialects::rules::WantedEvents;
 use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey, MatcherSubject, Together};
 use crate::dialects::{self, Dialect, DialectEvent};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::spelling;
 
-/// What stands around a hook.
 #[derive(Clone, Copy)]
 struct HookPlace<'a> {
     document: &'a Tree,
@@ -24,7 +24,6 @@ struct HookPlace<'a> {
 }
 
 impl HookPlace<'_> {
-    /// Why a hook does not run; `None` if it does.
     fn idle(self, found: &SettingsHook<'_>) -> Option<String> {
         let own = [HostHookKey::Name, HostHookKey::Command].map(|key| found.get(key)?.tree.text());
         let is_named = |path: &&[&str]| {
@@ -38,13 +37,13 @@ impl HookPlace<'_> {
 }
 
 impl SettingsReader<'_> {
-    /// Reads the section of hooks of a host.
     pub(super) fn hooks_of(&mut self, file: &'static HostFile, document: &Tree, section: &Tree) {
         let Some(dialect) = dialects::find(file.dialect) else { return };
         let idle = self.switched_off(file, document);
         if let Some(note) = file.shell_note {
             let cure = "let them name what they need by full paths";
-            self.note(section.offset, format!("its commands: {note}"), cure);
+            let complaint = Complaint::with_cure(format!("its commands: {note}"), cure);
+            self.report(Severity::Note, complaint, section.offset);
         }
         for event in section.entries().unwrap_or_default() {
             if file.beside.contains(&event.key.as_str()) {
@@ -184,7 +183,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// The keys that are known. Hosts get new ones every week, so others are only told.
+    /// The keys that are known. Hosts get new ones every week, so others are only warnings.
     fn known_keys<'t>(
         &mut self,
         known: &'static [HookKey],
@@ -201,7 +200,7 @@ impl SettingsReader<'_> {
                         None => "hookrun does not know it; it has no effect here".to_string(),
                     };
                     let cause = format!("unknown key `{}`", entry.key);
-                    self.warning(entry.at, cause, cure);
+                    self.warning(entry.at, cause, &cure);
                 }
             }
         }
@@ -248,7 +247,7 @@ impl SettingsReader<'_> {
         let meant = if number < time.least { number * 1000.0 } else { number / 1000.0 };
         if number < time.least || number > time.most {
             let cause = format!("`{key}` is {number}, and {} counts {unit}", found.file.dialect);
-            self.warning(pair.tree.offset, cause, format!("did you mean {meant}?"));
+            self.warning(pair.tree.offset, cause, &format!("did you mean {meant}?"));
         }
         let seconds = if time.per_second == 1 { number } else { number / 1000.0 };
         Duration::try_from_secs_f64(seconds).unwrap_or(usual).max(Duration::from_millis(1))
@@ -342,7 +341,6 @@ impl SettingsReader<'_> {
     }
 }
 
-/// Whether a group says that the hooks of its event run one after another.
 fn says_in_order(file: &HostFile, item: &Tree) -> bool {
     let mut keys = file.group.iter().filter(|row| row.says == HostHookKey::InOrder);
     keys.any(|row| item.at(&[row.name]).is_some_and(|tree| tree.flag() == Some(true)))

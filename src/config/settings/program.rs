@@ -2,22 +2,23 @@
 
 use super::reader::SettingsReader;
 use crate::config::draft::HookDraft;
+use crate::config::problem::Severity;
 use crate::config::tree::TreeEntry;
 use crate::dialects::DialectEvent;
 use crate::dialects::settings::hosts::{HookKey, HostFile, HostHookKey};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
 
-/// What a hook that is not waited for is started by: it reads all of the event first, because
-/// nobody writes it when hookrun has gone on, and `timeout` ends it where the system has one.
+/// Starts a hook that is not waited for. It reads all of the event first, because
+/// hookrun does not write it later, and `timeout` ends it where the system has one.
 const ASYNC: &str = "input=$(cat)
 {
     if command -v timeout >/dev/null; then set -- timeout -k 2 \"$LIMIT\" \"$@\"; fi
     printf '%s\\n' \"$input\" | \"$@\"
 } >/dev/null 2>&1 &";
 
-/// A hook as it is being read.
 pub(super) struct SettingsHook<'f> {
     pub(super) file: &'static HostFile,
     pub(super) row: &'static DialectEvent,
@@ -64,22 +65,21 @@ impl SettingsReader<'_> {
             let cure = "make it a command, or take it out of what hookrun reads".to_string();
             return Some(Handler::Elsewhere { problem, cure });
         }
-        let words = self.words_of(found)?;
+        let mut words = self.words_of(found)?;
         if found.flag(HostHookKey::Async) {
             let cause = "it is started and not waited for: what it says changes nothing";
-            self.note(found.at, cause, "drop `async` where it is to decide");
+            let complaint = Complaint::with_cure(cause, "drop `async` where it is to decide");
+            self.report(Severity::Note, complaint, found.at);
             draft.hook.background = Background::Detach;
             draft.hook.on_failure = Some(OnFailure::Allow);
             let limit = draft.hook.limits.timeout.unwrap_or_default().as_secs_f64();
-            let mut all = ["sh", "-c", ASYNC, "sh"].map(str::to_string).to_vec();
-            all[2] = ASYNC.replace("\"$LIMIT\"", &limit.to_string());
-            all.extend(words);
-            return Some(Handler::Words { words: all, base: self.operator.env.cwd.clone() });
+            let script = ASYNC.replace("\"$LIMIT\"", &limit.to_string());
+            let starter = ["sh", "-c", &script, "sh"].map(str::to_string);
+            words.splice(0..0, starter);
         }
         Some(Handler::Words { words, base: self.operator.env.cwd.clone() })
     }
 
-    /// The program and its arguments.
     fn words_of(&mut self, found: &SettingsHook<'_>) -> Option<Vec<String>> {
         let program = found.get(HostHookKey::Program);
         let Some(pair) = program.or_else(|| found.get(HostHookKey::Command)) else {

@@ -5,16 +5,16 @@ use std::path::Path;
 use crate::config::draft::HookDraft;
 use crate::config::env::Environment;
 use crate::config::manifest::{HookTable, Manifest};
-use crate::config::problem::Severity;
+use crate::config::problem::{Problem, Severity};
 use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry};
+use crate::config::value::unknown;
 use crate::dialects::settings::BucketShape;
-use crate::engine::spelling;
+use crate::engine::complaint::Complaint;
 
 /// What the actions of a settings file need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operator<'o> {
-    /// The environment, with the operator's switches.
     pub(crate) env: &'o Environment,
     /// hookrun's own program; `None` for the one in `PATH`.
     pub(crate) program: Option<&'o Path>,
@@ -44,7 +44,6 @@ pub(super) struct SettingsReader<'r> {
     pub(super) reader: DocumentReader<'r>,
     pub(super) operator: Operator<'r>,
     pub(super) manifest: Manifest,
-    /// The shape of the file, once it is known.
     pub(super) shape: Option<&'static BucketShape>,
 }
 
@@ -53,39 +52,17 @@ impl<'r> SettingsReader<'r> {
         self.reader.file
     }
 
-    pub(super) fn fault(
-        &mut self,
-        offset: usize,
-        cause: impl Into<String>,
-        cure: impl Into<String>,
-    ) {
-        self.reader.fault(offset, cause, cure);
+    pub(super) fn fault(&mut self, at: usize, cause: impl Into<String>, cure: impl Into<String>) {
+        self.reader.fault(at, cause, cure);
     }
 
-    pub(super) fn warning(
-        &mut self,
-        offset: usize,
-        cause: impl Into<String>,
-        cure: impl Into<String>,
-    ) {
-        self.fault(offset, cause, cure);
-        self.lessen(Severity::Warning);
+    pub(super) fn warning(&mut self, at: usize, cause: impl Into<String>, cure: &str) {
+        self.report(Severity::Warning, Complaint::with_cure(cause, cure), at);
     }
 
-    pub(super) fn note(
-        &mut self,
-        offset: usize,
-        cause: impl Into<String>,
-        cure: impl Into<String>,
-    ) {
-        self.fault(offset, cause, cure);
-        self.lessen(Severity::Note);
-    }
-
-    fn lessen(&mut self, severity: Severity) {
-        if let Some(last) = self.reader.problems.last_mut() {
-            last.severity = severity;
-        }
+    pub(super) fn report(&mut self, severity: Severity, complaint: Complaint, at: usize) {
+        let problem = complaint.in_file(self.reader.file, Some(self.reader.at(at)));
+        self.reader.problems.push(Problem { severity, ..problem });
     }
 
     pub(super) fn errors(&self) -> usize {
@@ -112,7 +89,6 @@ impl<'r> SettingsReader<'r> {
         Some(kept)
     }
 
-    /// The text that a key takes.
     pub(super) fn text(&mut self, tree: &Tree, key: &str) -> Option<String> {
         if tree.text().is_none() {
             self.wrong(tree, key, "a string", &format!("write `\"{key}\": \"text\"`"));
@@ -125,12 +101,8 @@ impl<'r> SettingsReader<'r> {
         self.fault(tree.offset, format!("`{key}` takes {takes}, not {}", described(tree)), cure);
     }
 
-    pub(super) fn unknown_key(&mut self, entry: &TreeEntry, known: &[&str]) {
-        let cure = match spelling::nearest(&entry.key, known.iter().copied()) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("known here: {}", known.join(", ")),
-        };
-        self.fault(entry.at, format!("unknown key `{}`", entry.key), cure);
+    pub(super) fn unknown_key(&mut self, entry: &TreeEntry, known: &[&'static str]) {
+        self.reader.complain(entry.at, unknown(known, &entry.key, None));
     }
 
     pub(super) fn keep(&mut self, draft: HookDraft, offset: usize) {
@@ -138,7 +110,6 @@ impl<'r> SettingsReader<'r> {
         self.manifest.hooks.push(HookTable { draft, at, is_anchored: false });
     }
 
-    /// Keeps what is known of a hook of `event` with a mistake.
     pub(super) fn reject(&mut self, event: &str, offset: usize) {
         let draft = HookDraft::of_event(event, self.reader.at(offset));
         self.manifest.rejected.push(draft);

@@ -3,7 +3,7 @@
 //! 1. What the person says: `claude:FILE`.
 //! 2. The host whose folder it lies in, if that host has one of its events, or none has.
 //! 3. The one host that has most of its events, and whose hooks look like these.
-//! 4. Else nobody knows, and the person is asked to say it.
+//! 4. Else it is a problem, and the cure is to name the host.
 
 use std::path::Path;
 
@@ -12,11 +12,8 @@ use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
 use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
 
-/// What a file is.
 pub(super) enum FileShape {
-    /// A host's settings.
     Host(&'static HostFile),
-    /// Nothing of an agent host.
     Unknown,
     /// It may be of several.
     Doubtful(Complaint),
@@ -56,7 +53,6 @@ pub(super) fn of(section: &Tree, file: &Path) -> FileShape {
     }
 }
 
-/// How much of a section is as in the settings of a host; 0 if it cannot be one.
 fn score(host: &HostFile, section: &Tree) -> usize {
     let Some(dialect) = dialects::find(host.dialect) else { return 0 };
     let entries = section.entries().unwrap_or_default();

@@ -12,16 +12,11 @@ use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Fate, HookRun, Run, Trace};
 
-/// A row of [`POINTS`].
 #[derive(Debug)]
 pub struct PointRow {
-    /// Its name.
     pub name: &'static str,
-    /// What has it.
     pub of: &'static str,
-    /// When it is covered.
     pub when: &'static str,
-    /// Why it is counted as it is.
     pub why: &'static str,
     /// What a case lacks that would cover it; `{}` is the hook or the event.
     lacks: &'static str,
@@ -32,78 +27,41 @@ pub struct PointRow {
 
 #[derive(Debug)]
 enum Has {
-    /// Every event with hooks.
     Event,
-    /// Hooks of which this is true.
     Hook(fn(&CoveredHook<'_>) -> bool),
-    /// Every key of a hook's matcher.
     Matcher,
 }
 
-/// A hook, and what is around it.
 #[derive(Debug)]
 struct CoveredHook<'s> {
     hook: &'s Hook,
     spec: &'s EventSpec,
-    /// The other hooks of its event.
     fellows: Vec<&'s Hook>,
 }
 
 /// Everything that is counted.
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
-    PointRow {
-        name: "event", of: "an event with hooks", when: "a case runs it",
-        why: "a whole event without cases is more than its hooks",
-        lacks: "a case of {}", may_be_never: false, has: Has::Event,
-    },
-    PointRow {
-        name: "asked", of: "every hook", when: "it ran",
-        why: "no case has tested a hook that never ran",
-        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true),
-    },
-    PointRow {
-        name: "allowed", of: "a hook of an event that can be blocked", when: "it allowed",
-        why: "a guard that blocks everything blocks the right things too",
-        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
-    },
-    PointRow {
-        name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked",
-        why: "this is what it is for; a failure proves nothing about its policy",
-        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks),
-    },
-    PointRow {
-        name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`",
-        why: "it decides nothing, so a case can only check what it prints or leaves behind",
-        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks),
-    },
-    PointRow {
-        name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running",
-        why: "a match that let it run counts as `asked`",
-        lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher,
-    },
-    PointRow {
-        name: "rewrite", of: "`rewrite`, where the event lists fields for it", when: "the hook rewrote a field",
-        why: "a permission that no case uses may not be needed",
-        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty()),
-    },
-    PointRow {
-        name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way",
-        why: "it only matters then",
-        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some()),
-    },
-    PointRow {
-        name: "priority", of: "`priority`, where another hook of the event has another one", when: "both were part of one decision",
-        why: "an order shows only where there are two",
-        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false,
-        has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority)),
-    },
-    PointRow {
-        name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision",
-        why: "it only matters then",
-        lacks: "a case that runs {} together with another parallel hook", may_be_never: false,
-        has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel)),
-    },
+    PointRow { name: "event", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
+        lacks: "a case of {}", may_be_never: false, has: Has::Event },
+    PointRow { name: "asked", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
+        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true) },
+    PointRow { name: "allowed", of: "a hook of an event that can be blocked", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
+        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks) },
+    PointRow { name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
+        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks) },
+    PointRow { name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
+        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks) },
+    PointRow { name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `asked`",
+        lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher },
+    PointRow { name: "rewrite", of: "`rewrite`, where the event lists fields for it", when: "the hook rewrote a field", why: "a permission that no case uses may not be needed",
+        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty()) },
+    PointRow { name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way", why: "it only matters then",
+        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some()) },
+    PointRow { name: "priority", of: "`priority`, where another hook of the event has another one", when: "both were part of one decision", why: "an order shows only where there are two",
+        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false, has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority)) },
+    PointRow { name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision", why: "it only matters then",
+        lacks: "a case that runs {} together with another parallel hook", may_be_never: false, has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel)) },
 ];
 
 /// The settings of a hook that are not counted, and why.
@@ -131,73 +89,55 @@ pub(super) fn excusable() -> Vec<&'static str> {
 /// What a hook never does, as a file of cases says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Never {
-    /// The hook.
     pub hook: String,
     /// The events; none for all of the hook.
     pub events: Vec<String>,
-    /// The point.
     pub point: String,
-    /// The reason.
     pub why: String,
-    /// Where it is said.
     pub at: Position,
 }
 
-/// One decision of a case.
 #[derive(Debug, Clone, Copy)]
 pub struct Witness<'w> {
-    /// What happened.
     pub run: &'w Run,
-    /// The case looks at files that lie there afterwards.
     pub looks_at_files: bool,
 }
 
 /// What makes a hook the same in several places: its event, its name, its file and its line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Who {
-    /// The canonical name of its event.
     pub event: String,
-    /// Its name.
     pub hook: String,
-    /// Its file.
     pub file: PathBuf,
     /// The line of its table.
     pub line: Option<usize>,
 }
 
 impl Who {
-    /// Who `hook` is.
     pub fn of(hook: &Hook) -> Who {
         let (event, name) = (hook.event.clone(), hook.name.clone());
         Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
     }
 
-    /// Who was asked, or would have been, about the event of `run`.
+    /// The identity of a hook of a run.
     pub fn in_run(run: &Run, hook: &HookRun) -> Who {
         let (event, name) = (run.event.spec().name.to_string(), hook.hook.clone());
         Who { event, hook: name, file: hook.source.file.clone(), line: hook.source.line }
     }
 }
 
-/// Whether cases have shown something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PointState {
-    /// One has.
     Covered,
-    /// None has.
     Missing,
-    /// None can, for this reason.
     Never(String),
 }
 
-/// Something that a case can show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// A name of [`POINTS`]; `match.KEY` for a matcher.
     pub name: String,
-    /// What would cover it.
     pub lacks: String,
-    /// Whether it is covered.
     pub state: PointState,
 }
 
@@ -206,18 +146,14 @@ pub struct Point {
 pub struct CoveragePart {
     /// The hook; of an event, its first one.
     pub who: Who,
-    /// These are the points of the event.
     pub is_event: bool,
-    /// The points, in the order of [`POINTS`].
     pub points: Vec<Point>,
 }
 
-/// What cases have shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Event by event; each before its hooks, which are in plan order.
     pub parts: Vec<CoveragePart>,
-    /// What is said in vain to be never done: the place in this list, and what is wrong.
     pub untrue: Vec<(usize, String)>,
 }
 
@@ -287,12 +223,10 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<CoveredHook<'s>> {
     subjects
 }
 
-/// Whether a case can make it run at all.
 pub fn can_run(hook: &Hook) -> bool {
     hook.enabled && hook.idle.is_none() && !matches!(hook.handler, Handler::Elsewhere { .. })
 }
 
-/// What was shown: names of points.
 #[derive(Debug, Default)]
 struct ShownPoints {
     of_hooks: BTreeMap<Who, BTreeSet<String>>,

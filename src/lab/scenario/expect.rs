@@ -14,14 +14,12 @@ use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::outcome::Outcome;
 
-/// A key of `expect`.
 #[derive(Debug)]
 pub struct ExpectRow {
     pub key: KeyRow<Expect>,
     compare: Compare,
 }
 
-/// Adds what is not as a key says.
 type Compare = fn(&Expect, &mut Judge<'_>);
 
 impl AsRef<KeyRow<Expect>> for ExpectRow {
@@ -106,7 +104,6 @@ pub const REPLY_KEYS: &[ExpectRow] = &[
         }),
 ];
 
-/// What is not as `expect` says, in the order of its keys.
 pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
     let mut judge = Judge { seen, misses: Vec::new() };
     for row in EXPECT_KEYS {
@@ -197,7 +194,6 @@ fn set_stdout(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Comp
     Ok(())
 }
 
-/// What must have become of files.
 fn set_files(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for entry in filled(key)? {
         if entry.key.is_empty() {

@@ -13,20 +13,16 @@ use crate::engine::hook::duration_text;
 use crate::engine::outcome::{Finding, HookFinding, NoticeKind, Outcome, Settled, joined};
 use crate::engine::run::{Fate, HookRun};
 
-/// What came back of one step.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it only passes things on")]
 pub struct StepOutcome<'s> {
-    /// The decision.
     pub decided: &'s StepResult,
-    /// The folders of the case.
     pub folders: &'s CaseFolders,
     /// The text of a file in the case's folder: an error for one that is there and is no text, and
     /// `None` for one that is not there.
     pub look: &'s dyn Fn(&str) -> Option<Result<String, String>>,
 }
 
-/// What there is where there is nothing.
 const NOTHING: &str = "nothing";
 
 pub(super) struct Judge<'s> {
@@ -150,7 +146,6 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Holds that JSON is the same.
     pub(super) fn same_json(&mut self, key: &str, wanted: &Placed<Value>, found: &Value) {
         let value = self.seen.folders.fill_value(&wanted.value);
         if value != *found {
@@ -208,7 +203,6 @@ pub(super) fn reason(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The hooks that decided.
 pub(super) fn deciders(outcome: &Outcome) -> Vec<String> {
     match &outcome.settled {
         Settled::Allowed => Vec::new(),
@@ -225,7 +219,6 @@ pub(super) fn notice(outcome: &Outcome) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What was found in files, a line each.
 pub(super) fn findings(outcome: &Outcome) -> Option<String> {
     let line = |found: &HookFinding| {
         let Finding { path, line, level, message } = &found.finding;

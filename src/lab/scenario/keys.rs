@@ -13,7 +13,6 @@ use crate::config::reader::{KeyRow, Setting, names};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
-/// A file of cases as it is being read.
 #[derive(Debug, Default)]
 pub struct SuiteDraft {
     pub(super) suite: Suite,
@@ -37,7 +36,6 @@ pub struct StepDraft {
     pub(super) expect: Option<Option<Expect>>,
 }
 
-/// A `[[never]]` as it is being read.
 #[derive(Debug, Default)]
 pub struct NeverDraft {
     pub(super) hook: Option<String>,
@@ -187,7 +185,6 @@ fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Co
     Ok(())
 }
 
-/// Variables of the environment.
 fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for entry in key.table()? {
         let name = &entry.key;

@@ -19,7 +19,6 @@ pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
     KeyRow::key("mode", KeyValue::Text, "\"644\"", "its permissions, in octal", set_mode),
 ];
 
-/// A file as it is being read.
 #[derive(Debug, Default)]
 pub struct FileDraft {
     text: Option<String>,

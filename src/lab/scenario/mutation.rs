@@ -1,6 +1,6 @@
 //! Mutation: hooks that are wrong on purpose, and whether a case notices.
 //!
-//! A mutant stands in a hook's place, with its order, its matcher and what a failure of it means.
+//! A mutant takes a hook's place, with its order, its matcher and what a failure of it means.
 //! It is a function and decides at once, so that one that times out costs no time.
 
 use super::coverage::Who;
@@ -9,16 +9,12 @@ use crate::engine::hook::{Containment, Function, Handler, Hook, Limits, duration
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::Trace;
 
-/// A row of [`MUTANTS`].
 #[derive(Debug)]
 pub struct MutantRow {
-    /// Its name.
     pub name: &'static str,
     /// What it does instead: completes "10-guard.sh …".
     pub does: &'static str,
-    /// Which hooks have it.
     pub of: &'static str,
-    /// Why it is one.
     pub why: &'static str,
     /// What would notice it; `{}` is the hook.
     kill: &'static str,
@@ -32,38 +28,18 @@ pub struct MutantRow {
 /// hooks of such an event have no mutant for it.
 #[rustfmt::skip]
 pub const MUTANTS: &[MutantRow] = &[
-    MutantRow {
-        name: "allows", does: "always allows and prints nothing",
-        of: "hooks of events that can be blocked",
-        why: "a guard that allows everything looks like one with nothing to object to",
-        kill: "a case in which {} blocks or prints something",
-        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
-    },
-    MutantRow {
-        name: "refuses", does: "always blocks",
-        of: "hooks of events that can be blocked",
-        why: "a guard that blocks everything stops work",
-        kill: "a case in which {} allows",
-        has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant blocks everything")), is_telling: has_allowed,
-    },
-    MutantRow {
-        name: "silent", does: "prints nothing and does nothing",
-        of: "hooks of events that cannot be blocked",
-        why: "what it prints or leaves behind is all that it is for",
-        kill: "a case in which {} prints something, or that expects `files` that it leaves",
-        has: |spec| !spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace),
-    },
-    MutantRow {
-        name: "times-out", does: "fails as if it had timed out",
-        of: "every hook",
-        why: "a hook that never answers must not pass for one that does; the mutant fails at once",
-        kill: "a case in which {} answers",
-        has: |_| true, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some(),
-    },
+    MutantRow { name: "allows", does: "always allows and prints nothing", of: "hooks of events that can be blocked", why: "a guard that allows everything looks like one with nothing to object to",
+        kill: "a case in which {} blocks or prints something", has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
+    MutantRow { name: "refuses", does: "always blocks", of: "hooks of events that can be blocked", why: "a guard that blocks everything stops work",
+        kill: "a case in which {} allows", has: |spec| spec.blocks, answer: |_, _| Ok(Verdict::block("a mutant blocks everything")), is_telling: has_allowed },
+    MutantRow { name: "silent", does: "prints nothing and does nothing", of: "hooks of events that cannot be blocked", why: "what it prints or leaves behind is all that it is for",
+        kill: "a case in which {} prints something, or that expects `files` that it leaves", has: |spec| !spec.blocks, answer: |_, _| Ok(Verdict::allow()), is_telling: |trace| !is_silent(trace) },
+    MutantRow { name: "times-out", does: "fails as if it had timed out", of: "every hook", why: "a hook that never answers must not pass for one that does; the mutant fails at once",
+        kill: "a case in which {} answers", has: |_| true, answer: |hook, spec| Err(format!("timed out after {}", duration_text(hook.timeout(spec)))), is_telling: |trace| trace.ending.verdict().is_some() },
 ];
 
 impl MutantRow {
-    /// What would notice that it stands in the place of `hook`.
+    /// What would notice that it replaces `hook`.
     pub fn kill(&self, hook: &str) -> String {
         self.kill.replace("{}", hook)
     }
@@ -107,14 +83,10 @@ fn is_silent(trace: &Trace) -> bool {
     })
 }
 
-/// What became of one mutant.
 #[derive(Debug, Clone)]
 pub struct Tried {
-    /// The hook in whose place it stood.
     pub who: Who,
-    /// What it is.
     pub row: &'static MutantRow,
-    /// How many cases ask the hook.
     pub cases: usize,
     /// The case that noticed; `None` if all came out as ever.
     pub noticed: Option<String>,

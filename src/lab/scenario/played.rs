@@ -8,31 +8,22 @@ use crate::dialects::Reply;
 use crate::engine::outcome::{Cause, Outcome};
 use crate::engine::run::{Fate, HookRun, Run};
 
-/// What came of one step.
 #[derive(Debug, Clone)]
 pub enum StepResult {
-    /// The event was decided.
     Run {
-        /// What happened.
         run: Box<Run>,
-        /// What the host gets.
         reply: Reply,
     },
     /// hookrun refused before there was an event to decide.
     Refused {
-        /// The event, as it was asked for.
         event: String,
-        /// Who asked.
         host: String,
-        /// What came of it.
         outcome: Box<Outcome>,
-        /// What the host gets.
         reply: Reply,
     },
 }
 
 impl StepResult {
-    /// What all hooks said together.
     pub fn outcome(&self) -> &Outcome {
         match self {
             StepResult::Run { run, .. } => &run.outcome,
@@ -48,19 +39,16 @@ impl StepResult {
         }
     }
 
-    /// The hooks that ran, in their order.
     pub fn asked(&self) -> impl Iterator<Item = &HookRun> {
         self.hooks().iter().filter(|hook| matches!(hook.fate, Fate::Ran(_)))
     }
 
-    /// What the host gets.
     pub fn reply(&self) -> &Reply {
         match self {
             StepResult::Run { reply, .. } | StepResult::Refused { reply, .. } => reply,
         }
     }
 
-    /// How long deciding took.
     pub fn took(&self) -> Duration {
         match self {
             StepResult::Run { run, .. } => run.took,
@@ -76,18 +64,13 @@ impl StepResult {
     }
 }
 
-/// What came of one case.
 #[derive(Debug, Clone)]
 pub struct Played {
-    /// Its file.
     pub file: PathBuf,
-    /// Its name.
     pub name: String,
-    /// Where it stands in the file.
     pub at: Position,
     /// The event of its first step, as written.
     pub event: String,
-    /// How it ended.
     pub end: End,
     /// What came of each of its steps, as far as it got.
     pub steps: Vec<StepResult>,
@@ -98,13 +81,9 @@ pub struct Played {
 /// How a case ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// Everything came back as it says.
     Expected,
-    /// Something did not.
     Unexpected(Vec<Miss>),
-    /// It could not be tried, for this reason.
     CouldNot(String),
-    /// It says that it is not to be run, for this reason.
     Skipped(String),
     /// It was not reached any more: an earlier one had failed, or hookrun was interrupted.
     NotRun,
@@ -128,17 +107,13 @@ impl End {
     }
 }
 
-/// One thing that is not as a case says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
     /// The step, where the case has several.
     pub step: Option<usize>,
     /// The key of `expect`: `decision`, `reply.stdout`.
     pub key: String,
-    /// Where the expectation stands.
     pub at: Position,
-    /// What it says.
     pub wanted: String,
-    /// What there was.
     pub found: String,
 }

@@ -18,7 +18,6 @@ use crate::config::tree::{Tree, TreeEntry, TreeValue};
 use crate::config::{Placed, Position, Problem};
 use crate::engine::complaint::Complaint;
 
-/// Reads the text of `file`, and everything that is wrong with it.
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     let mut reader = CaseReader(DocumentReader::new(text, file));
     let document = reader.0.toml(text, |_| {
@@ -91,7 +90,6 @@ impl CaseReader<'_> {
         items.iter().filter(|item| item.entries().is_some()).collect()
     }
 
-    /// Reads a `[[never]]`: what a hook never does.
     fn never(&mut self, tree: &Tree) -> Option<Never> {
         let before = self.0.problems.len();
         let mut draft = NeverDraft::default();
@@ -182,7 +180,6 @@ impl CaseReader<'_> {
         }
     }
 
-    /// The values of a row.
     fn values(&mut self, row: &Tree) -> Option<RowValues> {
         let mut values = RowValues::new();
         for TreeEntry { key: name, at, tree } in row.entries()? {

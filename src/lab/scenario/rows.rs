@@ -1,6 +1,6 @@
-//! Cases with rows: `{name}` in a case stands for the value that each row gives it.
+//! Cases with rows: `{name}` in a case is replaced by the value in each row.
 //!
-//! A string that is nothing but a placeholder becomes the value itself, whatever its type; within a
+//! A string that is nothing but a placeholder becomes the value itself, of any type; within a
 //! longer text the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to
 //! the shell.
 
@@ -14,14 +14,13 @@ pub(super) type RowValues = Vec<(String, Tree)>;
 /// The longest that a text may become, and that a row may repeat one to.
 pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
-/// What came of the placeholders of a case.
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
     /// Those that the row has.
     pub(super) used: BTreeSet<String>,
     /// Those that it has not, with their places.
     pub(super) missing: Vec<(String, usize)>,
-    /// Those that stand in a longer text and have no value that can be written there.
+    /// Those in a longer text whose value cannot be written there.
     pub(super) unwritable: Vec<(String, usize)>,
 }
 
@@ -59,7 +58,7 @@ pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tr
     Tree { value, offset }
 }
 
-/// The value that a text stands for which is nothing but a placeholder.
+/// The value of a text that is nothing but a placeholder.
 fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
     let name = text.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))?;
     row.iter().find(|(known, _)| known == name)
@@ -116,7 +115,6 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// A value within a text.
 fn word(tree: &Tree) -> Option<String> {
     match &tree.value {
         TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => {
