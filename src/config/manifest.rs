@@ -1,7 +1,6 @@
 //! `hookrun.toml`: hooks that run a command, events that you declare, and the log.
 
 mod event;
-mod log;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +18,6 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::Handler;
 pub use event::EVENT_KEYS;
-pub use log::LOG_KEYS;
-pub(super) use log::LogTable;
 
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -177,4 +174,39 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
     let inner = inner.find(|inner| !is_key(&inner.key) && inner.tree.entries().is_some())?;
     let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
     Some(format!("{}.{below}", entry.key))
+}
+
+/// The keys of `[log]`.
+#[rustfmt::skip]
+pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project",
+        |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
+    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays", set_redact),
+];
+
+#[derive(Debug, Default)]
+pub struct LogTable {
+    /// Decisions are not kept, and where that is said.
+    pub(crate) off: Option<Position>,
+    pub(crate) redact: Vec<String>,
+}
+
+fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for text in key.texts()? {
+        let problem = match regex_syntax::Parser::new().parse(&text.value) {
+            Err(error) => error.to_string(),
+            // It would be found between all letters.
+            Ok(hir) if hir.properties().minimum_len() == Some(0) => "it matches nothing".into(),
+            Ok(_) => {
+                log.redact.push(text.value);
+                continue;
+            }
+        };
+        let last = problem.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        let cause = format!("`{}` is not a regular expression for secrets: {last}", text.value);
+        let cure = "fix it; `'…'` needs no doubled backslashes";
+        let complaint = Complaint::with_cure(cause, cure);
+        key.reader.problems.push(complaint.in_file(key.reader.file, Some(text.at)));
+    }
+    Ok(())
 }

@@ -26,7 +26,7 @@ pub struct Problem {
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
     /// Counted from 1.
     pub line: usize,
@@ -40,7 +40,7 @@ impl Position {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Placed<T> {
     pub value: T,
     pub at: Position,

@@ -4,20 +4,18 @@
 //! are read. A file of no shape that is known is refused, and so is every key that is not known.
 
 mod actions;
-mod comments;
 mod hooks;
 mod listing;
 mod program;
 mod reader;
 mod shape;
-mod url;
 
 use std::path::Path;
 
 use super::manifest::Manifest;
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
-use super::tree::{Tree, TreeEntry};
+use super::tree::{Tree, TreeEntry, without_comments};
 use crate::dialects::settings::hosts::{self, HOST_FILES, IN_TOML};
 use crate::dialects::settings::{BucketShape, LISTINGS, SHAPES};
 use crate::engine::complaint::Complaint;
@@ -55,7 +53,7 @@ impl SettingsReader<'_> {
         if self.file().extension().is_some_and(|ending| ending == "toml") {
             return self.toml(text);
         }
-        let plain = comments::without_comments(text);
+        let plain = without_comments(text);
         let document = match (Tree::of_json(text), plain.as_deref().map(Tree::of_json)) {
             (Ok(document), _) => document,
             // With comments only if the host reads them too.

@@ -99,19 +99,11 @@ const FAILURE_WORDS: &[(&[&str], &str)] = &[
 ];
 
 /// Keys of other tools, each with ours.
+#[rustfmt::skip]
 const SYNONYMS: &[(&str, &str)] = &[
-    ("matcher", "tool"),
-    ("toolName", "tool"),
-    ("tool_name", "tool"),
-    ("tools", "tool"),
-    ("paths", "path"),
-    ("file", "path"),
-    ("glob", "path"),
-    ("run", "command"),
-    ("exec", "command"),
-    ("cmd", "command"),
-    ("if", "match"),
-    ("when", "match"),
+    ("matcher", "tool"), ("toolName", "tool"), ("tool_name", "tool"), ("tools", "tool"),
+    ("paths", "path"), ("file", "path"), ("glob", "path"), ("run", "command"),
+    ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"),
 ];
 
 /// The key among `known` that other tools call `name`.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::coverage::Never;
 use crate::config::{Placed, Position};
@@ -70,7 +70,7 @@ pub enum Content {
 }
 
 /// What must come back. What is `None` or empty here and not said to mean *any* must not be there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub at: Position,
     /// `allow`, `block` or `ask`.
@@ -87,7 +87,7 @@ pub struct Expect {
     pub notice: Option<Placed<String>>,
     /// A pattern for the findings, a line each; `None` for any.
     pub findings: Option<Placed<String>>,
-    pub rewrites: Placed<Value>,
+    pub rewrites: Placed<Map<String, Value>>,
     /// The exit status of the reply; `None` for any.
     pub status: Option<Placed<i64>>,
     pub stdout: Option<Placed<Stdout>>,
@@ -113,23 +113,8 @@ pub enum Left {
 
 impl Expect {
     pub(super) fn new(at: Position) -> Expect {
-        Expect {
-            at,
-            decision: Placed { value: String::new(), at },
-            reason: None,
-            by: None,
-            asked: None,
-            failed: Placed { value: Vec::new(), at },
-            output: None,
-            context: None,
-            notice: None,
-            findings: None,
-            rewrites: Placed { value: serde_json::json!({}), at },
-            status: None,
-            stdout: None,
-            stderr: None,
-            within: None,
-            files: Vec::new(),
-        }
+        let mut expect = Expect { at, ..Expect::default() };
+        (expect.decision.at, expect.failed.at, expect.rewrites.at) = (at, at, at);
+        expect
     }
 }

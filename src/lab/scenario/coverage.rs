@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::config::{Config, Position};
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook};
-use crate::engine::outcome::Decision;
+use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{Fate, HookRun, Run, Trace};
 
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub struct PointRow {
 #[derive(Debug)]
 enum Has {
     Event,
-    Hook(fn(&CoveredHook<'_>) -> bool),
+    /// Whether a hook has the point, and whether one decision shows it.
+    Hook(fn(&CoveredHook<'_>) -> bool, fn(&SeenHook<'_>) -> bool),
     Matcher,
 }
 
@@ -39,29 +40,70 @@ struct CoveredHook<'s> {
     fellows: Vec<&'s Hook>,
 }
 
+/// What became of a hook in one decision.
+struct SeenHook<'s> {
+    hook: &'s Hook,
+    fate: &'s Fate,
+    looks_at_files: bool,
+    /// The other hooks of the decision.
+    others: Vec<(&'s Hook, &'s Fate)>,
+}
+
+impl SeenHook<'_> {
+    fn trace(&self) -> Option<&Trace> {
+        if let Fate::Ran(trace) = self.fate { Some(trace) } else { None }
+    }
+
+    fn answered(&self, is: impl Fn(&Verdict) -> bool) -> bool {
+        self.trace().and_then(|trace| trace.ending.verdict()).is_some_and(is)
+    }
+
+    fn is_seen(&self) -> bool {
+        let is_loud = |verdict: &Verdict| {
+            let has_text = verdict.output.is_some() || verdict.additional_context.is_some();
+            let says = has_text || !verdict.findings.is_empty() || !verdict.update.is_empty();
+            says || verdict.decision != Decision::Allow
+        };
+        self.trace().is_some() && (self.looks_at_files || self.answered(is_loud))
+    }
+
+    /// Whether both were part of the decision, so that their order counts.
+    fn is_ordered(&self) -> bool {
+        let is_in_order = |fate: &Fate| matches!(fate, Fate::Ran(_) | Fate::Unreached);
+        let mut others = self.others.iter().filter(|(_, fate)| is_in_order(fate));
+        is_in_order(self.fate) && others.any(|(other, _)| other.priority != self.hook.priority)
+    }
+
+    fn is_parallel(&self) -> bool {
+        let mut others = self.others.iter().filter(|(_, fate)| matches!(fate, Fate::Ran(_)));
+        let runs = self.trace().is_some() && self.hook.parallel;
+        runs && others.any(|(other, _)| other.parallel)
+    }
+}
+
 /// Everything that is counted.
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
     PointRow { name: "event", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
         lacks: "a case of {}", may_be_never: false, has: Has::Event },
     PointRow { name: "asked", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
-        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true) },
+        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_| true, |seen| seen.trace().is_some()) },
     PointRow { name: "allowed", of: "a hook of an event that can be blocked", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
-        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks) },
+        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|one| one.spec.blocks, |seen| seen.answered(|verdict| verdict.decision == Decision::Allow)) },
     PointRow { name: "refused", of: "a hook of an event that can be blocked", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
-        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks) },
+        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|one| one.spec.blocks, |seen| seen.answered(|verdict| verdict.decision != Decision::Allow)) },
     PointRow { name: "seen", of: "a hook of an event that cannot be blocked", when: "it printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
-        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks) },
+        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|one| !one.spec.blocks, |seen| seen.is_seen()) },
     PointRow { name: "match", of: "each key of a matcher (`match.tool`, `match.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `asked`",
         lacks: "a case in which `{key}` keeps {} from running", may_be_never: false, has: Has::Matcher },
     PointRow { name: "rewrite", of: "`rewrite`, where the event lists fields for it", when: "the hook rewrote a field", why: "a permission that no case uses may not be needed",
-        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty()) },
+        lacks: "a case in which {} rewrites something", may_be_never: true, has: Has::Hook(|one| one.hook.rewrite && !one.spec.rewrites.is_empty(), |seen| seen.answered(|verdict| !verdict.update.is_empty())) },
     PointRow { name: "on_failure", of: "`on_failure`", when: "the hook failed, in any way", why: "it only matters then",
-        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some()) },
+        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|one| one.hook.on_failure.is_some(), |seen| seen.trace().is_some_and(|trace| trace.ending.failure().is_some())) },
     PointRow { name: "priority", of: "`priority`, where another hook of the event has another one", when: "both were part of one decision", why: "an order shows only where there are two",
-        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false, has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority)) },
+        lacks: "a case that runs {} together with a hook of another priority", may_be_never: false, has: Has::Hook(|one| one.hook.priority != DEFAULT_PRIORITY && one.fellows.iter().any(|other| other.priority != one.hook.priority), |seen| seen.is_ordered()) },
     PointRow { name: "parallel", of: "`parallel`, where another hook of the event has it", when: "both ran in one decision", why: "it only matters then",
-        lacks: "a case that runs {} together with another parallel hook", may_be_never: false, has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel)) },
+        lacks: "a case that runs {} together with another parallel hook", may_be_never: false, has: Has::Hook(|one| one.hook.parallel && one.fellows.iter().any(|other| other.parallel), |seen| seen.is_parallel()) },
 ];
 
 /// The settings of a hook that are not counted, and why.
@@ -235,23 +277,23 @@ struct ShownPoints {
 
 impl ShownPoints {
     fn take(&mut self, witness: Witness<'_>, hooks: &BTreeMap<Who, &Hook>) {
-        let run = witness.run;
+        let Witness { run, looks_at_files } = witness;
         self.events.insert(run.event.spec().name.to_string());
+        let known = |one: &HookRun| hooks.get(&Who::in_run(run, one)).copied();
         for one in &run.hooks {
-            let who = Who::in_run(run, one);
-            let mut names = names(&one.fate, witness.looks_at_files);
-            let Some(hook) = hooks.get(&who) else { continue };
-            for other in run.hooks.iter().filter(|other| !std::ptr::eq(*other, one)) {
-                let Some(fellow) = hooks.get(&Who::in_run(run, other)) else { continue };
-                let is_ordered = is_in_order(&one.fate) && is_in_order(&other.fate);
-                if is_ordered && fellow.priority != hook.priority {
-                    names.push("priority".to_string());
-                }
-                if has_run(&one.fate) && has_run(&other.fate) && hook.parallel && fellow.parallel {
-                    names.push("parallel".to_string());
-                }
+            let Some(hook) = known(one) else { continue };
+            let others = run.hooks.iter().filter(|other| !std::ptr::eq(*other, one));
+            let others = others.filter_map(|other| Some((known(other)?, &other.fate))).collect();
+            let seen = SeenHook { hook, fate: &one.fate, looks_at_files, others };
+            let shown = POINTS.iter().filter_map(|row| match row.has {
+                Has::Hook(_, shows) if shows(&seen) => Some(row.name.to_string()),
+                Has::Hook(..) | Has::Event | Has::Matcher => None,
+            });
+            let names = self.of_hooks.entry(Who::in_run(run, one)).or_default();
+            names.extend(shown);
+            if let Fate::Unwanted(mismatch) = &one.fate {
+                names.insert(format!("match.{}", mismatch.key()));
             }
-            self.of_hooks.entry(who).or_default().extend(names);
         }
     }
 
@@ -269,10 +311,10 @@ impl ShownPoints {
         for row in POINTS {
             match row.has {
                 Has::Event => {}
-                Has::Hook(has) if has(subject) => {
+                Has::Hook(has, _) if has(subject) => {
                     points.push(point(row, None, &who.hook, is_shown(row.name)));
                 }
-                Has::Hook(_) => {}
+                Has::Hook(..) => {}
                 Has::Matcher => points.extend(subject.hook.matcher.keys().iter().map(|key| {
                     point(row, Some(key), &who.hook, is_shown(&format!("match.{key}")))
                 })),
@@ -290,44 +332,6 @@ fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Poin
     }
     let state = if is_shown { PointState::Covered } else { PointState::Missing };
     Point { name, lacks, state }
-}
-
-/// What the fate of a hook shows of it alone.
-fn names(fate: &Fate, looks_at_files: bool) -> Vec<String> {
-    match fate {
-        Fate::Unwanted(mismatch) => vec![format!("match.{}", mismatch.key())],
-        Fate::Ran(trace) => of_trace(trace, looks_at_files).map(str::to_string).collect(),
-        Fate::Disabled | Fate::Idle(_) | Fate::Unreached | Fate::Detached => Vec::new(),
-    }
-}
-
-fn of_trace(trace: &Trace, looks_at_files: bool) -> impl Iterator<Item = &'static str> {
-    let verdict = trace.ending.verdict();
-    let is_allowed = verdict.is_some_and(|verdict| verdict.decision == Decision::Allow);
-    let is_refused = verdict.is_some() && !is_allowed;
-    let has_rewritten = verdict.is_some_and(|verdict| !verdict.update.is_empty());
-    let is_loud = verdict.is_some_and(|verdict| {
-        let has_text = verdict.output.is_some() || verdict.additional_context.is_some();
-        has_text || !verdict.findings.is_empty()
-    });
-    let all = [
-        ("asked", true),
-        ("allowed", is_allowed),
-        ("refused", is_refused),
-        ("seen", looks_at_files || is_refused || has_rewritten || is_loud),
-        ("rewrite", has_rewritten),
-        ("on_failure", trace.ending.failure().is_some()),
-    ];
-    all.into_iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| name)
-}
-
-fn has_run(fate: &Fate) -> bool {
-    matches!(fate, Fate::Ran(_))
-}
-
-/// Whether it ran, or would have after what came before it.
-fn is_in_order(fate: &Fate) -> bool {
-    matches!(fate, Fate::Ran(_) | Fate::Unreached)
 }
 
 impl Coverage {

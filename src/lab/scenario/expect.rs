@@ -1,7 +1,7 @@
 //! The keys of `expect`: how each is read, and how it is compared with what came back.
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::case::{Expect, Left, Stdout};
 use super::fill::{unknown_tokens, without_tokens};
@@ -74,7 +74,7 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
         |expect, judge| judge.matches_if("findings", &expect.findings, judge::findings)),
     row("rewrites", KeyValue::Json, "none", "the fields that were rewritten, each with its new value",
         |expect, key| document(key).map(|rewrites| expect.rewrites = rewrites),
-        |expect, judge| judge.same_json("rewrites", &expect.rewrites, &Value::Object(judge.outcome().update()))),
+        |expect, judge| judge.rewrites(&expect.rewrites)),
     row("reply", KeyValue::Table(|| names(REPLY_KEYS)), "any", "what the host gets",
         |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) },
         |expect, judge| REPLY_KEYS.iter().for_each(|row| (row.compare)(expect, judge))),
@@ -163,15 +163,17 @@ fn hooks(key: &Setting<'_, '_>) -> Result<Placed<Vec<String>>, Complaint> {
 }
 
 /// A JSON object: a table, or text.
-fn document(key: &Setting<'_, '_>) -> Result<Placed<Value>, Complaint> {
+fn document(key: &Setting<'_, '_>) -> Result<Placed<Map<String, Value>>, Complaint> {
     let parsed = match key.tree.text() {
         Some(text) => serde_json::from_str(text).ok(),
         None => Some(key.tree.to_json()),
     };
-    parsed.filter(Value::is_object).map(|value| key.placed(value)).ok_or_else(|| {
-        let cause = format!("`{}` is not a JSON object", key.name);
-        Complaint::with_cure(cause, "write a table: `{ toolInput = { command = \"ls\" } }`")
-    })
+    if let Some(Value::Object(fields)) = parsed {
+        return Ok(key.placed(fields));
+    }
+    let cause = format!("`{}` is not a JSON object", key.name);
+    let cure = "write a table: `{ toolInput = { command = \"ls\" } }`";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 /// A table with something in it: one without looks like an expectation, and is none.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::case::{Left, Stdout};
 use super::fill::CaseFolders;
@@ -146,7 +146,13 @@ impl<'s> Judge<'s> {
         }
     }
 
-    pub(super) fn same_json(&mut self, key: &str, wanted: &Placed<Value>, found: &Value) {
+    pub(super) fn rewrites(&mut self, wanted: &Placed<Map<String, Value>>) {
+        let found = Value::Object(self.outcome().update());
+        let wanted = Placed { value: Value::Object(wanted.value.clone()), at: wanted.at };
+        self.same_json("rewrites", &wanted, &found);
+    }
+
+    fn same_json(&mut self, key: &str, wanted: &Placed<Value>, found: &Value) {
         let value = self.seen.folders.fill_value(&wanted.value);
         if value != *found {
             self.miss(key, wanted.at, pretty(&value), pretty(found));
