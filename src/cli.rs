@@ -21,13 +21,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::confine;
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
 use decide::{git, quick, run, supervise};
-use exit::{CommandFailure, ExitStatus};
+use exit::ExitStatus;
 use host::install;
 use inside::{act, field, send, state, ui};
 use look::{doctor, events, list, replay, show, validate, why};
@@ -146,7 +147,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     }
 }
 
-fn say(failure: &CommandFailure) {
+fn say(failure: &Complaint) {
     // A name may have several lines; indented, none of them looks like one of ours.
     let set_in = |text: &str| text.replace('\n', "\n    ");
     let mut text = format!("error: {}\n", set_in(&failure.cause));

@@ -1,4 +1,4 @@
-//! What was written on the command line. Nothing is looked at and nothing is done here.
+//! The words of the command line. Nothing is read and nothing is done here.
 
 mod hosts;
 mod inside;
@@ -53,13 +53,13 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation, for a suite and with --conformance: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases."
     )]
     Test(TestArgs),
-    /// Explain what was decided here: the last decision, or others
+    /// Explain decisions: the last one here, or others
     #[command(
         alias = "log",
         after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run`; HOOKRUN_DECISIONS=off keeps none."
     )]
     Why(WhyArgs),
-    /// Decide recorded events again, and show what is decided otherwise
+    /// Decide recorded events again, and show which decisions change
     #[command(
         after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no question reaches a person, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
 
@@ -81,7 +81,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
-    /// Write a hook to begin with, and its first cases
+    /// Write a first hook with its first cases
     #[command(
         after_help = "Exit status: 0 written, or printed; 2 it could not be. Nothing is ever written over."
     )]
@@ -105,21 +105,21 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
     )]
     Send(SendArgs),
-    /// Keep texts for later runs of a hook, from inside it
+    /// Keep texts for later runs of a hook, from inside a hook
     #[command(
         disable_help_subcommand = true,
         after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept for each session and hook, with --shared for each session."
     )]
     State(StateArgs),
-    /// Make a host run hookrun, by its own settings
+    /// Make a host run hookrun, in its own settings
     #[command(
         after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so all users of the file need it there. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
-    /// Take hookrun out of a host's settings again
+    /// Remove hookrun from a host's settings
     #[command(after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done.")]
     Uninstall(UninstallArgs),
-    /// Check that hosts really reach hookrun, and hooks really their events
+    /// Check that hosts reach hookrun, and events their hooks
     #[command(
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
@@ -137,7 +137,7 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     /// End the hooks of a run that was killed; started by `run` and `test`
     #[command(hide = true)]
     Keep(KeepArgs),
-    /// Do what a settings file asks for; a hook
+    /// Do an action of a settings file; a hook
     #[command(hide = true)]
     Act(ActArgs),
 }

@@ -5,12 +5,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{IsTerminal, Write};
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use clap_mangen::Man;
 
 use crate::cli::args::ManArgs;
 use crate::cli::errand;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::help;
 
 /// Pages written by hand: name, section, text.
@@ -31,7 +32,7 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
     let pages = pages()?;
     if let Some(folder) = &args.dir {
         let failed = |error: std::io::Error| {
-            CommandFailure::new(format!("cannot write into `{}`: {error}", folder.display()))
+            Complaint::new(format!("cannot write into `{}`: {error}", folder.display()))
         };
         fs::create_dir_all(folder).map_err(failed)?;
         for page in &pages {
@@ -51,7 +52,7 @@ pub(crate) fn man(args: &ManArgs, env: &Environment, out: &mut dyn Write) -> Res
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("there are {}", names.join(", ")),
         };
-        return Err(CommandFailure::with_help(format!("no manual page `{wanted}`"), help));
+        return Err(Complaint::with_cure(format!("no manual page `{wanted}`"), help));
     };
     if !std::io::stdout().is_terminal() || !is_read(page, env) {
         out.write_all(&page.text)?;

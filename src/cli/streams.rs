@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::harmless;
 use crate::lab::report::CheckFormat;
 use anstream::{AutoStream, ColorChoice};
@@ -18,7 +19,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::cli::deliver::write_until;
-use crate::cli::exit::{CommandFailure, Result, failed};
+use crate::cli::exit::{Result, failed};
 
 /// How long writes to stderr have waited, in milliseconds, after [`bound_stderr`].
 static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
@@ -164,7 +165,7 @@ impl Write for LogStream {
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let Some(level) = level else { return Ok(()) };
     let wrong = || {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("`{level}` is not a log level"),
             "use error, warn, info, debug or trace",
         )

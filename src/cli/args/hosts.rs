@@ -12,7 +12,7 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event that the host has, not only for those that a hook wants;
+    /// Install for every event of the host, not only for those that have a hook;
     /// `--scope user` always does
     #[arg(long)]
     pub(crate) all_events: bool,
@@ -21,20 +21,19 @@ pub(crate) struct InstallArgs {
     pub(crate) git: GitArgs,
 }
 
-/// What only git's scripts can be told.
+// Only for git's scripts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Only for git")]
 pub(crate) struct GitArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// How long everything may take each time; then what can be blocked is
+    /// How long everything may take each time; then hookrun blocks what can be blocked
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 }
 
 impl GitArgs {
-    /// Whether any of it was given.
     pub(crate) fn are_given(&self) -> bool {
         let source = &self.source;
         !source.hooks.is_empty() || !source.settings.is_empty() || self.budget.is_some()
@@ -56,12 +55,11 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_enum, default_value_t = GivenScope::Project)]
     pub(crate) scope: GivenScope,
 
-    /// Change nothing; print what would change; of settings as a unified diff
+    /// Change nothing, but print what would change; settings as a unified diff
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// A scope as it was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GivenScope {
     /// The settings that the whole project shares; for git, the repository's hooks
@@ -75,7 +73,6 @@ pub(crate) enum GivenScope {
 }
 
 impl GivenScope {
-    /// What it means.
     pub(crate) fn settings(self) -> SettingsScope {
         match self {
             GivenScope::Project | GivenScope::Repo => SettingsScope::Project,
@@ -83,12 +80,10 @@ impl GivenScope {
         }
     }
 
-    /// Whether only git has it.
     pub(crate) fn is_of_git(self) -> bool {
         matches!(self, GivenScope::Repo | GivenScope::Global)
     }
 
-    /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             GivenScope::Project | GivenScope::User => self.settings().name(),
@@ -98,7 +93,7 @@ impl GivenScope {
     }
 }
 
-/// Whose settings a host reads: those of everybody who works in a project, or of the user.
+/// Which settings of a host: those that everybody in a project shares, or the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SettingsScope {
     Project,
@@ -106,10 +101,8 @@ pub(crate) enum SettingsScope {
 }
 
 impl SettingsScope {
-    /// Both.
     pub(crate) const ALL: [SettingsScope; 2] = [SettingsScope::Project, SettingsScope::User];
 
-    /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             SettingsScope::Project => "project",

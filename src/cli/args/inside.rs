@@ -19,11 +19,11 @@ pub(crate) enum Dialog {
         /// What it is about
         title: String,
 
-        /// What there is to choose from
+        /// The options
         #[arg(required = true, value_name = "OPTION", allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Ask for a yes: exit 0 if the person says so, else 1
+    /// Ask for a yes: exit 0 for a yes, else 1
     Confirm {
         /// What it is about
         title: String,
@@ -37,7 +37,7 @@ pub(crate) enum Dialog {
         /// What it is about
         title: String,
 
-        /// What an answer might look like; it is no answer itself
+        /// What an answer might look like; not a default
         #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
         placeholder: String,
     },
@@ -46,7 +46,7 @@ pub(crate) enum Dialog {
         /// What it is about
         title: String,
 
-        /// The text to begin with
+        /// The initial text
         #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
         text: String,
     },
@@ -65,7 +65,7 @@ pub(crate) enum Dialog {
         /// The key of the text; without one the line is printed
         key: Option<String>,
 
-        /// The text; without one the key is taken away
+        /// The text; without one the key is removed
         #[arg(allow_hyphen_values = true)]
         text: Option<String>,
 
@@ -95,15 +95,15 @@ fn message_kind() -> impl TypedValueParser<Value = MessageKind> {
 
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
-    /// What the message says
+    /// The message
     #[arg(required_unless_present = "take", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
 
-    /// A file to go with it; can be given several times
+    /// A file to attach; can be given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
 
-    /// Print the messages that wait, as JSON, one a line, and forget them
+    /// Print the waiting messages, a line of JSON for each, and forget them
     #[arg(long, conflicts_with_all = ["text", "attach"])]
     pub(crate) take: bool,
 
@@ -124,7 +124,7 @@ pub(crate) struct StateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateAction {
-    /// Print what a key has, one text a line: exit 1 if there is nothing
+    /// Print the texts of a key, one a line: exit 1 if there are none
     Get {
         /// The key
         key: String,
@@ -133,7 +133,7 @@ pub(crate) enum StateAction {
         #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
         format: ValueFormat,
     },
-    /// Put a text in the place of all that a key has
+    /// Replace all texts of a key with one
     Set {
         /// The key
         key: String,
@@ -142,7 +142,7 @@ pub(crate) enum StateAction {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Add a text to what a key has
+    /// Add a text to a key
     Append {
         /// The key
         key: String,

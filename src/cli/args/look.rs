@@ -107,32 +107,31 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Another hook, reason, rewrite, output or context for the model is a change too; without it
-    /// only another decision is, and a failure instead of a block
+    /// Count another hook, reason, rewrite, output or context for the model as a change too, and not
+    /// only another decision or a failure instead of a block
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// What this hook decides may change: it is reported, and the exit status is 0; can be given
+    /// Decisions of this hook may change: they are reported, and the exit status is 0; can be given
     /// several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) allow_change: Vec<String>,
 
-    /// Events that were not kept whole (cut for the decision log, or with a secret that was
-    /// replaced) are reported and not decided, and the exit status is 0 all the same
+    /// Exit with 0 although some events could not be decided, because they were not kept whole (cut
+    /// for the decision log, or with a replaced secret)
     #[arg(long)]
     pub(crate) allow_undecided: bool,
 
-    /// Write a recording with today's outcomes to this file, when all is decided: what replay
-    /// compares with the next time
+    /// Write a recording with today's outcomes to this file, for the next comparison
     #[arg(long, value_name = "FILE", conflicts_with = "against")]
     pub(crate) write: Option<PathBuf>,
 
-    /// Decide one part of so many, 3/8 for example: each event is in exactly one, by a hash of its
-    /// context that is the same everywhere
+    /// Decide one part of several, 3/8 for example: each event is in exactly one, chosen by a hash of
+    /// its context
     #[arg(long, value_name = "PART")]
     pub(crate) partition: Option<Partition>,
 
-    /// Make one report of those of all parts
+    /// Merge the reports of all parts into one
     #[arg(long, conflicts_with_all = [
         "named", "against", "strict", "allow_change", "allow_undecided", "write", "partition",
         "jobs",
@@ -144,11 +143,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// How many findings are shown; the rest is counted. As JSON all are there
+    /// How many findings to show; the rest is counted. JSON has all of them
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) most: u64,
 
-    /// How to report; json is lines, a finding each
+    /// How to report; JSON has a line for each finding
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
 }
@@ -158,19 +157,19 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// So many decisions, the newest first [default: 1]
+    /// How many decisions, the newest first [default: 1]
     #[arg(short = 'n', long = "number", value_name = "N", value_parser = number)]
     pub(crate) number: Option<usize>,
 
-    /// All of them; with -n the newest so many
+    /// All of them; with -n only the newest
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// A line for each, and not a page
+    /// Print a line for each instead of a page
     #[arg(long, conflicts_with = "stats")]
     pub(crate) brief: bool,
 
-    /// Count all of them: what each hook has decided, how long it took, and what it has cost
+    /// Count them: what each hook decided, how long it took, and what it cost
     #[arg(long)]
     pub(crate) stats: bool,
 
@@ -179,16 +178,15 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 
-    /// How to report; as JSON a decision is the line that was kept
+    /// How to report; JSON has the line of the log for each decision
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
 
-/// Which decisions are meant.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which decisions")]
 pub(crate) struct FilterArgs {
-    /// Those of all projects, and not only of this one. With --file it is so
+    /// Those of all projects, not only of this one; always so with --file
     #[arg(long)]
     pub(crate) everywhere: bool,
 
@@ -196,7 +194,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Those for which this hook was run
+    /// Those for which this hook ran
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
@@ -212,15 +210,15 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
-    /// Those since then: a time like `2h` before now, or a moment like 2026-01-31T09:30:00Z
+    /// Those since a time: `2h` ago, or 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<SystemTime>,
 
-    /// Those until then
+    /// Those until a time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<SystemTime>,
 
-    /// Those with a hook that failed, or a failure of hookrun's own
+    /// Those with a failure of a hook or of hookrun itself
     #[arg(long)]
     pub(crate) failed: bool,
 }

@@ -9,7 +9,6 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::cli::streams::OutputShape;
 
-/// Where hooks come from.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
@@ -23,8 +22,8 @@ pub(crate) struct SourceArgs {
     /// Use the hooks in this settings file of a host instead
     ///
     /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
-    /// Codex's config.toml, the agent.json of a profile, or pi's settings.json. Where it is not
-    /// clear whose it is, name the host before it: claude:FILE. Can be given several times.
+    /// Codex's config.toml, the agent.json of a profile, or pi's settings.json. If the name does not
+    /// tell the host, write it before the file: claude:FILE. Can be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 
@@ -33,7 +32,6 @@ pub(crate) struct SourceArgs {
     pub(crate) discover: bool,
 }
 
-/// Which hooks are shown, and as which host sees them.
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
     /// See the hooks as a host of this hook system does: it has its own folders, and one hook
@@ -95,7 +93,6 @@ pub(super) fn dialect_name() -> PossibleValuesParser {
     names_of_dialects().into()
 }
 
-/// The names of the dialects and of git, which has none.
 pub(super) fn dialect_or_git() -> PossibleValuesParser {
     let mut names = names_of_dialects();
     names.push(PossibleValue::new(git::NAME));

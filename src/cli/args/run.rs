@@ -11,29 +11,28 @@ use super::options::{SourceArgs, dialect_name, dialect_or_git, duration, jobs};
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
-    /// The event, by its name or a host's name for it; may be left out where the context names it
+    /// The event, by its name or a host's name for it; not needed if the context names it
     pub(crate) event: Option<String>,
 
-    /// What git gives its hook, after `--`; only for --host git
+    /// Only for --host git: the arguments that git gives its hook, after `--`
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
-    /// Whose words the event and the reply are in: a host or a hook system; git's hooks have
-    /// arguments, lines on stdin and an exit status. Without it and without an event the host is
-    /// recognised from the context, and where that is not certain the event is blocked
+    /// The host or hook system that sends the event and reads the reply. Without it and without an
+    /// event hookrun recognises the host by the context, and blocks if it is not certain
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_git())]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Block unless this hook is bound to the event, or with `any` unless some hook is; can be given
+    /// Block unless this hook is bound to the event, or with `any` unless any hook is; can be given
     /// several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// How long everything may take; then the event is blocked [default: what the host waits, less
-    /// a margin, where that is known]
+    /// How long everything may take; then the event is blocked [default: how long the host waits,
+    /// less a margin, if that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -45,8 +44,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// Append the event and what was decided to this file, as one line of JSON without its
-    /// secrets; also by HOOKRUN_RECORD
+    /// Append the event and its decision to this file, as one line of JSON without secrets; also
+    /// by HOOKRUN_RECORD
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
@@ -56,7 +55,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Whose words they are where an event is named.
+    /// The host of an event that the command line names.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
     }
@@ -69,8 +68,7 @@ pub(crate) enum RunFormat {
     /// One JSON document with everything that happened, reminders included
     Json,
     /// Annotations of GitHub Actions: what hooks found in which line, and why the event is blocked;
-    /// the last line says what was decided. No block has the status 0, and nothing on stderr is a
-    /// command
+    /// the last line is the decision. A block never exits with 0, and stderr has no commands
     Github,
 }
 

@@ -14,7 +14,7 @@ use super::options::{Expected, SourceArgs, dialect_name, duration, jobs};
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// Decide this event, by its name or a host's name for it, and show everything. Without it
-    /// the project's suite is played, unless the context of an event that names itself is on stdin
+    /// hookrun plays the project's suite, or decides the event on stdin if its context names it
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
@@ -23,28 +23,28 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) vectors: VectorArgs,
 
-    /// Whose words the event and the reply are in: a host or a hook system. Without it and without
-    /// an event the host is recognised from the context
+    /// The host or hook system that sends the event and reads the reply. Without it and without an
+    /// event hookrun recognises the host by the context
     #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Run only this hook, or of the suite only cases that may run it; can be given several times
+    /// Run only this hook, or in a suite only the cases that may run it; can be given several times
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// Run this command instead of the hooks that are configured; with --conformance: the runner
-    /// to try, with {host}, {event}, {hooks} and {arguments} in it
+    /// Run this command instead of the configured hooks; with --conformance: the runner to try, with
+    /// {host}, {event}, {hooks} and {arguments} in it
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
     pub(crate) command: Option<String>,
 
-    /// Run --command by `sh -c`
+    /// Run --command with `sh -c`
     #[arg(long, requires = "command")]
     pub(crate) shell: bool,
 
-    /// What must come out; the exit status then says whether it did
+    /// The expected decision; the exit status then says whether it is so
     #[arg(long, value_enum, value_name = "DECISION")]
     pub(crate) expect: Option<Expected>,
 
@@ -52,8 +52,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) expect_reason: Option<String>,
 
-    /// How long everything may take; then the event is blocked [default: what the host waits, less
-    /// a margin, where that is known]
+    /// How long everything may take; then the event is blocked [default: how long the host waits,
+    /// less a margin, if that is known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -67,7 +67,7 @@ pub(crate) struct TestArgs {
 }
 
 impl TestArgs {
-    /// Whether something is asked for that only several cases have.
+    /// Whether an option is only for several cases.
     pub(crate) fn is_suite(&self) -> bool {
         let of_cases = [CheckFormat::Junit, CheckFormat::Tap, CheckFormat::Github];
         let is_alone = self.event.is_none() && !self.is_about_one_event();
@@ -78,7 +78,7 @@ impl TestArgs {
                     || self.vectors.jobs.is_some())
     }
 
-    /// Whether something is asked for that only one event has.
+    /// Whether an option is only for one event.
     pub(crate) fn is_about_one_event(&self) -> bool {
         self.dialect.is_some()
             || self.command.is_some()
@@ -87,7 +87,7 @@ impl TestArgs {
             || self.budget.is_some()
     }
 
-    /// Whose words they are where an event is named.
+    /// The host of an event that the command line names.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
     }
@@ -114,7 +114,7 @@ pub(crate) struct SuiteArgs {
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// Play the suite, stay, and run again what a change of a file touches, until interrupted
+    /// Play the suite, and again what a change of a file touches, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
 
@@ -123,7 +123,7 @@ pub(crate) struct SuiteArgs {
     #[arg(long, conflicts_with = "watch")]
     pub(crate) coverage: bool,
 
-    /// As --coverage, and exit with 1 if less than this many percent are covered
+    /// Like --coverage, and exit with 1 if less than this many percent are covered
     #[arg(
         long, value_name = "PERCENT", conflicts_with = "watch", value_parser = percent
     )]
@@ -136,7 +136,7 @@ pub(crate) struct SuiteArgs {
 }
 
 impl SuiteArgs {
-    /// Whether something is asked for that only a suite has.
+    /// Whether an option is only for a suite.
     pub(crate) fn are_given(&self) -> bool {
         self.suite.is_some()
             || !self.events.is_empty()
@@ -157,8 +157,8 @@ fn percent(text: &str) -> Result<u8, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct VectorArgs {
-    /// Hold hookrun, or the runner that --command names, to the vectors in this folder: what a
-    /// host sends, what hooks do, and what the host must get
+    /// Test hookrun, or the runner of --command, with the vectors in this folder: what a host sends,
+    /// what hooks do, and what the host must get
     #[arg(long, value_name = "DIR", conflicts_with_all = ["event", "dialect", "hooks", "settings", "hook", "shell", "expect", "expect_reason", "budget", "stdin_timeout"])]
     pub(crate) conformance: Option<PathBuf>,
 
@@ -175,14 +175,14 @@ pub(crate) struct VectorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// What the hook is called, without the ending that its language has; or the case
+    /// The name of the hook, without the ending of its language; or of the case
     pub(crate) name: String,
 
-    /// The event that it runs on, by its name or a host's name for it, or one that you declare
+    /// The event of the hook, by its name or a host's name for it, or one that you declare
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// Write no hook, but a case that expects what was decided last, as `hookrun why` shows it
+    /// Write no hook, but a case that expects the last decision, as `hookrun why` shows it
     #[arg(long, conflicts_with_all = ["event", "lang"])]
     pub(crate) from_last: bool,
 
@@ -190,18 +190,18 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "FILE", requires = "from_last", conflicts_with = "event")]
     pub(crate) file: Option<PathBuf>,
 
-    /// What it does to begin with: guard commands, ask a person, rewrite a command, redact what a
-    /// tool said, give the model context, have the tests pass first, or report findings [default:
+    /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of
+    /// a tool, give the model context, require that the tests pass, or report findings [default:
     /// what most hooks of the event do]
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "from_last")]
     pub(crate) template: Option<String>,
 
-    /// The language that it is written in [default: sh; python for what a shell cannot write]
+    /// The language of the hook [default: sh; python for what a shell cannot do]
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
-    /// the project's; it is made if it is not there
+    /// the project's; hookrun creates it
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
 use crate::dialects::{LATEST, native};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
@@ -32,7 +33,7 @@ use crate::cli::decide::startup::{Ground, check_depth, choice, hold_ground};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::errand::{Errand, ErrandEnd};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
+use crate::cli::exit::{ExitStatus, Result, failed};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);
@@ -73,21 +74,21 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         args.budget.map(|budget| AnswerBy { budget, last_word: budget.saturating_add(LATEST) });
     let time = TimeLimit::start(args.stdin_timeout, refusal, by);
     let Some(name) = name else {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "git's events do not name themselves",
             "name the hook: `hookrun run --host git pre-commit`",
         ));
     };
     let Some(hook) = hook else {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("`{name}` is no hook of git that hookrun knows"),
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
         ));
     };
     let request = GitRequest { hook, args, env, time: &time };
     let decided = ground.and_then(|ground| request.decide(ground)).unwrap_or_else(|failure| {
-        let reply = hook.refuse(&failure.line(), can_refuse(hook));
-        let report = json::refusal_report(hook.event, git::NAME, &failure.line(), &reply);
+        let reply = hook.refuse(&failure.to_string(), can_refuse(hook));
+        let report = json::refusal_report(hook.event, git::NAME, &failure.to_string(), &reply);
         RunDecision::refused(reply, report)
     });
     // git reads no stdout: the exit status says everything.
@@ -152,7 +153,7 @@ impl GitRequest<'_> {
         if let Some(file) = self.hook.message_file(&given) {
             given.message = Some(read_message(file)?);
         }
-        let failed = |error: git::GitError| CommandFailure::new(error.to_string());
+        let failed = |error: git::GitError| Complaint::new(error.to_string());
         let mut context = self.hook.context(&given).map_err(failed)?;
         let listings = self.hook.listings(&context).map_err(failed)?;
         if self.hook.changes != git::Changes::Unknown {
@@ -171,14 +172,14 @@ impl GitRequest<'_> {
             let left = whole.saturating_sub(started.elapsed());
             outputs.push(ask_git(arguments, left, whole, abort)?);
         }
-        read_changes(&outputs).map_err(CommandFailure::new)
+        read_changes(&outputs).map_err(Complaint::new)
     }
 
     fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
         self.time.heartbeat.expect_within(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
-        event.map_err(CommandFailure::of)
+        event.map_err(Complaint::of)
     }
 
     /// Writes a rewritten message to its file, where git reads it again.
@@ -189,14 +190,12 @@ impl GitRequest<'_> {
         };
         let given = GitInput { arguments: self.args.arguments.clone(), ..GitInput::default() };
         let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
-            return Err(CommandFailure::new("the rewritten `message` is not a text"));
+            return Err(Complaint::new("the rewritten `message` is not a text"));
         };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         fs::write(file, format!("{text}{end}")).map_err(|error| {
             let file = file.display();
-            CommandFailure::new(format!(
-                "the rewritten message cannot be written to `{file}`: {error}"
-            ))
+            Complaint::new(format!("the rewritten message cannot be written to `{file}`: {error}"))
         })
     }
 }
@@ -219,7 +218,7 @@ fn warnings(run: &Run) -> String {
 fn read_message(file: &Path) -> Result<Vec<u8>> {
     fs::read(file).map_err(|error| {
         let file = file.display();
-        CommandFailure::new(format!("the message in `{file}` cannot be read: {error}"))
+        Complaint::new(format!("the message in `{file}` cannot be read: {error}"))
     })
 }
 
@@ -240,11 +239,11 @@ fn ask_git(
     let output = match ended {
         ErrandEnd::Exited(output) if is_whole(&output) => output,
         _ if abort.times_raised() > 0 => {
-            return Err(CommandFailure::new(told_to_stop(abort.signal())));
+            return Err(Complaint::new(told_to_stop(abort.signal())));
         }
         _ => {
             let why = format!("git did not list what changes within {}", duration_text(limit));
-            return Err(CommandFailure::new(why));
+            return Err(Complaint::new(why));
         }
     };
     if !output.status.success() {
@@ -252,7 +251,7 @@ fn ask_git(
         // Outside of a repository `git diff` compares files, and prints the usage of that.
         let is_outside = said.contains("usage: git diff --no-index");
         let why = if is_outside { "there is no repository here" } else { said.trim_end() };
-        return Err(CommandFailure::new(format!("git cannot list what changes: {why}")));
+        return Err(Complaint::new(format!("git cannot list what changes: {why}")));
     }
     Ok(output.stdout)
 }

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Stdin};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::framing::{Framed, Scanner};
 use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
@@ -12,7 +13,7 @@ use crate::engine::run::told_to_stop;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 /// An endless event would exhaust the memory.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
@@ -43,7 +44,7 @@ impl StdinInput {
     pub(crate) fn or_fail(self, cause: &str, cure: &str) -> Result<Context> {
         match self {
             StdinInput::Event { context, .. } => Ok(context),
-            StdinInput::Nothing => Err(CommandFailure::with_help(cause, cure)),
+            StdinInput::Nothing => Err(Complaint::with_cure(cause, cure)),
         }
     }
 }
@@ -115,7 +116,7 @@ pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Ve
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
             Ok(_) => {}
             Err(error) => {
-                return Err(CommandFailure::new(format!("stdin cannot be read: {error}")));
+                return Err(Complaint::new(format!("stdin cannot be read: {error}")));
             }
         }
     }
@@ -131,7 +132,7 @@ fn read_some(
     loop {
         wait(stdin, deadline, abort)?;
         let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| CommandFailure::new("there is no memory for what is on stdin"))?;
+        room.map_err(|_| Complaint::new("there is no memory for what is on stdin"))?;
         let read = rustix::io::read(stdin, rustix::buffer::spare_capacity(bytes));
         // Also if the event is complete: it may have come in one large piece.
         if bytes.len() > LONGEST_EVENT_BYTES {
@@ -143,8 +144,8 @@ fn read_some(
     }
 }
 
-fn no_event(problem: &str) -> CommandFailure {
-    CommandFailure::with_help(
+fn no_event(problem: &str) -> Complaint {
+    Complaint::with_cure(
         problem.to_string(),
         "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",
     )
@@ -155,7 +156,7 @@ fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> 
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
             let by = told_to_stop(abort.and_then(Abort::signal));
-            return Err(CommandFailure::new(format!("{by} before the event was read")));
+            return Err(Complaint::new(format!("{by} before the event was read")));
         }
         let left = deadline.until.saturating_duration_since(Instant::now());
         let mut fds = vec![PollFd::new(stdin, PollFlags::IN)];

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects::{self, Binding, Dialect, Reply, native, signs};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::FormOfCall;
 
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 #[derive(Debug)]
 pub(crate) struct EventRequest<'a> {
@@ -49,11 +50,11 @@ pub(crate) fn named_in(
         Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
         None => format!("name the event: `hookrun {command} EVENT`"),
     };
-    Err(CommandFailure::with_help(wrong, cure))
+    Err(Complaint::with_cure(wrong, cure))
 }
 
 fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str)> {
-    let told = signs::recognise(context).map_err(|doubt| {
+    let signs = signs::recognise(context).map_err(|doubt| {
         let cure = match &doubt {
             signs::Doubt::Several { of, .. } => {
                 let host = of.first().copied().unwrap_or("HOST");
@@ -70,9 +71,9 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
                 format!("name it: `{command}`, or `{command} --host HOST`")
             }
         };
-        CommandFailure::with_help(doubt.to_string(), cure)
+        Complaint::with_cure(doubt.to_string(), cure)
     })?;
-    Ok((told.event, told.dialect))
+    Ok((signs.event, signs.dialect))
 }
 
 /// The event that `name` names.
@@ -81,13 +82,13 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
         // The part with the mistake may declare it.
         _ if config.has_errors() => {
             let complaint = config.complaint().unwrap_or_default();
-            CommandFailure::with_help(format!("unknown event `{name}`"), complaint)
+            Complaint::with_cure(format!("unknown event `{name}`"), complaint)
         }
-        None if command::name_of(name).is_some() => CommandFailure::with_help(
+        None if command::name_of(name).is_some() => Complaint::with_cure(
             format!("unknown command `{name}`"),
             "an executable file in hooks.d/command/ is one, called as the file without its ending",
         ),
-        Some(nearest) => CommandFailure::with_help(
+        Some(nearest) => Complaint::with_cure(
             format!("unknown event `{name}`"),
             format!("did you mean `{nearest}`?"),
         ),
@@ -102,7 +103,7 @@ pub(crate) fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>> 
                 "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
                  and {looked}: `--hooks DIR` reads another folder"
             );
-            CommandFailure::with_help(format!("unknown event `{name}`"), cure)
+            Complaint::with_cure(format!("unknown event `{name}`"), cure)
         }
     })
 }
@@ -187,7 +188,7 @@ impl<'a> EventRequest<'a> {
         }
         let of_dialect = self.dialect.and_then(|dialect| dialect.nearest(self.name));
         match of_dialect {
-            Some(nearest) => Err(CommandFailure::with_help(
+            Some(nearest) => Err(Complaint::with_cure(
                 format!("unknown event `{}`", self.name),
                 format!("did you mean `{nearest}`?"),
             )),
@@ -200,11 +201,11 @@ impl<'a> EventRequest<'a> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
         }
-        let told = Dialect::tell_apart(&self.bindings, &context);
-        let binding = told.map_err(CommandFailure::of)?;
+        let binding = Dialect::tell_apart(&self.bindings, &context);
+        let binding = binding.map_err(Complaint::of)?;
         let is_other_spelling = binding.is_other_spelling(&context);
         let decoded = binding.decode(context);
-        let context = decoded.map_err(CommandFailure::of)?;
+        let context = decoded.map_err(Complaint::of)?;
         let (event, host) = self.in_our_words(config, context, Some(binding))?;
         Ok((event, HostReply { is_other_spelling, ..host }))
     }
@@ -216,7 +217,7 @@ impl<'a> EventRequest<'a> {
             Some(binding) => binding.spec(),
             None => find_event(config, self.name)?.as_ref().clone(),
         };
-        let mut context = Context::parse(spec.sample()).map_err(CommandFailure::of)?;
+        let mut context = Context::parse(spec.sample()).map_err(Complaint::of)?;
         if spec.carries("cwd") {
             context.set("cwd", &cwd.to_string_lossy().into());
         }
@@ -243,12 +244,12 @@ impl<'a> EventRequest<'a> {
         let sent = self.dialect.is_none().then(|| context.clone());
         let event = Event::new(spec, host, context).map_err(|error| {
             let other = sent.and_then(|context| match signs::recognise(&context) {
-                Ok(told) => Some(told.dialect),
+                Ok(signs) => Some(signs.dialect),
                 Err(signs::Doubt::Several { of, .. }) => of.first().copied(),
                 Err(_) => None,
             });
             let other = other.filter(|other| *other != native::NAME);
-            CommandFailure::new(match other {
+            Complaint::new(match other {
                 Some(dialect) => format!(
                     "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
                      suite `host = \"{dialect}\"`"

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::{Config, Environment};
 use crate::dialects::{LATEST, Reply, Wait, folders, native};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Schedule};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::runner::{CallClaim, Runner};
@@ -21,7 +22,7 @@ use crate::cli::decide::startup::{self, Ground, check_depth, choice, hold_ground
 use crate::cli::decide::supervise::hand_over;
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::decide::watchdog::{self, AnswerBy, TimeLimit};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 
 /// How long hookrun's own work on the largest event may take before the watchdog steps in.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -29,7 +30,7 @@ const OWN_WORK: Duration = Duration::from_secs(30);
 /// Decides one event. If hookrun itself fails, the event is blocked with that reason.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("`{}` is one word too many", argument.display()),
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
@@ -76,8 +77,8 @@ fn refusal(args: &RunArgs, request: &EventRequest<'_>, reason: &str) -> Reply {
 }
 
 /// Blocks, because hookrun itself failed.
-fn refuse(args: &RunArgs, request: &EventRequest<'_>, failure: &CommandFailure) -> RunDecision {
-    let reason = failure.line();
+fn refuse(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> RunDecision {
+    let reason = failure.to_string();
     let report = {
         let reply = request.refuse(&reason);
         json::refusal_report(request.name(), request.host(), &reason, &reply)
@@ -107,7 +108,7 @@ impl RunRequest<'_> {
         self.time.change(last_word(args, &request), answer_by(args, &request));
         if let Some(other) = request.gate_of_another() {
             let (host, other) = (request.host(), other.name);
-            let failure = CommandFailure::with_help(
+            let failure = Complaint::with_cure(
                 format!("{host} has no event `{name}`, and {other} has"),
                 format!("ask with `--host {other}`"),
             );

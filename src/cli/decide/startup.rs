@@ -6,12 +6,13 @@ use std::io;
 use crate::config::{Choice, Config, Environment};
 use crate::dialects;
 use crate::dialects::folders::{self, HostFolders};
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::runner::Runner;
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::SourceArgs;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 use crate::cli::streams;
 
 /// The first descriptor that is no standard stream.
@@ -32,7 +33,7 @@ pub(crate) fn start_up() -> Result<Ground> {
     let started = undo_inherited().and_then(|()| Abort::on_signals());
     // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
     let with_subreaper = |abort| (abort, Subreaper::take());
-    let failed = |error| CommandFailure::new(format!("cannot handle signals: {error}"));
+    let failed = |error| Complaint::new(format!("cannot handle signals: {error}"));
     started.map(with_subreaper).map_err(failed)
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn check_depth(env: &Environment) -> Result<()> {
     if env.depth <= DEEPEST {
         return Ok(());
     }
-    Err(CommandFailure::with_help(
+    Err(Complaint::with_cure(
         format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
         "take the hook that runs hookrun with its own settings out of them",
     ))
@@ -73,7 +74,7 @@ pub(crate) fn choice(source: &SourceArgs, env: &Environment, dialect: &str) -> C
     }
 }
 
-/// A runner for a configuration, with every guard that a program of our own can have.
+/// A runner for a configuration. Its hooks have every guard that our own binary can provide.
 pub(crate) fn runner(config: Config, env: &Environment) -> Runner {
     let own = env.image().map(|path| OwnProgram { path, mark: env.run_id.clone() });
     Runner::from_config(config, env).program(own)

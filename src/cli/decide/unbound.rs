@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::{self, DROP_INS};
 use crate::config::{Choice, Config, Environment, Problem, Severity};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
 
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 /// `--require any` wants any hook at all.
 const ANY: &str = "any";
@@ -60,7 +61,7 @@ impl SearchedPlaces<'_> {
         };
         let nearest = meant(missing, bound.iter().map(String::as_str));
         let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-        Err(CommandFailure::with_help(cause, format!("{meant}looked in {}", self.listed())))
+        Err(Complaint::with_cure(cause, format!("{meant}looked in {}", self.listed())))
     }
 
     /// Says that there are no hooks at all, and which folders may be misnamed.

@@ -10,13 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::Environment;
 use crate::dialects::settings::summary;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use rustix::fs::OFlags;
 use serde_json::json;
 
 use crate::cli::args::{ActArgs, HiddenCommand};
 use crate::cli::decide::input::{self, Deadline};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
 const LOG: &str = "actions.log";
@@ -54,8 +55,8 @@ fn tell(done: io::Result<()>, what: &str) {
 /// One line: when, how much it matters, for whom, what.
 fn log_line(level: &str, profile: &str, context: &Context) -> String {
     let now = humantime::format_rfc3339_seconds(SystemTime::now());
-    let told = summary(&context.string("event").unwrap_or_default(), context);
-    let line = format!("{now} {level} [{profile}] {told}");
+    let summary = summary(&context.string("event").unwrap_or_default(), context);
+    let line = format!("{now} {level} [{profile}] {summary}");
     format!("{}\n", line.replace(|c: char| c.is_control(), " "))
 }
 
@@ -66,7 +67,7 @@ fn payload(profile: &str, context: &Context) -> Result<String> {
     let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let head = json!({ "v": 1, "ts": millis, "profile": profile, "event": event }).to_string();
     let body = String::from_utf8(context.to_json())
-        .map_err(|_| CommandFailure::new("the event on stdin is not UTF-8"))?;
+        .map_err(|_| Complaint::new("the event on stdin is not UTF-8"))?;
     // The context keeps the bytes of its numbers and strings as they came.
     Ok(format!("{},\"context\":{body}}}\n", head.trim_end_matches('}')))
 }

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::session::Message;
 use crate::engine::session::outbox::Outbox;
 use crate::engine::ui::{DialogAnswer, Request, caller};
 
 use crate::cli::args::SendArgs;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::inside::state::shared_folder;
 
 /// Sends one message, or prints all that wait.
@@ -26,9 +27,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
         match caller::ask(address, Request::Send { text, attachments, time }) {
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
             DialogAnswer::Refused(why) => {
-                return Err(CommandFailure::new(format!(
-                    "the host did not take the message: {why}"
-                )));
+                return Err(Complaint::new(format!("the host did not take the message: {why}")));
             }
             // The host takes no messages: this one waits.
             DialogAnswer::Nobody
@@ -38,7 +37,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
         }
     }
     if !args.take && named.is_none() && inside.state.is_none() && inside.session.is_none() {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "there is no session outside of a hook, so no agent would get the message",
             "name one: `--session ID`",
         ));
@@ -57,7 +56,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
     } else {
         outbox.put(&Message { text, attachments, hook: inside.hook, time })
     };
-    done.map_err(CommandFailure::of)?;
+    done.map_err(Complaint::of)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -65,11 +64,10 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
 fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
     let path = file.canonicalize();
-    let path =
-        path.map_err(|error| CommandFailure::new(format!("cannot attach `{shown}`: {error}")))?;
+    let path = path.map_err(|error| Complaint::new(format!("cannot attach `{shown}`: {error}")))?;
     if !path.is_file() {
-        return Err(CommandFailure::new(format!("cannot attach `{shown}`: it is not a file")));
+        return Err(Complaint::new(format!("cannot attach `{shown}`: it is not a file")));
     }
     let path = path.into_os_string().into_string();
-    path.map_err(|_| CommandFailure::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
+    path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
 }

@@ -5,25 +5,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Environment, Inside};
+use crate::engine::complaint::Complaint;
 use crate::engine::session::entries::SessionEntries;
 use crate::engine::session::{self, StoreError};
 
 use crate::cli::args::{StateAction, StateArgs, ValueFormat};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 
 /// Reads or changes entries: 0 done, 1 there are none, 2 it cannot be done.
 pub(crate) fn state(args: &StateArgs, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let inside = Environment::inside();
     let Some(own) = inside.state else {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "there is no state outside of a hook: HOOKRUN_STATE_DIR is not set",
             "call it in a hook that hookrun runs",
         ));
     };
     let folder = if args.shared { beside(&own).made()? } else { own };
     let entries = SessionEntries::in_folder(&folder);
-    let Some(texts) = act(&args.action, &entries).map_err(CommandFailure::of)? else {
+    let Some(texts) = act(&args.action, &entries).map_err(Complaint::of)? else {
         return Ok(ExitStatus::No);
     };
     for text in texts {
@@ -43,11 +44,11 @@ fn check_key(action: &StateAction) -> Result<()> {
     };
     let cure = "write a word: `hookrun state list` prints one key a line";
     if key.is_empty() {
-        return Err(CommandFailure::with_help("the key is empty", cure));
+        return Err(Complaint::with_cure("the key is empty", cure));
     }
     if key.contains(['\n', '\r']) {
         let shown = key.escape_debug();
-        return Err(CommandFailure::with_help(format!("the key `{shown}` has a line break"), cure));
+        return Err(Complaint::with_cure(format!("the key `{shown}` has a line break"), cure));
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ impl SharedFolder {
         match session::make_private(&self.root, &self.path) {
             Ok(()) => Ok(self.path),
             Err(error) => {
-                Err(CommandFailure::new(format!("cannot use `{}`: {error}", self.path.display())))
+                Err(Complaint::new(format!("cannot use `{}`: {error}", self.path.display())))
             }
         }
     }

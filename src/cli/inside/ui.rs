@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use crate::cli::terminal::status::StatusLine;
 use crate::config::{Environment, Inside};
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::session::entries::SessionEntries;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, caller, desk};
 
 use crate::cli::args::{Dialog, UiArgs};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::inside::state::shared_folder;
 use crate::cli::terminal::Terminal;
 
@@ -81,7 +82,7 @@ fn set_status(
             Some(text) => kept.set(key, text),
             None => kept.remove(key).map(|_| ()),
         };
-        done.map_err(CommandFailure::of)
+        done.map_err(Complaint::of)
     });
     if let Err(failure) = kept {
         tracing::warn!(problem = failure.cause, "the status line is not kept");
@@ -102,7 +103,7 @@ fn print_status(
     out: &mut dyn Write,
 ) -> Result {
     let kept = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
-    let kept = kept.map_err(CommandFailure::of)?;
+    let kept = kept.map_err(Complaint::of)?;
     let mut status = StatusLine::default();
     for (key, texts) in &kept {
         status.set(key, texts.last().map(String::as_str));

@@ -104,15 +104,11 @@ fn one(spec: &EventSpec, out: &mut dyn Write) -> Result<()> {
             name = "";
         }
     }
-    row(
-        out,
-        "gate",
-        if spec.blocks {
-            "yes: it can be blocked"
-        } else {
-            "no: it cannot be blocked; objections are only reported"
-        },
-    )?;
+    let gate = match spec.blocks {
+        true => "yes: it can be blocked",
+        false => "no: it cannot be blocked; objections are only reported",
+    };
+    row(out, "gate", gate)?;
     if let Some(most) = spec.conduct.most_refusals {
         row(out, "", &limit_of_refusals(most))?;
     }
@@ -143,18 +139,10 @@ fn limit_of_refusals(most: u32) -> String {
 /// Words joined with commas into lines of at most `width` characters.
 fn lines_of(words: &[&str], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words {
+    for word in words.join(", ").split(' ') {
         match lines.last_mut() {
-            Some(line) if line.len() + word.len() + 3 <= width => {
-                line.push_str(", ");
-                line.push_str(word);
-            }
-            last => {
-                if let Some(line) = last {
-                    line.push(',');
-                }
-                lines.push((*word).to_string());
-            }
+            Some(line) if line.len() + word.len() < width => *line += &format!(" {word}"),
+            _ => lines.push(word.to_string()),
         }
     }
     lines

@@ -27,20 +27,20 @@ use crate::cli::streams;
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(&args.hooks.source, env, &args.hooks.dialect);
     let dialect = dialects::find(&args.hooks.dialect);
-    let asked = args.event.as_deref().map(|name| EventRequest::new(name, &args.hooks.dialect));
-    let config = match &asked {
-        Some(asked) => asked.load(&choice, env),
+    let request = args.event.as_deref().map(|name| EventRequest::new(name, &args.hooks.dialect));
+    let config = match &request {
+        Some(request) => request.load(&choice, env),
         None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
     };
-    if let Some(asked) = &asked {
-        asked.check(&config)?;
+    if let Some(request) = &request {
+        request.check(&config)?;
     }
     let paths = Paths::from(&env.cwd);
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));
     }
-    let sought = SearchedPlaces { choice: &choice, env };
-    let unbound = sought.near_misses();
+    let searched = SearchedPlaces { choice: &choice, env };
+    let unbound = searched.near_misses();
     for problem in config.hooks.iter().flat_map(tool_problems).chain(unbound) {
         streams::remark(&format!("{}\n", problems::problem_text(&problem, &paths)));
     }
@@ -48,7 +48,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     match args.format {
         TextFormat::Human => {
             if registry.hooks().is_empty() {
-                nothing_found(&sought, &paths, out)?;
+                nothing_found(&searched, &paths, out)?;
             }
             for spec in config.catalog.iter().filter(|spec| registry.has(&spec.name)) {
                 bound_to(spec, dialect, &registry, &paths, out)?;
@@ -67,9 +67,9 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(if config.has_errors() { ExitStatus::No } else { ExitStatus::Yes })
 }
 
-fn nothing_found(sought: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "No hooks found.")?;
-    for place in sought.places() {
+    for place in searched.places() {
         writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;
     }
     writeln!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::registry::Registry;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{ShowArgs, TextFormat};
 use crate::cli::decide::startup::choice;
 use crate::cli::decide::unbound::meant;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::list::hook_json;
 use crate::cli::look::rules::{HostRules, failure_text, rules_of, timeout_text};
 use crate::cli::streams;
@@ -34,7 +35,7 @@ pub(crate) fn show(args: &ShowArgs, env: &Environment, out: &mut dyn Write) -> R
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`hookrun list` shows what is configured".to_string(),
         };
-        return Err(CommandFailure::with_help(format!("no hook `{}`", args.name), help));
+        return Err(Complaint::with_cure(format!("no hook `{}`", args.name), help));
     }
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &paths)));

@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::engine::harmless::is_hidden;
 
-/// What stands at the end of a line that was cut.
+/// The end of a line that was cut.
 const CUT: &str = "…";
 
 /// Texts by key.

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::dialects::{Binding, Dialect, Results, Wait};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::duration_text;
 use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 
 pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let bindings: Vec<Binding> = match &args.name {
@@ -22,7 +23,7 @@ pub(super) fn events(dialect: &'static Dialect, args: &EventsArgs, out: &mut dyn
             None => format!("its events are {}", dialect.names().join(", ")),
         };
         let cause = format!("`{name}` is no event of {}", dialect.name);
-        return Err(CommandFailure::with_help(cause, help));
+        return Err(Complaint::with_cure(cause, help));
     }
     match (args.format, &args.name) {
         (TextFormat::Json, _) => {
