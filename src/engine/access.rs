@@ -1,4 +1,4 @@
-//! Who else may write a file of hooks: whoever may decides what runs.
+//! Who else may write a file of hooks, and so decide what runs.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn is_open_to_everyone(path: &Path) -> bool {
 }
 
 fn can_be_reached(path: &Path) -> bool {
-    // What cannot be told is taken for reachable.
+    // An unknown folder counts as reachable.
     let Ok(path) = path.canonicalize() else { return true };
     path.ancestors().skip(1).all(|folder| {
         folder.metadata().map_or(true, |meta| meta.permissions().mode() & SEARCH_BY_OTHERS != 0)

@@ -2,12 +2,12 @@
 //!
 //! Pure. The hook contract in one place: `man hookrun-hook` describes what this file does.
 //!
-//! 1. A signal is a failure, and so is a crash of the program; but a whole refusal that was said
+//! 1. A signal is a failure, and so is a crash of the program; but a whole block that was printed
 //!    before it counts.
-//! 2. A non-zero exit status refuses; nothing on stdout can undo it.
-//! 3. A refusal counts wherever it stands, in every host's words (`search`).
-//! 4. More than 1 MiB of stdout is malformed; of its beginning only whole refusals count.
-//! 5. Nothing on stdout is no opinion; text in which no answer stands is `output`.
+//! 2. A non-zero exit status blocks; nothing on stdout can undo it.
+//! 3. A block counts anywhere in the output, in every host's words (`search`).
+//! 4. More than 1 MiB of stdout is malformed; of its beginning only whole blocks count.
+//! 5. Nothing on stdout is no opinion; text without an answer is `output`.
 //! 6. An answer is one JSON object that keeps to the contract. Log lines around it change nothing.
 //!
 //! A hook that was written for another system is judged by its [`Convention`].
@@ -93,7 +93,7 @@ pub fn judge(
     }
     let as_text = |notes| {
         let verdict = Verdict::new(Decision::Allow, ContractRule::Text);
-        // The hooks of another system know nothing of ours.
+        // The hooks of another system do not know this rule.
         let teaches = permit.spec.conduct.text_teaches && permit.hook.convention.is_none();
         let verdict = match teaches {
             true => verdict.with_context(printed),
@@ -116,8 +116,8 @@ pub fn judge(
     }
 }
 
-/// The ending of a hook that exited with 0 and printed nothing on stdout. Of a gate, a JSON object
-/// that is all of stderr counts where it refuses or asks; among logs it is a note.
+/// The ending of a hook that exited with 0 and printed nothing on stdout. At a gate, a JSON object
+/// that is all of stderr counts if it blocks or asks; among logs it is a note.
 pub(crate) fn beside_nothing(stderr: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let silent = Ending::Answered(Verdict::new(Decision::Allow, ContractRule::Silence));
     let stderr = stderr.trim_start_matches('\u{feff}').trim();
@@ -158,7 +158,7 @@ pub(crate) fn failed(
 fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let document = read_object(text).map_err(|error| syntax(&error));
     let read = document.and_then(|entries| structured(entries, text, permit));
-    // A refusal may stand below a key that is not ours, or beside one.
+    // A block may be below a key that is not ours, or next to one.
     let found = match &read {
         Ok((_, notes)) if notes.is_empty() => FoundAnswers::default(),
         Ok(_) | Err(_) => search(text, Vocabulary::Native),
@@ -175,7 +175,7 @@ fn object(text: &str, permit: Permit<'_>) -> (Ending, Vec<String>) {
     }
 }
 
-/// How the call of a function has ended that returned, or failed in these words.
+/// The ending of a function that returned, or failed in these words.
 pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) -> Ending {
     let verdict = match returned {
         Ok(verdict) => verdict,
@@ -184,7 +184,7 @@ pub(crate) fn returned(returned: Result<Verdict, String>, permit: Permit<'_>) ->
     structured::returned(verdict, permit).map_or_else(malformed, Ending::Answered)
 }
 
-/// What is wrong with text that begins like a JSON object, in words that name the usual slips.
+/// What is wrong with text that begins like a JSON object; the usual slips are named.
 pub(crate) fn syntax(error: &serde_json::Error) -> String {
     let words = error.to_string();
     if words.starts_with("trailing characters") {
@@ -255,10 +255,10 @@ pub(crate) fn refused_by_status(
     (Ending::Answered(verdict), notes)
 }
 
-/// The note for an answer that does not stand alone.
+/// The note for an answer with text around it.
 const SURROUNDED: &str = "text surrounds the JSON on stdout; print the JSON alone, logs to stderr";
 
-/// A refusal or question that is no answer of its own.
+/// A block or question that is no answer by itself.
 fn in_text(decision: Decision, output: Option<&str>) -> (Ending, Vec<String>) {
     let mut verdict = Verdict::new(decision, ContractRule::RefusalInText);
     verdict.output = output.map(str::to_string);
@@ -345,7 +345,7 @@ mod tests {
             ("{ oops\n", ""),
             ("x {\"a\":\n", "\n} y"),
             ("{ {\n\n{} ", " e"),
-            // Nobody can tell a quotation from an answer.
+            // A quotation cannot be distinguished from an answer.
             ("say ", " to block"),
         ] {
             let stdout = format!("{before}{{\"continue\":false,\"reason\":\"no\"}}{after}");

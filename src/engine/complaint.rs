@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A cause and a cure, before anybody adds where it happened.
+/// A cause and a cure, without the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     /// What is wrong: lower case, no full stop.

@@ -16,8 +16,8 @@ pub fn duration_text(duration: Duration) -> String {
 /// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
 ///
 /// # Errors
-/// When there is no number, no unit, an unknown unit, or nothing but zero: a hook without any
-/// time could only fail.
+/// When there is no number, no unit, an unknown unit, or only zero: a hook without time could only
+/// fail.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = "write a number and a unit, for example `10s` or `500ms`";
     match humantime::parse_duration(text.trim()) {

@@ -1,9 +1,9 @@
-//! Interceptors: code of the program around us that stands between the model and one tool.
+//! Interceptors: code of the embedding program between the model and one tool.
 //!
-//! They run in the thread that asks, without a timeout. Unlike hooks they may change what a tool
-//! does without a word to the model, so only code can register them; no configuration file knows
-//! of them. Let `before` run first and ask the hooks of `tool.pre` about what it made of the
-//! call: a guard must see what will run.
+//! They run in the caller's thread, without a timeout. Unlike hooks they may change what a tool does
+//! without telling the model, so only code can register them; no configuration file can. Let
+//! `before` run first, then run the hooks of `tool.pre` for the call that it made: a guard must see
+//! what will run.
 
 use std::any::Any;
 use std::fmt;
@@ -32,7 +32,6 @@ pub struct ToolResult {
 /// What an interceptor makes of a call before it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallChange {
-    /// It stays as it is.
     Pass,
     /// It gets this input.
     Rewrite(Value),
@@ -43,7 +42,6 @@ pub enum CallChange {
 /// What an interceptor makes of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum After {
-    /// It stays as it is.
     Pass,
     /// It becomes this.
     Rewrite(ToolResult),
@@ -52,16 +50,13 @@ pub enum After {
 /// What all interceptors made of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intercepted {
-    /// It runs.
     Runs {
         /// The call, as the last of them left it.
         call: ToolCall,
         /// The names of those that rewrote its input, in order.
         rewritten_by: Vec<String>,
     },
-    /// It does not run.
     Vetoed {
-        /// The name of the interceptor.
         by: String,
         /// Why: its own reason; or that it panicked, which vetoes as well.
         reason: String,
@@ -79,10 +74,9 @@ pub struct Finished {
     pub notices: Vec<String>,
 }
 
-/// Which tools an interceptor stands before.
+/// The tools of an interceptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolSet {
-    /// Every tool.
     All,
     /// The tool of exactly this name.
     Named(String),
@@ -162,7 +156,7 @@ impl Interceptors {
         self.after.push(Interceptor { name, tools, function });
     }
 
-    /// Takes out every interceptor of this name, and says how many there were.
+    /// Takes out every interceptor of this name, and returns how many there were.
     pub fn remove(&mut self, name: &str) -> usize {
         let count = self.before.len() + self.after.len();
         self.before.retain(|one| one.name != name);
@@ -170,8 +164,8 @@ impl Interceptors {
         count - self.before.len() - self.after.len()
     }
 
-    /// What becomes of a call. The first veto ends it. One that panics vetoes: what it would have
-    /// kept out must not run.
+    /// The call as the interceptors leave it. The first veto ends it. A panic is a veto: what it would
+    /// have prevented must not run.
     pub fn run_before(&self, mut call: ToolCall) -> Intercepted {
         let mut rewritten_by = Vec::new();
         for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
@@ -193,7 +187,7 @@ impl Interceptors {
         Intercepted::Runs { call, rewritten_by }
     }
 
-    /// What becomes of a result. One that panics changes nothing: the tool has run, and its
+    /// The result as the interceptors leave it. A panic changes nothing: the tool has run, and its
     /// result goes on, with a notice.
     pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> Finished {
         let mut finished = Finished { result, rewritten_by: Vec::new(), notices: Vec::new() };
@@ -249,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sees_what_the_earlier_ones_made_and_a_veto_ends_it() {
+    fn each_sees_what_the_earlier_ones_made_and_a_veto_or_a_panic_ends_it() {
         let mut all = Interceptors::default();
         all.before("b", ToolSet::All, appends("b"));
         all.before("only-write", "write", appends("w"));
@@ -270,17 +264,10 @@ mod tests {
         let vetoed = Intercepted::Vetoed { by: "no".into(), reason: "no".into() };
         assert_eq!(all.run_before(call("read")), vetoed);
         assert_eq!((all.remove("no"), all.remove("no")), (1, 0));
-    }
 
-    #[test]
-    fn a_panic_before_a_call_vetoes_it() {
-        let mut all = Interceptors::default();
-        all.before("guard", ToolSet::All, |_| panic!("broken"));
-        let reason = "interceptor `guard` failed: panicked: broken (fail closed)".to_string();
-        assert_eq!(
-            all.run_before(call("read")),
-            Intercepted::Vetoed { by: "guard".into(), reason }
-        );
+        let reason = "interceptor `never` failed: panicked: a veto came before (fail closed)";
+        let vetoed = Intercepted::Vetoed { by: "never".into(), reason: reason.into() };
+        assert_eq!(all.run_before(call("read")), vetoed);
     }
 
     #[test]

@@ -213,7 +213,7 @@ pub enum Cause {
     Policy,
     /// A hook, or hookrun, could not decide, and the event fails closed.
     Failure,
-    /// A person was asked and did not say yes, or nobody could be asked.
+    /// A person did not say yes, or no person could answer.
     Person,
 }
 

@@ -11,7 +11,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let plain = plain(candidate);
-        // So many edits it takes at the least.
+        // It takes at least so many edits.
         if wanted.chars().count().abs_diff(plain.chars().count()) > allowed_edits(candidate) {
             continue;
         }

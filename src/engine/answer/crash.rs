@@ -1,15 +1,15 @@
 //! Tells a crash of a hook's program from a decision: by its exit status, and by the last words of
 //! its interpreter on stderr.
 //!
-//! A crash is one only if it is the last that was said, and if the hook's own file is what crashed:
-//! a hook that runs the tests, or a linter, and passes on what they print, decides. So does one that
-//! quotes its event: what an agent can write into an event is no crash.
+//! It is a crash only if the last words say so, and if the hook's own file crashed: a hook that runs
+//! the tests, or a linter, and passes on what they print, decides. So does one that quotes its event:
+//! what an agent can write into an event is no crash.
 
 use crate::engine::event::Event;
 use crate::engine::event::json::string_text;
 use crate::engine::hook::{Handler, Hook, Permit};
 
-/// How much of the last words is told.
+/// How much of the last words is kept.
 const WORDS_BYTES: usize = 500;
 
 /// Statuses by which a shell says that there was nothing to run.
@@ -20,11 +20,11 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
     let lines: Vec<&str> = stderr.lines().map(str::trim_end).collect();
     let end = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = &lines[..end];
-    let own = OwnFile { hook: permit.hook };
+    let hook = permit.hook;
     let is_quoted = || {
-        permit.about.is_some_and(|event| last_words(status, &quoted(lines, event), own).is_some())
+        permit.about.is_some_and(|event| last_words(status, &quoted(lines, event), hook).is_some())
     };
-    let words = last_words(status, lines, own).filter(|_| !is_quoted()).or_else(|| {
+    let words = last_words(status, lines, hook).filter(|_| !is_quoted()).or_else(|| {
         let (_, meaning) = NEVER_RAN.into_iter().find(|(known, _)| *known == status)?;
         let last = lines.last().copied().unwrap_or(meaning);
         Some(format!("{last} (status {status})"))
@@ -37,15 +37,15 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
 }
 
 /// The words of an interpreter that could not go on with the hook's own file.
-fn last_words(status: i32, lines: &[&str], own: OwnFile<'_>) -> Option<String> {
-    shell(lines, own)
-        .or_else(|| python(lines, own).filter(|_| status == 1))
-        .or_else(|| node(lines, own))
-        .or_else(|| ruby(lines, own).filter(|_| status == 1))
-        .or_else(|| perl(lines, own).filter(|_| status != 1))
+fn last_words(status: i32, lines: &[&str], hook: &Hook) -> Option<String> {
+    shell(lines, hook)
+        .or_else(|| python(lines, hook).filter(|_| status == 1))
+        .or_else(|| node(lines, hook))
+        .or_else(|| ruby(lines, hook).filter(|_| status == 1))
+        .or_else(|| perl(lines, hook).filter(|_| status != 1))
 }
 
-/// How many of the last lines are looked for in the event: more than any stack has.
+/// How many of the last lines are compared with the event: more than any stack has.
 const QUOTED_LINES: usize = 100;
 
 /// The last of these lines as far as they are in the event. Of a line that ends with a line of the
@@ -65,7 +65,7 @@ fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     quoted
 }
 
-/// All texts in an event, each on lines of its own without blanks at their ends.
+/// All texts in an event, each on its own lines, without blanks at their ends.
 fn texts_of(event: &Event) -> String {
     let json = String::from_utf8(event.context().to_json()).unwrap_or_default();
     let mut texts = String::from("\n");
@@ -87,41 +87,31 @@ fn texts_of(event: &Event) -> String {
     texts
 }
 
-/// What belongs to the hook itself.
-#[derive(Clone, Copy)]
-struct OwnFile<'h> {
-    hook: &'h Hook,
+/// Whether this is the hook's file, or a program that its command line names.
+fn is_own(hook: &Hook, path: &str) -> bool {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
+    let name = base(path);
+    let names = |line: &str| {
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';');
+        line.split(is_end).any(|word| !word.is_empty() && base(word) == name)
+    };
+    match &hook.handler {
+        Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
+        Handler::Words { words, .. } => words.iter().any(|word| names(word)) || name == "<string>",
+        Handler::Shell(line) => name == "sh" || names(line) || name == "<string>",
+        Handler::Function(_) | Handler::Elsewhere { .. } => false,
+    }
 }
 
-impl OwnFile<'_> {
-    /// Whether this is its file, or a program that its command line names.
-    fn is(self, path: &str) -> bool {
-        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
-        let name = base(path);
-        let names = |line: &str| {
-            let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';');
-            line.split(is_end).any(|word| !word.is_empty() && base(word) == name)
-        };
-        match &self.hook.handler {
-            Handler::File(file) => file.file_name().is_some_and(|own| own == name.as_str()),
-            Handler::Words { words, .. } => {
-                words.iter().any(|word| names(word)) || name == "<string>"
-            }
-            Handler::Shell(line) => name == "sh" || names(line) || name == "<string>",
-            Handler::Function(_) | Handler::Elsewhere { .. } => false,
-        }
-    }
-
-    /// The place in its file that a line names, as `guard.js:3`.
-    fn place_in(self, line: &str) -> Option<String> {
-        let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`');
-        line.split(is_end).find_map(|word| {
-            let mut parts = word.trim_start_matches("file://").split(':');
-            let path = parts.next().filter(|path| self.is(path))?;
-            let number: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
-            (!number.is_empty()).then(|| place(path, &number))
-        })
-    }
+/// The place in the hook's file that a line names, as `guard.js:3`.
+fn place_in(hook: &Hook, line: &str) -> Option<String> {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`');
+    line.split(is_end).find_map(|word| {
+        let mut parts = word.trim_start_matches("file://").split(':');
+        let path = parts.next().filter(|path| is_own(hook, path))?;
+        let number: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
+        (!number.is_empty()).then(|| place(path, &number))
+    })
 }
 
 fn place(path: &str, line: &str) -> String {
@@ -129,7 +119,7 @@ fn place(path: &str, line: &str) -> String {
 }
 
 /// A shell that could not go on: no such command, a syntax error, a variable that is not set.
-fn shell(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
+fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let (path, number, words) = shell_line(last)?;
     // bash quotes the line below a syntax error.
@@ -145,7 +135,7 @@ fn shell(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
         || words.ends_with(": unbound variable")
         || words.ends_with(": parameter not set")
         || words.to_lowercase().contains("bad substitution");
-    (is_crash && own.is(path)).then(|| format!("{words} ({})", place(path, number)))
+    (is_crash && is_own(hook, path)).then(|| format!("{words} ({})", place(path, number)))
 }
 
 /// The file, the line and the words of a shell's own message: `a.sh: line 3: …` (bash),
@@ -164,7 +154,7 @@ fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
 
 /// An uncaught exception of Python: its frames, or the place of a syntax error, and below them one
 /// line that names it.
-fn python(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
+fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let name = last.split(':').next().unwrap_or_default();
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
@@ -177,7 +167,7 @@ fn python(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let is_syntax = name.ends_with("Error")
         && before.get(start).is_some_and(|line| line.starts_with("  File \""));
     let entry = frames.find(|(path, _)| !path.starts_with("<frozen"))?;
-    if !(has_head || is_syntax) || !own.is(entry.0) {
+    if !(has_head || is_syntax) || !is_own(hook, entry.0) {
         return None;
     }
     let is_library = |path: &str| path.starts_with('<') || path.contains("/lib/python");
@@ -192,15 +182,15 @@ fn python_frame(line: &str) -> Option<(&str, &str)> {
 }
 
 /// An uncaught exception of Node: a stack, and at the end Node's version (older ones say none).
-fn node(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
+fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     let last = lines.last()?;
     let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(':');
     let is_end = last.starts_with("Node.js v") || is_frame(last);
     let first_frame = lines.iter().position(|line| is_frame(line))?;
-    let place = lines.iter().find_map(|line| own.place_in(line)).filter(|_| is_end);
+    let place = lines.iter().find_map(|line| place_in(hook, line)).filter(|_| is_end);
     let words =
         lines[..first_frame].iter().rposition(|line| line.is_empty()).map_or(0, |at| at + 1);
-    let is_own = || lines.iter().any(|line| line.split('/').any(|part| own.is(part)));
+    let is_own = || lines.iter().any(|line| line.split('/').any(|part| is_own(hook, part)));
     match place {
         Some(place) => Some(format!("{} ({place})", lines[words])),
         None if is_end && is_own() => Some(lines[words].to_string()),
@@ -210,14 +200,14 @@ fn node(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
 
 /// An uncaught exception of Ruby: `a.rb:3:in 'x': words (Class)`, and below it only where it came
 /// from; or a syntax error.
-fn ruby(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
+fn ruby(lines: &[&str], hook: &Hook) -> Option<String> {
     let is_raised = |line: &&str| line.contains(":in ") && line.ends_with(')');
     let is_syntax = |line: &&str| line.contains("syntax error") || line.ends_with("(SyntaxError)");
     let first = lines.iter().position(|line| is_raised(line) || is_syntax(line))?;
     let (words, below) = lines[first..].split_first()?;
     if is_syntax(words) {
         let (place, words) = words.split_once(": ")?;
-        let place = own.place_in(place)?;
+        let place = place_in(hook, place)?;
         return Some(format!("{words} ({place})"));
     }
     let is_from = |(at, line): (usize, &&str)| {
@@ -228,7 +218,7 @@ fn ruby(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     if !below.iter().enumerate().all(is_from) {
         return None;
     }
-    let place = lines[first..].iter().rev().find_map(|line| own.place_in(line))?;
+    let place = lines[first..].iter().rev().find_map(|line| place_in(hook, line))?;
     let (_, said) = words.split_once(":in ")?.1.split_once(": ")?;
     let (said, class) = said.trim_end_matches(')').rsplit_once(" (")?;
     let is_class = class.starts_with(|c: char| c.is_ascii_uppercase()) && !class.contains(' ');
@@ -237,10 +227,10 @@ fn ruby(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
 
 /// Perl's `die` with the place that Perl adds, and what it could not compile. `die "words\n"`, which
 /// has no place, is a decision.
-fn perl(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
+fn perl(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let compiled = last.strip_prefix("Execution of ").and_then(|rest| {
-        rest.strip_suffix(" aborted due to compilation errors.").filter(|path| own.is(path))
+        rest.strip_suffix(" aborted due to compilation errors.").filter(|path| is_own(hook, path))
     });
     let words = match compiled.is_some() || last.starts_with("BEGIN failed--compilation aborted") {
         true => before.first()?,
@@ -250,6 +240,6 @@ fn perl(lines: &[&str], own: OwnFile<'_>) -> Option<String> {
     let (path, number) = rest.split_once(" line ")?;
     let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
     let is_end = number[digits.len()..].starts_with(['.', ',']) || compiled.is_some();
-    (is_end && !digits.is_empty() && own.is(path))
+    (is_end && !digits.is_empty() && is_own(hook, path))
         .then(|| format!("{said} ({})", place(path, &digits)))
 }

@@ -6,16 +6,12 @@ use crate::engine::outcome::Finding;
 use crate::engine::outcome::finding::{FindingLevel, KEYS};
 use crate::engine::spelling;
 
-/// A finding as it is written: its entries in their order, also those that stand twice; `None` for
-/// what is no JSON object.
+/// A finding as it is written: its entries in their order, duplicates too; `None` for what is no JSON
+/// object.
 pub(crate) type WrittenFinding = Option<Vec<(String, Value)>>;
 
-/// The finding that stands at this place of a list: `path` and `message`, and if they are there
-/// `line` and `level` (`error` where it is not). A key that is not known is ignored, and put into
-/// `unknown`.
-///
-/// # Errors
-/// What is wrong with it.
+/// The finding at this place of a list: `path` and `message`, optionally `line` and `level` (`error`
+/// by default). An unknown key is ignored, and put into `unknown`.
 pub(crate) fn read(
     at: usize,
     written: &WrittenFinding,
@@ -37,10 +33,7 @@ pub(crate) fn read(
     one(entries).map_err(|problem| format!("`findings.{at}{problem}"))
 }
 
-/// Reads all of a list into `found`, and gives the notes about them.
-///
-/// # Errors
-/// What is wrong with the first that cannot be read.
+/// Reads all of a list into `found`, and returns the notes about them.
 pub(crate) fn read_all(
     list: &[WrittenFinding],
     found: &mut Vec<Finding>,

@@ -1,4 +1,4 @@
-//! A refusal in plain text that is no JSON: YAML, TOML, the words of a log or of a shell.
+//! A block in plain text that is no JSON: YAML, TOML, the words of a log or of a shell.
 //!
 //! Prose is left alone. `continue: false` must end its line, with nothing before it but what YAML
 //! or a log puts there; `continue=false` must be a word by itself.
@@ -11,10 +11,10 @@ pub(super) const KEY_BYTES: usize = 64;
 /// What separates the parts of a line.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// What may close a line after a value that refuses.
+/// What may close a line after a value that blocks.
 const CLOSERS: [char; 11] = [' ', '\t', ',', ';', '"', '\'', '`', '\\', ']', ')', '}'];
 
-/// The key before the `:` or `=` at this place, if it refuses there.
+/// The key before the `:` or `=` at this place, if it blocks there.
 pub(super) fn refusing_key(text: &str, at: usize) -> Option<&str> {
     let (before, after) = (&text[..at], &text[at + 1..]);
     // `:=`, `=>` and keys in quotes.
@@ -50,14 +50,14 @@ fn value_in_line(after: &str) -> Option<(WrittenValue<'_>, &str)> {
     (end > 0).then(|| (WrittenValue::Bare(&value[..end]), &value[end..]))
 }
 
-/// Whether nothing of weight follows on the line: a comment is none.
+/// Whether nothing but a comment follows on the line.
 fn ends_line(rest: &str) -> bool {
     let rest = rest.trim_start_matches(CLOSERS);
     rest.chars().next().is_none_or(|c| matches!(c, '\n' | '\r' | '#'))
 }
 
-/// Whether a word of a sentence stands before the key: a list's dash, a level, a time, and what
-/// ends in a colon or a bracket, are none.
+/// Whether a word of a sentence comes before the key: a list's dash, a level, a time, and what ends
+/// in a colon or a bracket, are none.
 fn is_prose(prefix: &str) -> bool {
     let word = prefix.trim_end_matches(BLANKS).rsplit(char::is_whitespace).next().unwrap_or("");
     word.ends_with(char::is_alphanumeric) && word.contains(char::is_lowercase)

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::findings::WrittenFinding;
 use super::keys::result_key;
-use crate::engine::event::json::{entries, string_text};
+use crate::engine::event::json::{elements, entries, string_text};
 
 /// How much is read in search of objects. What is nested is read once for each of its levels.
 pub(crate) const SEARCHED_BYTES: usize = 4 * 1024 * 1024;
@@ -20,9 +20,8 @@ pub(crate) fn read_object(text: &str) -> serde_json::Result<Answer> {
     entries(text)
 }
 
-/// Those entries of text that is one JSON object that are ours. A block counts however the rest
-/// looks (half of a character that was cut in two, a number without bounds, any depth), so the rest
-/// is not read.
+/// The entries with our keys of text that is one JSON object. A block counts although the rest may be
+/// unreadable (half of a character, a number without bounds, any depth), so the rest is not read.
 pub(crate) fn own_entries_of(text: &str) -> serde_json::Result<Answer> {
     readable(text, |key| result_key(key).is_some())
 }
@@ -43,10 +42,7 @@ fn readable(text: &str, is_wanted: impl Fn(&str) -> bool) -> serde_json::Result<
 
 /// Whether the text is a JSON list that holds an object with a key of ours.
 pub(crate) fn is_list_of_answers(text: &str) -> bool {
-    if !text.starts_with('[') {
-        return false;
-    }
-    let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let list = elements(text).unwrap_or_default();
     list.iter().any(|item| own_entries_of(item.get()).is_ok_and(|entries| !entries.is_empty()))
 }
 
@@ -71,7 +67,7 @@ pub(crate) fn last<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a 
     entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// The JSON objects that stand in a text and in no other object, and whether all of it was read.
+/// The outermost JSON objects in a text, and whether all of it was read.
 pub(crate) fn objects_in(text: &str) -> (Vec<Range<usize>>, bool) {
     let mut objects = Vec::new();
     let mut searched_bytes = 0;

@@ -43,7 +43,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Quotes as word processors and web pages write them, and what they stand for.
+/// Quotes as word processors and web pages write them, and what they mean.
 const QUOTES: &[(&str, &str)] = &[
     ("\u{201c}", "\""),
     ("\u{201d}", "\""),

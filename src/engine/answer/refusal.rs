@@ -1,8 +1,8 @@
-//! The words by which hooks refuse and ask: one table for hookrun's own contract and for every
+//! The words by which hooks block and ask: one table for hookrun's own contract and for every
 //! dialect.
 //!
-//! Some are those of a system, others are what people write who have no manual at hand. Where a
-//! dialect's own table gives a key another meaning, that meaning wins.
+//! Some are a system's, others are what people write without a manual. If a dialect's own table gives
+//! a key another meaning, that meaning wins.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::engine::spelling;
 /// The reason of a refusal that gives none.
 pub const NO_REASON: &str = "blocked without a reason";
 
-/// The question of a hook that asks and says nothing more.
+/// The question of a hook that asks and gives none.
 pub const NO_QUESTION: &str = "may it go on?";
 
 /// The key of hookrun's own questions.
@@ -28,7 +28,7 @@ pub struct RefusalWord {
     pub key: &'static str,
     /// Which of its values refuse.
     pub by: RefusesBy,
-    /// Some system reads it. The others are what people write.
+    /// Some system reads it. People write the others.
     pub is_read: bool,
 }
 
@@ -37,13 +37,13 @@ pub struct RefusalWord {
 pub enum RefusesBy {
     /// `false`, or `0`.
     False,
-    /// `true`, a number other than `0`, a list or an object with something in it; or a text, which
-    /// is the reason.
+    /// `true`, a number other than `0`, a list or an object that is not empty; or a text, which is
+    /// the reason.
     True,
     /// A word that denies or stops, also in a list, or `false`; the word `ask` asks.
     Word,
-    /// A word that denies, also in a list, or `false`. What merely stops or asks is a state of many
-    /// a program.
+    /// A word that denies, also in a list, or `false`. Words that stop or ask are states of many
+    /// programs.
     State,
     /// A text, which is a question.
     Question,
@@ -79,14 +79,14 @@ pub const DENIALS: &[&str] = words!(
 /// The words that stop, which deny as a decision.
 pub const STOPS: &[&str] = &["stop", "halt", "abort", "cancel"];
 
-/// Keys that some system's hooks decide with, beside those that refuse or ask.
+/// Other keys that some system's hooks decide with.
 const DECIDING: &[&str] = &["hookSpecificOutput", "stopReason"];
 
 /// Keys by which hooks give the reason of a refusal.
 const REASONS: &[&str] =
     &["reason", "blockReason", "permissionDecisionReason", "stopReason", "message", "msg"];
 
-/// Texts that are nothing, where a text refuses.
+/// Texts that do not count as a reason.
 const NOTHING: &[&str] = &["", "false", "none", "null"];
 
 /// A value as it is written, in JSON or in what was meant to be JSON.
@@ -111,11 +111,11 @@ pub enum WrittenValue<'t> {
 /// What a key says by its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// It refuses.
+    /// It blocks.
     Refusal,
     /// It asks.
     Question,
-    /// It would refuse or ask if it were spelled as it must be.
+    /// It would block or ask if it were spelled correctly.
     Slip,
     /// Neither.
     Nothing,
@@ -132,15 +132,15 @@ pub fn meaning(key: &str, value: WrittenValue<'_>) -> Meaning {
         return Meaning::Nothing;
     }
     let is_slip = |row: &RefusalWord| match row.key {
-        // The key that everybody writes by hand.
+        // The key that is written by hand most.
         "continue" if value != WrittenValue::Zero => spelling::nearest(key, [row.key]).is_some(),
         _ => is_same(row.key, key),
     };
     if rows.any(is_slip) { Meaning::Slip } else { Meaning::Nothing }
 }
 
-/// Whether a key refuses in plain text too: one that some system reads also where it is misspelled,
-/// the others in their own spelling, because `Status: blocked` may stand in any text.
+/// Whether a key blocks in plain text too: one that some system reads even if it is misspelled, the
+/// others only in their own spelling, because any text may have `Status: blocked`.
 pub fn is_word_for_refusal(key: &str) -> bool {
     let is_near = |row: &RefusalWord| spelling::nearest(key, [row.key]).is_some();
     REFUSAL_WORDS.iter().any(|row| row.key == key || (row.is_read && is_near(row)))
@@ -240,8 +240,8 @@ impl<'v> From<&'v Value> for WrittenValue<'v> {
     }
 }
 
-/// The reason that an object gives: of these keys, else of the usual ones, else what the key that
-/// refuses says.
+/// The reason that an object gives: of these keys, else of the usual ones, else the text of the key
+/// that blocks.
 pub(crate) fn reason<'a>(
     answer: &'a [(String, Value)],
     own: impl Iterator<Item = &'static str>,
@@ -252,7 +252,7 @@ pub(crate) fn reason<'a>(
     text_of(answer, own).or_else(by).unwrap_or(NO_REASON).to_string()
 }
 
-/// The question that an object puts, by this key if it is one of all systems'.
+/// The question of an object: of this key if it is one of all systems', else of those keys.
 pub(crate) fn question(
     answer: &[(String, Value)],
     own: impl Iterator<Item = &'static str>,
@@ -296,13 +296,13 @@ pub enum Vocabulary<'c> {
     Native,
     /// Another system's.
     Of(&'c dyn Convention),
-    /// Nobody's: it stands among other text, or deeper than any table reaches.
+    /// Nobody's: it is among other text, or deeper than any table reaches.
     Text,
 }
 
 impl Vocabulary<'_> {
-    /// The reason, if an object refuses that stands at this place: a path of keys with dots, empty
-    /// for the whole answer.
+    /// The reason, if the object at this place blocks: a path of keys with dots, empty for the whole
+    /// answer.
     pub fn refusal(self, place: &str, answer: &[(String, Value)]) -> Option<String> {
         match self {
             Vocabulary::Of(convention) if place.is_empty() => convention.refusal(answer),
@@ -331,7 +331,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// The key of such an object that would refuse or ask if it were spelled as it must be.
+    /// The key of such an object that would block or ask if it were spelled correctly.
     pub fn slip<'a>(self, place: &str, answer: &'a [(String, Value)]) -> Option<&'a str> {
         let is_slip = |(key, value): &&(String, Value)| {
             !self.is_data(place, key) && meaning(key, value.into()) == Meaning::Slip
@@ -339,10 +339,10 @@ impl Vocabulary<'_> {
         answer.iter().find(is_slip).map(|(key, _)| key.as_str())
     }
 
-    /// Whether what stands under `key` at this place is no part of the decision: a new input, a
-    /// text for the model.
+    /// Whether the value of `key` at this place is no part of the decision: a new input, a text for
+    /// the model.
     pub fn is_data(self, place: &str, key: &str) -> bool {
-        // What hosts call the new values of what they have sent.
+        // Hosts' names for new values of what they have sent.
         if key.starts_with("updated") || key.starts_with("modified") {
             return true;
         }
@@ -365,8 +365,8 @@ impl Vocabulary<'_> {
             || (matches!(self, Vocabulary::Native) && is_ours())
     }
 
-    /// Whether a key is one of an answer or refuses in some words: where it stands in what was meant
-    /// to be JSON and is none, what it says cannot be known.
+    /// Whether a key is one of an answer or blocks in some words: in broken JSON its value cannot be
+    /// known.
     pub fn knows(self, key: &str) -> bool {
         self.decides(key) || REFUSAL_WORDS.iter().any(|word| word.key == key)
     }
@@ -375,7 +375,7 @@ impl Vocabulary<'_> {
     /// none but those of an answer.
     pub fn is_answer(self, answer: &[(String, Value)]) -> bool {
         let decides = |key: &str| match key {
-            // Words of many a log.
+            // Words of many logs.
             "reason" | "output" | "block" | "cancel" => false,
             _ => self.decides(key),
         };

@@ -1,10 +1,10 @@
-//! Looks for a refusal in whatever a hook has printed: in JSON at any depth, in JSON within a
-//! string, among other text, and in what was meant to be JSON and is none.
+//! Looks for a block in everything that a hook has printed: in JSON at any depth, in JSON within a
+//! string, among other text, and in broken JSON.
 //!
 //! 1. Only what looks like a key of an answer is looked at at all ([`sightings`]); other text costs
 //!    one pass over its colons.
-//! 2. The innermost whole JSON object around it is read. What it refuses is refused.
-//! 3. Where there is no such object, or the key is a slip, it is *unreadable*.
+//! 2. The innermost whole JSON object around it is read. If that blocks, the answer blocks.
+//! 3. If there is no such object, or the key is a slip, it is *unreadable*.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -25,7 +25,6 @@ const BRACES: usize = 64;
 /// How many strings within strings a key is read out of.
 const ESCAPES: usize = 4;
 
-/// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct FoundAnswers {
     /// The reason of the first refusal.
@@ -39,7 +38,7 @@ pub(crate) struct FoundAnswers {
 }
 
 impl FoundAnswers {
-    /// What was found here or there.
+    /// What was found here or there, the first of each.
     pub(crate) fn and(self, other: FoundAnswers) -> FoundAnswers {
         FoundAnswers {
             refusal: self.refusal.or(other.refusal),
@@ -85,7 +84,7 @@ impl<'v> RefusalSearch<'v> {
         RefusalSearch { vocabulary, left_bytes: SEARCHED_BYTES, level: 0, is_tidied: false, found }
     }
 
-    /// Looks through text in which objects may stand, as it is and as it may have been meant.
+    /// Looks through text with objects in it, as it is and as it may have been meant.
     fn text(&mut self, text: &str) {
         self.objects(text);
         if self.is_tidied || self.found.refusal.is_some() {
@@ -146,7 +145,7 @@ impl<'v> RefusalSearch<'v> {
         None
     }
 
-    /// Looks through JSON that stands at a place: a path of keys with dots.
+    /// Looks through the JSON at a place: a path of keys with dots.
     fn walk(&mut self, json: &str, place: &str, vocabulary: Vocabulary<'_>) {
         self.charge(json.len());
         if self.left_bytes == 0 || self.level > LEVELS {
@@ -221,11 +220,11 @@ struct Sighting {
     /// Where its colon is.
     at: usize,
     key: String,
-    /// Backslashes stand before its quotes: it is in a string.
+    /// Its quotes have backslashes: it is in a string.
     is_escaped: bool,
 }
 
-/// Everything that looks like a key with a value that refuses, or like a key of an answer.
+/// Everything that looks like a key with a value that blocks, or like a key of an answer.
 fn sightings(text: &str, vocabulary: Vocabulary<'_>) -> impl Iterator<Item = Sighting> {
     let first_brace = text.find('{').unwrap_or(text.len());
     let key_of_json = move |at: usize, after: &str| {
@@ -271,7 +270,7 @@ fn key_before(text: &str) -> Option<(String, bool, bool)> {
     let length = inner.bytes().rev().take(KEY_BYTES).position(|byte| byte == last)?;
     let key = inner.get(inner.len() - length..)?;
     let mut key = key.to_string();
-    // Once for each string that it is within.
+    // Once for each string around it.
     for _ in 0..ESCAPES {
         if !key.contains('\\') {
             break;
@@ -356,7 +355,7 @@ fn outline(raw: &str, levels: usize) -> Value {
     }
 }
 
-/// The text of the JSON string in which a key stands, and where it ends.
+/// The text of the JSON string around a key, and where it ends.
 fn string_around(text: &str, sighting: &Sighting) -> Option<(String, usize)> {
     if !sighting.is_escaped {
         return None;

@@ -63,8 +63,8 @@ pub(crate) fn structured(
 
 const EMPTY_QUESTION: &str = "`ask` is empty; write the question";
 
-/// What a function returned, or why it cannot be used: as for a structured result, but that an
-/// empty reason is no reason.
+/// What a function returned, or why it cannot be used: as for a structured result, but an empty
+/// reason is no reason.
 pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdict, String> {
     match &mut verdict.decision {
         Decision::Ask { question } if question.trim().is_empty() => {
@@ -83,7 +83,7 @@ pub(crate) fn returned(mut verdict: Verdict, permit: Permit<'_>) -> Result<Verdi
 /// What is wrong with a key that is not ours.
 ///
 /// # Errors
-/// The same where it must not be ignored: a slip of one of ours, or another host's way to decide.
+/// The same, if it must not be ignored: a slip of one of ours, or another host's way to decide.
 fn unknown(key: &str) -> Result<String, String> {
     if let Some(meant) = spelling::nearest(key, RESULT_KEYS.iter().map(|known| known.name)) {
         return Err(format!("`{key}` is not a key; did you mean `{meant}`?"));
@@ -124,7 +124,7 @@ fn permitted(field: &str, value: &Value, permit: Permit<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// How a hook comes by the leave to rewrite.
+/// How a hook gets permission to rewrite.
 fn leave_to_rewrite(hook: &Hook) -> String {
     let file = hook.source.file.display();
     match (&hook.handler, hook.source.line) {

@@ -1,4 +1,4 @@
-//! Answers among other text: what a log line around them changes, which is nothing.
+//! Answers among other text: a log line around them changes nothing.
 
 use super::object::{all_of, breaks_off, ends_text, is_list_of_answers, objects_in};
 use super::search::search;
@@ -7,13 +7,13 @@ use crate::engine::outcome::Decision;
 
 /// What text says that is no JSON object alone.
 pub(crate) enum InText<'t> {
-    /// It refuses or asks.
+    /// It blocks or asks.
     Decision(Decision),
     /// One answer: text comes before it, and nothing after it.
     Answer(&'t str),
     /// What looks like an answer in it cannot be used.
     Malformed(String),
-    /// No answer stands in it.
+    /// It has no answer.
     Nothing,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn read_text<'t>(text: &'t str, permit: Permit<'_>) -> InText<'t> {
     objects.retain(|object| {
         all_of(&text[object.clone()]).is_some_and(|all| vocabulary.is_answer(&all))
     });
-    // An answer with text before it is read as one that stands alone.
+    // An answer with text before it is read as one without.
     let last = objects.last().filter(|last| ends_text(text, last)).map(|last| last.start);
     let (before, answer) = text.split_at(last.unwrap_or(text.len()));
     let found = search(before, vocabulary).and(search(answer, vocabulary));

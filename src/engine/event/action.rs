@@ -190,7 +190,7 @@ impl Action {
         })
     }
 
-    /// The texts of a shell's input that it may run besides its command.
+    /// The other texts of a shell's input that it may run.
     pub(crate) fn guessed_commands(&self, context: &Context) -> Vec<String> {
         let input = context.raw("toolInput").filter(|_| self.kind == ActionKind::Shell);
         input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)))

@@ -29,7 +29,7 @@ use row::{EventRow, OBSERVER};
 /// Every canonical event, in the order of `hookrun events`.
 pub static EVENTS: &[EventSpec] = &TABLE;
 
-/// The parts of the table, each a file of its own.
+/// The parts of the table, one file each.
 const PARTS: &[&[EventRow]] = &[
     session::ROWS,
     agent::ROWS,

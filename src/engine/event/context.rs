@@ -332,23 +332,22 @@ mod tests {
 
     #[test]
     fn a_context_leaves_compact_and_otherwise_byte_for_byte() {
-        let context =
-            Context::parse("\u{feff} { \"b\" : [ 1.0 , 1e3 ], \"a\":\" x \\u00e9\" }\n").unwrap();
+        let text = "\u{feff} { \"b\" : [ 1.0 , 1e3 ], \"a\":\" x \\u00e9\" }\n";
+        let mut context = Context::parse(text).unwrap();
         assert_eq!(json(&context), r#"{"b":[1.0,1e3],"a":" x \u00e9"}"#);
+        context.set("a", &Value::from("x"));
+        context.set("c", &Value::from(3));
+        context.remove("b");
+        assert_eq!(json(&context), r#"{"a":"x","c":3}"#);
     }
 
     #[test]
-    fn a_lone_surrogate_does_not_hide_the_text_around_it() {
-        let context = Context::parse(r#"{"a":"rm \ud800 -rf \u00e9"}"#).unwrap();
-        assert_eq!(context.string("a").as_deref(), Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}"));
-    }
-
-    #[test]
-    fn a_lone_surrogate_in_a_key_does_not_hide_the_other_keys() {
-        let text = r#"{"toolInput":{"\ud800":1,"path":".env","\u0061":2}}"#;
+    fn a_lone_surrogate_hides_nothing_else() {
+        let text = r#"{"a":"rm \ud800 -rf \u00e9","b":{"\ud800":1,"path":".env","\u0061":2}}"#;
         let context = Context::parse(text).unwrap();
-        assert_eq!(context.text("toolInput.path").as_deref(), Some(".env"));
-        assert_eq!(context.text("toolInput.a").as_deref(), Some("2"));
+        assert_eq!(context.string("a").as_deref(), Some("rm \u{fffd}\u{fffd}\u{fffd} -rf \u{e9}"));
+        assert_eq!(context.text("b.path").as_deref(), Some(".env"));
+        assert_eq!(context.text("b.a").as_deref(), Some("2"));
         assert_eq!(json(&context), text);
         let problem = Context::parse(r#"{"\ud800":1}"#).unwrap_err().to_string();
         assert!(problem.ends_with(r#"half of a surrogate pair is in the key "\ud800""#));
@@ -357,39 +356,37 @@ mod tests {
     #[test]
     fn values_are_found_by_dotted_path() {
         let context = Context::parse(
-            r#"{"toolInput":{"command":"l\ns","list":[{"x":7}],"dotted.key":true},"a.b":1}"#,
+            r#"{"in":{"command":"l\ns","list":[{"x":7}],"dotted.key":true},"a.b":1,
+                "x":{"a.b":"ok","a":{"b":"secret"}}}"#,
         )
         .unwrap();
-        assert_eq!(context.text("toolInput.command").as_deref(), Some("l\ns"));
-        assert_eq!(context.text("toolInput.list.0.x").as_deref(), Some("7"));
-        assert_eq!(context.text("toolInput.dotted.key").as_deref(), Some("true"));
-        assert_eq!(context.text("a.b").as_deref(), Some("1"));
-        let decoy = Context::parse(r#"{"x":{"a.b":"ok","a":{"b":"secret"}}}"#).unwrap();
-        assert_eq!(decoy.text("x.a.b").as_deref(), Some("secret"));
-        assert_eq!(context.text("toolInput.nothing"), None);
+        for (path, value) in [
+            ("in.command", Some("l\ns")),
+            ("in.list.0.x", Some("7")),
+            ("in.dotted.key", Some("true")),
+            ("a.b", Some("1")),
+            ("x.a.b", Some("secret")),
+            ("in.nothing", None),
+        ] {
+            assert_eq!(context.text(path).as_deref(), value, "{path}");
+        }
     }
 
     #[test]
-    fn what_is_not_one_object_is_refused_by_name() {
-        let problem = |text: &str| Context::parse(text).unwrap_err();
-        assert_eq!(problem(" \n"), ContextError::Empty);
-        assert_eq!(problem("hello"), ContextError::NotAnObject);
-        assert_eq!(problem("[1]"), ContextError::NotAnObject);
-        assert_eq!(problem("{\"a\":1"), ContextError::Incomplete);
-        assert_eq!(problem("{} {}"), ContextError::Trailing);
-        assert_eq!(problem(r#"{"a":1,"a":2}"#), ContextError::Duplicate("a".into()));
-        assert!(matches!(problem("{\"a\":tru}"), ContextError::Syntax(_)));
-        assert_eq!(problem(&"[".repeat(200)), ContextError::TooDeep);
+    fn what_is_not_one_object_is_an_error() {
+        for (text, error) in [
+            (" \n", ContextError::Empty),
+            ("hello", ContextError::NotAnObject),
+            ("[1]", ContextError::NotAnObject),
+            ("{\"a\":1", ContextError::Incomplete),
+            ("{} {}", ContextError::Trailing),
+            (r#"{"a":1,"a":2}"#, ContextError::Duplicate("a".into())),
+            (&"[".repeat(200), ContextError::TooDeep),
+        ] {
+            assert_eq!(Context::parse(text).unwrap_err(), error, "{text}");
+        }
+        assert!(matches!(Context::parse("{\"a\":tru}"), Err(ContextError::Syntax(_))));
         let bytes = b"{\"a\":\"\xff\"}".to_vec();
         assert_eq!(Context::from_bytes(bytes).unwrap_err(), ContextError::NotUtf8 { offset: 6 });
-    }
-
-    #[test]
-    fn a_set_field_replaces_or_follows() {
-        let mut context = Context::parse(r#"{"a":1,"b":2}"#).unwrap();
-        context.set("a", &Value::from("x"));
-        context.set("c", &Value::from(3));
-        context.remove("b");
-        assert_eq!(json(&context), r#"{"a":"x","c":3}"#);
     }
 }

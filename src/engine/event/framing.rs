@@ -114,23 +114,18 @@ mod tests {
     }
 
     #[test]
-    fn text_can_never_become_a_document() {
-        assert_eq!(Scanner::default().scan(b"yes"), Framed::Hopeless(Hopeless::NotJson));
-        assert_eq!(Scanner::default().scan(b"}"), Framed::Hopeless(Hopeless::NotJson));
-    }
-
-    #[test]
-    fn an_open_document_is_waited_for() {
-        assert_eq!(Scanner::default().scan(b"\n "), Framed::Empty);
-        assert_eq!(Scanner::default().scan(b"{\"a\":\"}"), Framed::Open);
-        assert_eq!(Scanner::default().scan(b"\xEF\xBB\xBF{}"), Framed::Complete { end: 5 });
-    }
-
-    #[test]
-    fn nesting_is_bounded() {
+    fn every_beginning_is_understood() {
         let deep = "[".repeat(MAX_DEPTH);
-        assert_eq!(Scanner::default().scan(deep.as_bytes()), Framed::Open);
-        let deeper = "[".repeat(MAX_DEPTH + 1);
-        assert_eq!(Scanner::default().scan(deeper.as_bytes()), Framed::Hopeless(Hopeless::TooDeep));
+        for (text, framed) in [
+            ("yes", Framed::Hopeless(Hopeless::NotJson)),
+            ("}", Framed::Hopeless(Hopeless::NotJson)),
+            ("\n ", Framed::Empty),
+            ("{\"a\":\"}", Framed::Open),
+            ("\u{feff}{}", Framed::Complete { end: 5 }),
+            (deep.as_str(), Framed::Open),
+            (&format!("{deep}["), Framed::Hopeless(Hopeless::TooDeep)),
+        ] {
+            assert_eq!(Scanner::default().scan(text.as_bytes()), framed, "{text}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Verdicts become an outcome. Pure: the same verdicts in the same plan order give the same
-//! outcome, whatever order the hooks ended in.
+//! Verdicts become an outcome. Pure: the same verdicts in the same plan order give the same outcome,
+//! in whichever order the hooks ended.
 
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ use crate::engine::event::json::{elements, scalar_text, string_text};
 /// Keys that hold one in the input of a shell (Copilot CLI `write_bash`, Codex `write_stdin`).
 const SHELL_KEYS: &[&str] = &["input", "chars"];
 
-/// Keys that may hold one if nobody knows what a tool does: one word under them is none.
+/// Keys that may hold one in the input of an unknown tool: a single word under them is none.
 const PROGRAM_KEYS: &[&str] = &["code", "chars", "stdin"];
 
 /// Keys that hold the words after a command.

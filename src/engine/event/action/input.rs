@@ -11,7 +11,7 @@ use crate::engine::names::words;
 /// Keys that hold a command line, in order of trust; without regard to case, `_` and `-`.
 pub(super) const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
-/// Keys that hold one if a tool runs commands, or does what nobody knows.
+/// Keys that hold one if a tool runs commands, or is unknown.
 pub(super) const MORE_COMMAND_KEYS: &[&str] =
     &["commandline", "shellcommand", "commands", "program", "executable", "argv"];
 

@@ -84,7 +84,7 @@ impl ActionKind {
         }
     }
 
-    /// Whether nobody knows what tools of this sort do.
+    /// Whether it is not known what tools of this sort do.
     pub(crate) fn is_unknown(self) -> bool {
         matches!(self, ActionKind::Other | ActionKind::Mcp)
     }

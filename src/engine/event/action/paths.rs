@@ -21,7 +21,7 @@ const PATH_ENDINGS: &[&str] = &["path", "paths", "file", "files", "filename", "d
 /// Keys with such an ending that hold none.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
 
-/// Keys that hold paths if a tool changes files, or does what nobody knows.
+/// Keys that hold paths if a tool changes files, or is unknown.
 const MOVE_KEYS: &[&str] = &["target", "dest", "dst", "src", "from", "to"];
 
 /// Keys that hold paths if a tool reads; if it searches they hold a filter (Gemini CLI

@@ -1,4 +1,4 @@
-//! Tools: before, while and after they run, and who may run them.
+//! Tools: before, while and after they run, and permission to run them.
 
 use super::keys::*;
 use super::row::*;
