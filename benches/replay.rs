@@ -28,7 +28,7 @@ const HOOK_EVENTS: usize = 2_000;
 /// How many turns the ratio is the median of; together 10,000 events.
 const TURNS: usize = 5;
 
-/// What it is to stay under.
+/// The goals.
 const IDLE_SECONDS: f64 = 20.0;
 const IDLE_MIB: f64 = 64.0;
 const HOOK_RATIO: f64 = 1.15;
@@ -126,7 +126,7 @@ fn line(number: usize, hook: &str) -> String {
 fn replay(root: &Path, hooks: &str, recording: &Path) -> Command {
     let mut command = Command::new(HOOKRUN);
     command.arg("replay").arg(recording).arg("--hooks").arg(root.join(hooks));
-    // Nothing of the person who benches is used or written to.
+    // No file of the user is read or written.
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
         command.env(name, root.join("home"));
     }
@@ -135,7 +135,7 @@ fn replay(root: &Path, hooks: &str, recording: &Path) -> Command {
     command
 }
 
-/// Seconds, and peak memory in MiB where the system tells it.
+/// Seconds, and peak memory in MiB if the system reports it.
 fn measure(mut child: Child) -> Result<(f64, f64)> {
     let started = Instant::now();
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));

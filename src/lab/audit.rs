@@ -2,7 +2,7 @@
 //!
 //! Both have one form, a line of JSON for each event ([`record`]), in which secrets are replaced
 //! ([`redact`]). Writing is best effort by design: a decision never waits for it and never fails
-//! with it, so what goes wrong is returned, and is for the caller to tell or to drop.
+//! with it, so errors are returned, and the caller reports or drops them.
 
 mod cut;
 mod journal;

@@ -12,7 +12,7 @@ use crate::engine::runner::Runner;
 use crate::lab::audit::Redactor;
 use crate::lab::audit::read::ReadError;
 use crate::lab::replay::merge::PartialReports;
-use crate::lab::replay::report::{Header, ReplayReport};
+use crate::lab::replay::report::{Header, ReplayReport, VERSION};
 use crate::lab::replay::{
     Decider, Done, Hooks, Partition, RecordingInput, ReplayEnd, ReplayError, ReplayFinding, Totals,
     workers,
@@ -77,7 +77,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     if let Some(written) = written {
         written.finish()?;
     }
-    // What a part has no change of another one may have.
+    // Another part may have the change.
     for hook in unused.iter().filter(|_| header.partition.is_none()) {
         streams::remark(&format!("--allow-change: nothing that `{hook}` decides has changed\n"));
     }
@@ -125,7 +125,7 @@ fn end(report: &mut ReplayReport, totals: &Totals, header: &Header, out: &mut dy
     })
 }
 
-/// A replay that did not come to its end.
+/// The exit status of a replay that ended early.
 fn early(
     error: &ReplayError,
     abort: &Abort,
@@ -146,7 +146,7 @@ fn early(
     }
 }
 
-/// A part must not take the place of the whole that it is of.
+/// A part must not replace the recording that it is a part of.
 fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     let Some(file) = &args.write else { return Ok(()) };
     if file.as_os_str() == STDIN {
@@ -186,8 +186,11 @@ fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
 }
 
 fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
-    let inputs = inputs.iter().map(RecordingInput::name).collect();
+    let part = args.partition.filter(|part| *part != Partition::WHOLE);
     Header {
+        hookrun_replay: VERSION,
+        inputs: inputs.iter().map(RecordingInput::name).collect(),
+        partition: part.map(|part| part.to_string()),
         against: args.against.as_ref().map(|folder| folder.display().to_string()),
         hooks: names(&args.source.hooks),
         settings: names(&args.source.settings),
@@ -195,7 +198,6 @@ fn header(args: &ReplayArgs, inputs: &[RecordingInput]) -> Header {
         allow_change: args.allow_change.clone(),
         strict: args.strict,
         allow_undecided: args.allow_undecided,
-        ..Header::new(inputs, args.partition.unwrap_or(Partition::WHOLE))
     }
 }
 

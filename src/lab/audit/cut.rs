@@ -1,7 +1,7 @@
 //! Large values are cut for the decision log: a JSON text in, a shorter one of the same shape out.
 //!
-//! Nothing is parsed into memory; of a file of 50 MB that a tool is to write two kilobytes are
-//! looked at and the rest is passed over.
+//! Nothing is parsed into memory: of a file of 50 MB that a tool will write, two kilobytes are read
+//! and the rest is skipped.
 
 use super::redact::{Redactor, string_end};
 use crate::engine::event::json;

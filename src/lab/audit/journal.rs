@@ -32,8 +32,8 @@ impl Journal {
         Journal { cwd: Some(cwd.into()), ..self }
     }
 
-    /// Keeps a decision about `event`, as it was before any rewrite. One of which no hook wants
-    /// to know is not kept, nor one whose hooks somebody else runs, who keeps it then.
+    /// Keeps a decision about `event`, as it was before any rewrite. Events without hooks are not
+    /// kept; neither are detached ones, which the process that runs their hooks keeps.
     pub fn note(&self, event: &Event, run: &Run) {
         let is_idle = run.hooks.is_empty() && run.outcome.is_allowed();
         if is_idle || run.hooks.iter().any(|hook| matches!(hook.fate, Fate::Detached)) {
@@ -54,18 +54,12 @@ impl Journal {
 }
 
 impl Runner {
-    /// Keeps what it decides in a decision log, which `hookrun why` explains. It is written after
-    /// the decision, in the thread that has decided, and nothing that goes wrong there changes the
-    /// decision.
+    /// Keeps decisions in a log, which `hookrun why` explains. It is written after the decision, in
+    /// the same thread, and no error there changes the decision.
     ///
     /// ```
-    /// use hookrun::{DecisionLog, Journal, Redactor};
-    /// use hookrun::Environment;
-    /// use hookrun::Event;
-    /// use hookrun::Hook;
+    /// use hookrun::{DecisionLog, Environment, Event, Hook, Journal, Redactor, Registry, Runner};
     /// use hookrun::Verdict;
-    /// use hookrun::Registry;
-    /// use hookrun::Runner;
     /// use serde_json::json;
     ///
     /// # let folder = tempfile::tempdir()?;

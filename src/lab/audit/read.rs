@@ -173,7 +173,7 @@ impl Backwards {
         Ok(())
     }
 
-    /// The number of the line that begins at this offset, counted only when somebody asks.
+    /// The number of the line that begins at this offset. It reads the file up to there.
     pub fn number_at(&self, offset: u64) -> Result<u64, ReadError> {
         let mut number = 1;
         let mut block = vec![0; BLOCK];
@@ -212,7 +212,7 @@ mod tests {
         let mut lines = Backwards::open(&file).unwrap();
         let mut found = Vec::new();
         while let Some((offset, line)) = lines.line_before().unwrap() {
-            // Counting is a reading of its own, so not for each line.
+            // Counting reads the file again, so not for each line.
             let number = if found.len() < 9 { lines.number_at(offset).unwrap() } else { 0 };
             found.push((number, String::from_utf8(line).unwrap()));
         }

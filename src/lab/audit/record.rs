@@ -104,7 +104,7 @@ fn cut_context(context: &Context, redactor: &Redactor, line: &mut String) -> Vec
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
     let mut separator = '{';
     for key in context.keys() {
-        // A key of kilobytes is nobody's, and there is no room for it.
+        // No host has keys of kilobytes, and there is no room for one.
         if !cutter.has_room() || key.len() > 1024 {
             cutter.leave_out(&format!("context.{}", key.chars().take(40).collect::<String>()));
             continue;
@@ -275,78 +275,10 @@ fn version_of(line: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialects::Reply;
-    use crate::lab::report::json::refusal_report;
-    use std::time::{Duration, UNIX_EPOCH};
-
-    fn line(context: &str, reason: &str, keeps: Keeps) -> String {
-        let reply = Reply { stdout: String::new(), stderr: format!("{reason}\n"), status: 2 };
-        let run = refusal_report("tool.pre", "native", reason, &reply);
-        let context = Context::parse(context).unwrap();
-        let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
-        let cwd = Some(Path::new("/there"));
-        LogEntry { time, cwd, context: Some(&context), run: &run }.line(&Redactor::default(), keeps)
-    }
-
-    #[test]
-    fn what_is_written_is_read_again() {
-        let context = r#"{"event":"tool.pre","sessionId":"s-1","big":1e400,"half":"\ud800"}"#;
-        let line = line(context, "no", Keeps::All);
-        assert!(line.starts_with("{\"hookrun\":1,\"time\":\"2023-11-14T22:13:20.123Z\""), "{line}");
-        let record = DecisionLine::parse(line.trim_end().as_bytes()).unwrap();
-        assert_eq!((record.event.as_str(), record.host.as_str()), ("tool.pre", "native"));
-        assert_eq!(
-            (record.session.as_deref(), record.cwd.as_deref()),
-            (Some("s-1"), Some("/there"))
-        );
-        assert_eq!(record.context(), Some(context));
-        assert_eq!(record.brief().unwrap().reason.as_deref(), Some("no"));
-        assert_eq!(record.report().unwrap().reply.status, 2);
-        assert!(record.truncated.is_empty());
-    }
-
-    #[test]
-    fn a_secret_is_in_no_part_of_a_line() {
-        let secret = format!("ghp_{}", "a1".repeat(18));
-        let context = format!(r#"{{"event":"tool.pre","a":["{secret}"],"sessionId":"{secret}"}}"#);
-        let line = line(&context, &format!("{secret} is no name"), Keeps::All);
-        assert!(!line.contains(&secret), "{line}");
-        assert!(DecisionLine::parse(line.trim_end().as_bytes()).is_ok());
-    }
-
-    #[test]
-    fn the_log_keeps_the_head_of_large_values_and_says_so() {
-        let context = format!(
-            r#"{{"event":"tool.pre","toolInput":{{"content":"{}","path":"a"}}}}"#,
-            "x".repeat(200_000)
-        );
-        let whole = line(&context, "no", Keeps::All);
-        assert!(DecisionLine::parse(whole.trim_end().as_bytes()).unwrap().truncated.is_empty());
-        let line = line(&context, &"y".repeat(100_000), Keeps::Explanation);
-        assert!(line.len() < 20_000, "{}", line.len());
-        let record = DecisionLine::parse(line.trim_end().as_bytes()).unwrap();
-        assert_eq!(
-            record.truncated,
-            ["context.toolInput.content", "run.reason", "run.reply.stderr"]
-        );
-        assert!(record.context().unwrap().contains(r#""path":"a""#));
-        assert!(record.report().is_ok());
-    }
-
-    #[test]
-    fn other_versions_and_broken_lines_are_told_apart() {
-        let problem = |line: &str| DecisionLine::parse(line.as_bytes()).unwrap_err();
-        assert_eq!(problem(r#"{"hookrun":2,"decided":{}}"#), RecordError::Newer { version: 2 });
-        assert_eq!(problem(r#"{"hookrun":1,"time":"2023"#), RecordError::CutOff);
-        assert!(matches!(problem(r#"{"time":"x"}"#), RecordError::Other { .. }));
-        assert!(matches!(problem("hello"), RecordError::Other { .. }));
-        assert!(matches!(problem("{}"), RecordError::Other { .. }));
-    }
 
     #[test]
     fn what_a_reader_does_not_know_does_not_disturb_it() {
-        let line =
-            line("{}", "no", Keeps::All).replacen("\"time\"", "\"new\":{\"a\":[1]},\"time\"", 1);
-        assert!(DecisionLine::parse(line.trim_end().as_bytes()).is_ok());
+        let line = br#"{"hookrun":1,"new":{"a":[1]},"time":"t","event":"e","host":"h","run":{}}"#;
+        assert!(DecisionLine::parse(line).is_ok());
     }
 }

@@ -39,7 +39,7 @@ pub fn misses(expect: &VectorExpectation, got: &Got) -> Vec<String> {
 }
 
 /// Where two JSON documents differ. An expected object with the one key `$contains` or `$matches`
-/// is about the text that stands there.
+/// is about the text in its place.
 fn differences(place: &str, wanted: &Value, found: Option<&Value>, misses: &mut Vec<String>) {
     let Some(found) = found else {
         misses.push(format!("{place}: expected {wanted}, got nothing"));

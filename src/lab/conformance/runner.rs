@@ -68,8 +68,8 @@ impl CommandTemplate {
         Ok(self)
     }
 
-    /// The command with everything in its place: the program and its arguments. Arguments of the
-    /// host for which there is no place stand at the end.
+    /// The program and its arguments, with all placeholders filled. Without a placeholder for them,
+    /// the host's arguments go at the end.
     pub fn filled(&self, places: &TemplateValues<'_>) -> (OsString, Vec<OsString>) {
         let mut words: Vec<OsString> = Vec::new();
         let given = || places.arguments.iter().map(OsString::from);

@@ -77,7 +77,7 @@ pub struct VectorStep {
     pub stdin: Option<Value>,
     /// Any text instead.
     pub stdin_text: Option<String>,
-    /// Any bytes instead: each character stands for the byte of its number.
+    /// Any bytes instead: each character is the byte of its number.
     #[serde(default, deserialize_with = "bytes")]
     pub stdin_bytes: Option<Vec<u8>>,
     /// The length of `stdin` in bytes; a key `padding` fills it up.
@@ -222,7 +222,7 @@ impl Vector {
         })?;
         match vector.problem() {
             None => Ok(vector),
-            // What contradicts itself is said of the whole.
+            // A contradiction has no single place.
             Some(problem) => Err(VectorError { line: 1, column: 1, problem }),
         }
     }

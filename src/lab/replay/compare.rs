@@ -1,4 +1,4 @@
-//! Pure: what hooks said of an event then and now, and what of it differs.
+//! What hooks said about an event then and now, and the differences. Pure.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::lab::audit::Redactor;
 use crate::lab::audit::record::{Brief, BriefHook, BriefRewrite, RecordError};
 use crate::lab::report::json::{cause_word, decision_word};
 
-/// The longest text that is kept of what was said; the rest is compared and not told.
+/// The longest text in a report; the rest is compared, but not shown.
 const LONGEST_TOLD: usize = 2 * 1024;
 
 /// What is compared of two outcomes: a name, and whether it always counts as a change. The others
-/// count where that is asked for (`--strict`).
+/// count with `--strict`.
 pub const ASPECTS: &[(&str, bool)] = &[
     ("decision", true),
     // A hook that crashes refuses, and that is not what it did.
@@ -30,7 +30,7 @@ pub const ASPECTS: &[(&str, bool)] = &[
 /// What can be decided.
 const DECISIONS: &[&str] = &["allow", "ask", "block"];
 
-/// What hooks said of an event, all together.
+/// What all hooks together said about an event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedOutcome {
@@ -61,12 +61,12 @@ pub struct NewValue {
     pub new: Value,
 }
 
-/// What hooks said by the report of a record. `has_limit` means that the event may be refused only
-/// so often in a row.
+/// What hooks said, by the report of a record. `has_limit` means that the event has a limit of
+/// refusals in a row.
 ///
-/// 1. Where a person decided, or nobody could be asked, it is the question.
-/// 2. Where a refusal was let go because there had been so many, it is the refusal.
-/// 3. Else it is the outcome.
+/// 1. If a person decided, or nobody could answer, it is the question.
+/// 2. If a refusal was let through because there had been too many, it is the refusal.
+/// 3. Otherwise it is the outcome.
 pub fn recorded(
     kept: Result<Brief<'_>, RecordError>,
     has_limit: bool,
@@ -187,7 +187,7 @@ impl ComparedOutcome {
         }
     }
 
-    /// With its long texts cut, to be told.
+    /// With its long texts cut, for a report.
     #[must_use]
     pub fn shortened(mut self) -> ComparedOutcome {
         let texts = [&mut self.reason, &mut self.output, &mut self.additional_context];
@@ -243,9 +243,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(run: &Value, has_limit: bool) -> ComparedOutcome {
-        let run = run.to_string();
-        recorded(Ok(serde_json::from_str(&run).unwrap()), has_limit).unwrap()
+    fn of(run: &Value) -> ComparedOutcome {
+        recorded(Ok(serde_json::from_str(&run.to_string()).unwrap()), false).unwrap()
     }
 
     fn hook(name: &str, decision: &str, reason: &str) -> Value {
@@ -261,42 +260,15 @@ mod tests {
             json!({"decision": "block", "cause": "person", "reason": "no", "hooks": asks}),
             json!({"decision": "allow", "hooks": asks}),
         ] {
-            let said = of(&run, false);
+            let said = of(&run);
             let found = (said.decision.as_ref(), said.hook.as_deref(), said.reason.as_deref());
             assert_eq!(found, question);
             assert_eq!(said.cause, None);
         }
         // An event that cannot be refused was not asked about.
         let notices = [json!({"hook": "b", "kind": "question", "text": "sure?"})];
-        let said = of(&json!({"decision": "allow", "hooks": asks, "notices": notices}), false);
+        let said = of(&json!({"decision": "allow", "hooks": asks, "notices": notices}));
         assert_eq!((said.decision.as_ref(), said.hook), ("allow", None));
-    }
-
-    #[test]
-    fn a_refusal_that_was_let_go_is_a_refusal() {
-        let notices = [json!({"hook": "hookrun", "kind": "own", "text": "refused 8 times"})];
-        let run = json!({"decision": "allow", "hooks": [hook("a", "block", "not yet")],
-                         "notices": notices});
-        let said = of(&run, true);
-        assert_eq!((said.decision.as_ref(), said.reason.as_deref()), ("block", Some("not yet")));
-        assert_eq!(of(&run, false).decision, "allow");
-    }
-
-    #[test]
-    fn decisions_always_count_and_words_where_they_are_asked_for() {
-        let said = |decision: &'static str, reason: &str| ComparedOutcome {
-            decision: decision.into(),
-            reason: Some(reason.to_string()),
-            ..ComparedOutcome::default()
-        };
-        let differs = differences(&said("block", "a"), &said("block", "b"));
-        assert_eq!(differs, ["reason"]);
-        assert!(!is_change(&differs, false) && is_change(&differs, true));
-        let differs = differences(&said("allow", "a"), &said("block", "a"));
-        assert!(is_change(&differs, false));
-        assert!(!is_change(&differences(&said("ask", "a"), &said("ask", "a")), true));
-        let failed = ComparedOutcome { cause: Some("failure".into()), ..said("block", "a") };
-        assert!(is_change(&differences(&said("block", "a"), &failed), false));
     }
 
     #[test]

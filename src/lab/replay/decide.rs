@@ -152,7 +152,7 @@ impl Decider {
         }
         let mut differs = compare::differences(&was, &is);
         if self.against.is_none() && is_cut(record, "run") {
-            // What was said was not kept whole, and can differ from itself.
+            // The recorded words were cut, so they differ from the same words today.
             differs.retain(|name| compare::is_change(&[*name], false));
         }
         if !compare::is_change(&differs, self.is_strict) {
@@ -205,8 +205,8 @@ impl Decider {
         None
     }
 
-    /// Decides an event by these hooks. What they say is compared with what was kept without
-    /// secrets, and told, so it has none either.
+    /// Decides an event by these hooks, and removes the secrets from what they say: the record has
+    /// none either.
     fn decide(
         &self,
         hooks: &HostHooks,

@@ -1,8 +1,8 @@
 //! A set of hooks as every host has it, made ready when its first event comes.
 //!
-//! The hooks really run, in surroundings of their own: state is kept in a folder that the caller
-//! names, nothing is logged, and what depends on earlier events (a stop that is refused again and
-//! again) does not act.
+//! The hooks really run, but in separate surroundings: state is in a folder that the caller names,
+//! nothing is logged, and rules about earlier events (a stop that is refused again and again) do not
+//! act.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,8 @@ use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::lab::audit::DecisionLine;
 
-/// What a hook finds in its environment while events are decided again, beside the usual: a hook
-/// with effects elsewhere can leave them, and a hookrun that it starts keeps no decisions.
+/// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
+/// a hookrun that it starts keeps no decisions.
 pub const VARIABLES: &[(&str, &str)] =
     &[("HOOKRUN_REPLAY", "1"), ("HOOKRUN_DECISIONS", "off"), ("HOOKRUN_RECORD", "")];
 
@@ -45,14 +45,13 @@ pub(super) struct HostHooks {
 }
 
 impl Hooks {
-    /// The hooks that `choice` finds in the surroundings `env`; state is kept where `env` says.
-    /// They are run by the engine of `first`, which all sets of one replay share.
+    /// The hooks that `choice` finds in `env`, which also says where state is kept. The engine of
+    /// `first` runs them, as it does all sets of one replay.
     pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
         Hooks { choice, env, first, ready: Mutex::default() }
     }
 
-    /// Whether the hooks are in order as far as that can be told before the first event, and how
-    /// secrets are recognised.
+    /// The user's rules for secrets, if the configuration has no error before the first event.
     pub fn check(&self) -> Result<Vec<String>, ReplayError> {
         let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
@@ -131,8 +130,8 @@ impl HostHooks {
         Ok((event.map_err(|error| error.to_string())?, binding))
     }
 
-    /// The row of the host's table that the event came by. Of several for one canonical event it is
-    /// told by the name and the key in what the host sent, else it is the first.
+    /// The row of the host's table for the event. If several have one canonical event, what the host
+    /// sent decides by name and key; otherwise it is the first.
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows: Vec<_> = dialect.events.iter().filter(|row| row.event == event).collect();

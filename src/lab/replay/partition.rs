@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 /// One part of so many: `3/8`. Every event is in exactly one of the eight.
 ///
-/// It is told by the 64-bit FNV-1a hash of the event's context, byte by byte as it stands in the
-/// line: the part is the hash modulo the number of parts, plus 1. Where a line has no context, or
-/// cannot be read, it is the hash of the whole line.
+/// The part is the 64-bit FNV-1a hash of the event's context, as it is in the line, modulo the
+/// number of parts, plus 1. Without a context that can be read, it is the hash of the whole line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
     number: u64,

@@ -1,4 +1,4 @@
-//! Recordings, read one after another in batches: memory for one batch, whatever their size.
+//! Recordings, read one after another in batches, with memory for one batch.
 
 use std::fs::File;
 use std::io::{BufReader, Read};

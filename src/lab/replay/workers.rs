@@ -6,9 +6,9 @@
 //! together, and many if there are none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use super::decide::{Decider, Done};
@@ -25,7 +25,11 @@ const MOST_LINES: usize = 256;
 /// How many batches may wait for one that takes long. What they hold is at most their lines.
 const MOST_WAITING: usize = 256;
 
-/// How often the caller gets the progress.
+/// The taking thread is woken for so many batches at once: each time costs the deciding threads a
+/// processor for a moment.
+const WAKING: u64 = 16;
+
+/// How often the taking thread looks by itself, and the caller gets the progress.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long to wait for threads that should stop: hooks are being ended.
@@ -49,6 +53,7 @@ struct ReplayWorkers {
     deciding: AtomicUsize,
     is_stopped: AtomicBool,
     abort: Abort,
+    taker: Thread,
 }
 
 /// Decides all events of `inputs` with so many threads. `each` gets what was done, in the order of
@@ -69,13 +74,20 @@ pub fn run(
         deciding: AtomicUsize::new(0),
         is_stopped: AtomicBool::new(false),
         abort,
+        taker: thread::current(),
     });
     let (queue, results) = sync_channel(MOST_WAITING);
     let mut started = Vec::with_capacity(threads);
     for number in 0..threads {
         let (own, queue) = (Arc::clone(&workers), queue.clone());
         let thread = thread::Builder::new().name(format!("hookrun-replay-{number}"));
-        match thread.spawn(move || own.work(&queue)) {
+        let work = move || {
+            let totals = own.work(&queue);
+            drop(queue);
+            own.taker.unpark();
+            totals
+        };
+        match thread.spawn(work) {
             Ok(thread) => started.push(thread),
             Err(error) if started.is_empty() => {
                 return Err(ReplayError::NoThread(error.to_string()));
@@ -107,8 +119,8 @@ impl ReplayWorkers {
         let mut next: Option<Receiver<BatchResult>> = None;
         loop {
             let taken = match &next {
-                Some(batch) => batch.recv_timeout(TICK).map(Some),
-                None => queue.recv_timeout(TICK).map(|batch| {
+                Some(batch) => batch.try_recv().map(Some),
+                None => queue.try_recv().map(|batch| {
                     next = Some(batch);
                     None
                 }),
@@ -117,16 +129,17 @@ impl ReplayWorkers {
                 return Err(ReplayError::Stopped);
             }
             match taken {
-                Ok(None) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(None) => {}
+                Err(TryRecvError::Empty) => thread::park_timeout(TICK),
                 Ok(Some(done)) => {
                     next = None;
                     each(done?)?;
                 }
                 // A batch whose thread is gone.
-                Err(RecvTimeoutError::Disconnected) if next.is_some() => {
+                Err(TryRecvError::Disconnected) if next.is_some() => {
                     return Err(ReplayError::Panicked);
                 }
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Ok(()),
             }
             if ticked.elapsed() >= TICK {
                 tick(&self.progress);
@@ -168,6 +181,9 @@ impl ReplayWorkers {
             if result.send(done).is_err() || has_failed {
                 break;
             }
+            if batch.number.is_multiple_of(WAKING) {
+                self.taker.unpark();
+            }
         }
         totals
     }
@@ -205,7 +221,7 @@ impl ReplayWorkers {
                 }
             }
         }
-        // What hooks said while they were ended is no decision.
+        // What hooks answered while they were being ended does not count.
         if self.is_aborted() { Err(ReplayError::Stopped) } else { Ok(done) }
     }
 }

@@ -1,8 +1,8 @@
 //! Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a
 //! file and a line are named, else on the job.
 //!
-//! The runner looks for commands on stdout and on stderr alike. Whatever a hook may have written
-//! is either escaped data of a command of ours, or made harmless.
+//! The runner looks for commands on stdout and on stderr. All text of hooks is either escaped data
+//! of one of our commands, or made harmless.
 
 mod summary;
 

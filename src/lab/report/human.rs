@@ -1,5 +1,5 @@
-//! A run for a person at a terminal, just decided or kept: every hook, what it got, said and
-//! took, which rule decided, and what the host gets.
+//! A run for a person at a terminal, from a decision just now or from the log: every hook with its
+//! output and time, the rule that decided, and what the host gets.
 
 use std::io::{self, Write};
 use std::path::Path;

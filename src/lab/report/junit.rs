@@ -1,5 +1,5 @@
-//! JUnit XML, as CI systems read it. Every case has a name of its own: systems merge those that
-//! share one.
+//! JUnit XML, as CI systems read it. Every case has a different name: systems merge cases with the
+//! same name.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,4 @@
-//! How far a replay is, for a person who waits: on a terminal only, never in CI, and gone when it
-//! is done.
+//! The progress bar of a replay: on a terminal only, never in CI, and removed at the end.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;

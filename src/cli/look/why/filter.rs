@@ -1,4 +1,4 @@
-//! Which decisions are meant. What the head of a line tells is asked first.
+//! Which decisions to explain. What is in the head of a line is compared first.
 
 use std::path::{Path, PathBuf};
 

@@ -41,7 +41,7 @@ fn look(bytes: &[u8], is_json: bool) -> Maybe {
         match BEGINS[usize::from(byte)] {
             Begins::Nothing => {}
             Begins::Word => word(bytes, at, is_json, &mut maybe),
-            // A letter or a sign that is written as its number, which hardly anybody does.
+            // A character that is written as its number, which is rare.
             Begins::Sign if byte == b'\\' && is_json && is_hidden(&bytes[at + 1..]) => {
                 return Maybe(u64::MAX);
             }

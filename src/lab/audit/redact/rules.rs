@@ -1,4 +1,4 @@
-//! The forms of secrets that are known, and where one of them may stand in a text.
+//! The known forms of secrets, and the hints of where one may be in a text.
 
 /// A form of secrets.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl RuleScope {
 /// Names, or parts of names, whose values are secret. `{name}` in a form.
 const NAME: &str = r"(?:password|passwd|passphrase|secret|(?:api|app|secret|private|access|account|signing|encryption|master|deploy|webhook)[_-]?key|access[_-]?key[_-]?id|(?:access|auth|refresh|id|api|private|bearer|session|security|csrf|bot|oauth)[_-]?token)";
 
-/// What stands behind `NAME=` in a shell or a file of settings, if it is no variable or command;
+/// The value after `NAME=` in a shell or a file of settings, if it is not a variable or command;
 /// but `"$(date)hunter2"` has a secret behind one. `{value}` in a form.
 const VALUE: &str = r#"(?:"(?:[^"\n$<\[]|{rest})[^"\n]*"|'[^'\n$<\[][^'\n]*'|(?:[^\s"'\\$<\[*{(&;]|{rest})[^\s"'\\&;]*)"#;
 
@@ -53,7 +53,7 @@ const OPERAND: &str = r#"["']?[^\s"'\\$<\[{(-][^\s"'\\]*"#;
 
 impl SecretRule {
     /// How it looks, for Rust and for Python with `re.ASCII`. What the group `keep` matched stays
-    /// in front, and the group `end` behind. `\w` stands between brackets. In Python a form that
+    /// in front, and the group `end` behind. `\w` is always in brackets. In Python a form that
     /// begins with a repetition, or has a long one that it may give up, takes time by the square.
     pub fn pattern(&self) -> String {
         let whole = self.form.replace("{name}", NAME).replace("{value}", VALUE);

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lab::replay::partition::Partition;
 use crate::lab::replay::totals::Totals;
 
 pub const VERSION: u64 = 1;
@@ -42,22 +41,4 @@ pub struct Footer {
     pub totals: Totals,
     /// `same`, `changed` or `incomplete`.
     pub ended: String,
-}
-
-impl Header {
-    pub fn new(inputs: Vec<String>, partition: Partition) -> Header {
-        let partition = (partition != Partition::WHOLE).then(|| partition.to_string());
-        Header {
-            hookrun_replay: VERSION,
-            inputs,
-            partition,
-            against: None,
-            hooks: Vec::new(),
-            settings: Vec::new(),
-            discover: false,
-            allow_change: Vec::new(),
-            strict: false,
-            allow_undecided: false,
-        }
-    }
 }
