@@ -17,7 +17,7 @@ use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, Planned, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, told_to_stop};
-use crate::engine::ui::desk::Seat;
+use crate::engine::ui::Connection;
 pub use links::follow;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES, VariableRow};
 use surroundings::{
@@ -294,16 +294,16 @@ impl Chain<'_> {
         payload: Arc<Payload>,
         facts: &[(&'static str, String)],
     ) -> Prepared<'t> {
-        let seat = self.seat(&turn.hook, facts);
+        let connection = self.connection(&turn.hook, facts);
         let mut variables = self.variables(&turn.hook, facts);
-        variables.extend(ways_to_ask(seat.as_ref(), self.engine.desk.as_ref()));
+        variables.extend(ways_to_ask(connection.as_ref(), self.engine.server.as_ref()));
         let absent = absent(&variables, &self.surroundings.inherited);
-        Prepared { turn, payload, seat, variables, absent }
+        Prepared { turn, payload, connection, variables, absent }
     }
 
     /// The job of a turn, which takes the payload and the variables.
     fn job<'t>(&'t self, prepared: &'t mut Prepared<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
-        let Prepared { turn, payload, seat, variables, absent } = prepared;
+        let Prepared { turn, payload, connection, variables, absent } = prepared;
         let hook = &turn.hook;
         if let Some(job) = self.call(hook) {
             return job;
@@ -326,17 +326,17 @@ impl Chain<'_> {
             permit: turn.permit(seen),
             sandbox,
             notes,
-            clock: seat.as_ref().map(Seat::clock),
+            clock: connection.as_ref().map(Connection::clock),
         }
     }
 
     /// Where a hook can ask a person, or send messages.
-    fn seat(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Seat> {
+    fn connection(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Connection> {
         if hook.handler.is_function() {
             return None;
         }
         let stays = hook.background == Background::Detach;
-        self.engine.desk.as_ref()?.seat(&hook.name, session_of(facts), stays)
+        self.engine.server.as_ref()?.connection(&hook.name, session_of(facts), stays)
     }
 
     /// The variables of a hook; a function has no environment.
@@ -461,7 +461,7 @@ impl Chain<'_> {
 struct Prepared<'t> {
     turn: &'t HookTurn,
     payload: Arc<Payload>,
-    seat: Option<Seat>,
+    connection: Option<Connection>,
     variables: Vec<(String, String)>,
     /// Our variables that hookrun has and the hook does not get.
     absent: Vec<&'t str>,

@@ -18,7 +18,7 @@ use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
 use crate::engine::run::{Fate, HookRun, Run};
 use crate::engine::session::Session;
-use crate::engine::ui::{Desk, Ui};
+use crate::engine::ui::{Server, Ui};
 pub(crate) use once::digest;
 pub use once::{CallClaim, Claimed, FormOfCall};
 
@@ -203,7 +203,7 @@ impl Runner {
     /// [`PATIENCE`]: crate::engine::ui::PATIENCE
     #[must_use]
     pub fn ui(mut self, ui: Arc<dyn Ui>) -> Runner {
-        self.engine.desk = Some(self.desk().with_ui(ui));
+        self.engine.server = Some(self.server().with_ui(ui));
         self
     }
 
@@ -211,12 +211,12 @@ impl Runner {
     /// [`Outbox`](crate::engine::session::outbox::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
-        self.engine.desk = Some(self.desk().with_session(session));
+        self.engine.server = Some(self.server().with_session(session));
         self
     }
 
-    fn desk(&self) -> Desk {
-        self.engine.desk.clone().unwrap_or_else(|| Desk::new(&self.surroundings.state))
+    fn server(&self) -> Server {
+        self.engine.server.clone().unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
     /// Runs async functions in this runtime, where [`Runner::handle`] is called outside of one.

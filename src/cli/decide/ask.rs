@@ -7,8 +7,7 @@ use std::time::Instant;
 use crate::config::Environment;
 use crate::engine::exec::Abort;
 use crate::engine::outcome::{Outcome, Settled};
-use crate::engine::ui::caller::{Outer, named};
-use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, Outer, PATIENCE, Request, Ui, named};
 
 use crate::cli::terminal::Terminal;
 

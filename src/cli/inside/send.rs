@@ -8,7 +8,7 @@ use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::session::Message;
 use crate::engine::session::outbox::Outbox;
-use crate::engine::ui::{DialogAnswer, Request, caller};
+use crate::engine::ui::{self, DialogAnswer, Request};
 
 use crate::cli::args::SendArgs;
 use crate::cli::exit::{ExitStatus, Result};
@@ -24,7 +24,7 @@ pub(crate) fn send(args: &SendArgs, env: &Environment, out: &mut dyn Write) -> R
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     if let Some(address) = inside.socket.as_ref().filter(|_| !args.take && named.is_none()) {
         let (text, attachments, time) = (text.clone(), attachments.clone(), time.clone());
-        match caller::ask(address, Request::Send { text, attachments, time }) {
+        match ui::ask(address, Request::Send { text, attachments, time }) {
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
             DialogAnswer::Refused(why) => {
                 return Err(Complaint::new(format!("the host did not take the message: {why}")));

@@ -12,7 +12,7 @@ use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::session::entries::SessionEntries;
-use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, caller, desk};
+use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request};
 
 use crate::cli::args::{Dialog, UiArgs};
 use crate::cli::exit::{ExitStatus, Result, failed};
@@ -56,7 +56,7 @@ pub(crate) fn ui(args: &UiArgs, env: &Environment, out: &mut dyn Write) -> Resul
 /// Passes a request on, or shows it to the person who started us.
 fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
     if let Some(address) = &inside.socket {
-        return Ok(caller::ask(address, request));
+        return Ok(ui::ask(address, request));
     }
     let Some(terminal) = Terminal::open(env) else { return Ok(DialogAnswer::Nobody) };
     // A signal must not end us while the terminal shows no keys.
@@ -64,7 +64,7 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     let abort = abort.map_err(failed("cannot handle signals"))?;
     let hook = inside.hook.as_deref().unwrap_or("hookrun ui");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
-    Ok(desk::show(&terminal, &asker, &request))
+    Ok(ui::show(&terminal, &asker, &request))
 }
 
 /// Keeps a text of the status line, and shows it if the host has a status line. A hook does not fail
@@ -89,7 +89,7 @@ fn set_status(
     }
     if let Some(address) = inside.socket.as_ref().filter(|_| session.is_none()) {
         let (key, text) = (key.to_string(), text.map(str::to_string));
-        caller::ask(address, Request::Status { key, text });
+        ui::ask(address, Request::Status { key, text });
     }
     ExitStatus::Yes
 }

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::Surroundings;
+use super::surroundings::Surroundings;
 use crate::engine::event::{Event, Links, action::Guesses};
 use crate::engine::hook::Hook;
 use crate::engine::hook::matcher::tidy;

@@ -10,8 +10,7 @@ use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Containment, Hook, PathBase};
 use crate::engine::run::StartError;
 use crate::engine::session;
-use crate::engine::ui::Desk;
-use crate::engine::ui::desk::Seat;
+use crate::engine::ui::{Connection, Server};
 
 /// The longest value that goes into a hook's environment (the system's own limit for one
 /// variable with its name is 128 KiB, for all of them together mostly 2 MiB).
@@ -285,11 +284,14 @@ pub(super) fn variables_of_host(
 }
 
 /// The variables that tell a hook whether and where it can ask.
-pub(super) fn ways_to_ask(seat: Option<&Seat>, desk: Option<&Desk>) -> Vec<(String, String)> {
-    let has_ui = seat.is_some() && desk.is_some_and(Desk::has_ui);
+pub(super) fn ways_to_ask(
+    connection: Option<&Connection>,
+    server: Option<&Server>,
+) -> Vec<(String, String)> {
+    let has_ui = connection.is_some() && server.is_some_and(Server::has_ui);
     let can_ask = if has_ui { "1" } else { "0" };
     let mut ways = vec![("HOOKRUN_HAS_UI".to_string(), can_ask.to_string())];
-    ways.extend(seat.map(|seat| ("HOOKRUN_SOCKET".to_string(), seat.address())));
+    ways.extend(connection.map(|connection| ("HOOKRUN_SOCKET".to_string(), connection.address())));
     ways
 }
 

@@ -16,7 +16,7 @@ use super::tree::Subreaper;
 use super::workers::Workers;
 use crate::engine::lock::locked;
 use crate::engine::run::Ending;
-use crate::engine::ui::Desk;
+use crate::engine::ui::Server;
 
 /// Runs hooks, from several threads at once if need be. Clones share their keeper and threads.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct Engine {
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
     /// Where hooks ask a person, or send messages.
-    pub desk: Option<Desk>,
+    pub server: Option<Server>,
     /// Where async functions run; `None` for a runtime of its own, made for the first one.
     #[cfg(feature = "tokio")]
     pub runtime: Option<tokio::runtime::Handle>,
@@ -80,7 +80,7 @@ impl Engine {
             program: None,
             heartbeat: None,
             watcher: None,
-            desk: None,
+            server: None,
             #[cfg(feature = "tokio")]
             runtime: None,
             shared: Arc::default(),

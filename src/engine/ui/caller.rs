@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, Waited};
+use super::clock::PATIENCE;
+use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, Waited, named};
 
 /// The longest request and answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
@@ -164,9 +165,4 @@ impl Ui for Outer {
         let (key, text) = (key.to_string(), text.map(str::to_string));
         self.pass(asker, Request::Status { key, text });
     }
-}
-
-/// A text with the hook that it comes from.
-pub fn named(asker: &Asker<'_>, text: &str) -> String {
-    format!("{}: {text}", asker.hook())
 }

@@ -1,7 +1,9 @@
 //! A hook's clock: it stands still while a person is being asked, but not for ever.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use crate::engine::lock::locked;
 
 /// How long a person is waited for: one answer to a question of hookrun's, or all that one hook
 /// asks. A person who has left must not keep a host waiting for ever, and no hook can buy itself
@@ -27,14 +29,14 @@ impl Clock {
     /// Something is asked from `now` on. The time of questions that are open together counts
     /// once.
     pub fn begin(&self, now: Instant) {
-        let mut asked = self.lock();
+        let mut asked = locked(&self.asked);
         let (since, count) = asked.open.unwrap_or((now, 0));
         asked.open = Some((since, count + 1));
     }
 
     /// One of the questions was answered, or withdrawn.
     pub fn end(&self, now: Instant) {
-        let mut asked = self.lock();
+        let mut asked = locked(&self.asked);
         match asked.open {
             Some((since, 1)) => {
                 asked.before = asked.before.saturating_add(now.saturating_duration_since(since));
@@ -47,7 +49,7 @@ impl Clock {
 
     /// How long it has stood still: the time of all questions, as far as there was patience.
     pub fn stood_still(&self, now: Instant) -> Duration {
-        let asked = self.lock();
+        let asked = locked(&self.asked);
         let open =
             asked.open.map_or(Duration::ZERO, |(since, _)| now.saturating_duration_since(since));
         asked.before.saturating_add(open).min(PATIENCE)
@@ -55,17 +57,13 @@ impl Clock {
 
     /// Whether it stands still: something is asked, and there is patience left.
     pub fn stands_still(&self, now: Instant) -> bool {
-        let is_open = self.lock().open.is_some();
+        let is_open = locked(&self.asked).open.is_some();
         is_open && self.stood_still(now) < PATIENCE
     }
 
     /// How much patience is left.
     pub fn patience(&self, now: Instant) -> Duration {
         PATIENCE - self.stood_still(now)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ClockReading> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

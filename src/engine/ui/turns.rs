@@ -3,7 +3,8 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Asker;
+use super::dialog::Asker;
+use crate::engine::lock::locked;
 
 /// How often somebody who waits looks whether the question is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -22,7 +23,7 @@ pub(super) struct DialogTurn<'t>(&'t Turns);
 impl Turns {
     /// Waits for a turn; `None` if the question is over before it comes.
     pub(super) fn take(&self, asker: &Asker<'_>) -> Option<DialogTurn<'_>> {
-        let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_taken = locked(&self.is_taken);
         loop {
             if asker.is_over() {
                 return None;
@@ -39,7 +40,7 @@ impl Turns {
 
 impl Drop for DialogTurn<'_> {
     fn drop(&mut self) {
-        *self.0.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *locked(&self.0.is_taken) = false;
         self.0.given_back.notify_one();
     }
 }

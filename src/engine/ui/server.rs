@@ -1,6 +1,9 @@
-//! The socket: a thread that waits for hooks, and one for each of their requests.
+//! Where hooks come with their requests: a socket in a private folder, made for the first hook. A
+//! thread waits for hooks, and one serves each of their requests.
+//!
+//! Each hook has a token by which it is known, and a clock. When the hook has ended, or the server
+//! is closed, its connections are cut, which withdraws the dialogs that are open on them.
 
-use std::collections::HashMap;
 use std::fs::{DirEntry, File};
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,17 +11,18 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::seat::{Guest, Seat};
+use super::caller::{MOST_BYTES, SignedRequest};
+use super::connection::{Connection, Guest, Guests};
+use super::dialog::{Asker, DialogAnswer, Request, Ui, show};
+use super::turns::Turns;
+use crate::engine::lock::locked;
 use crate::engine::session::{self, Message, Session};
-use crate::engine::ui::caller::{MOST_BYTES, SignedRequest};
-use crate::engine::ui::turns::Turns;
-use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 
 /// How many requests may wait at once; a hook that makes more is cut off.
 const MOST_CALLS: usize = 64;
@@ -32,40 +36,104 @@ const LONGEST_PATH_BYTES: usize = 104;
 /// A socket that nobody listens at is removed when it is this old.
 const STALE: Duration = Duration::from_secs(60);
 
+/// What a program that embeds hookrun offers to its hooks, and the socket where they find it.
+#[derive(Clone)]
+pub struct Server {
+    /// Where sockets are made: a folder below it, for the owner only.
+    root: PathBuf,
+    ui: Option<Arc<dyn Ui>>,
+    session: Option<Arc<dyn Session>>,
+    socket: Arc<Mutex<Option<OpenSocket>>>,
+}
+
+impl Server {
+    /// A server that offers nothing, with its socket below `root`.
+    pub fn new(root: &Path) -> Server {
+        Server { root: root.to_path_buf(), ui: None, session: None, socket: Arc::default() }
+    }
+
+    /// Hooks can ask and tell a person.
+    #[must_use]
+    pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
+        self.ui = Some(ui);
+        self
+    }
+
+    /// Hooks can send messages to the session.
+    #[must_use]
+    pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
+        self.session = Some(session);
+        self
+    }
+
+    /// Whether a person can be asked.
+    pub fn has_ui(&self) -> bool {
+        self.ui.is_some()
+    }
+
+    /// The connection of a hook that is about to start. `None` where no socket can be made: the
+    /// hook then finds nobody.
+    pub(crate) fn connection(
+        &self,
+        hook: &str,
+        session: Option<&str>,
+        stays: bool,
+    ) -> Option<Connection> {
+        let mut socket = locked(&self.socket);
+        if socket.is_none() {
+            match OpenSocket::start(&self.root, self.ui.clone(), self.session.clone()) {
+                Ok(started) => *socket = Some(started),
+                Err(error) => {
+                    tracing::warn!(%error, "hooks cannot ask: there is no socket for it");
+                    return None;
+                }
+            }
+        }
+        socket.as_ref().map(|socket| socket.connection(hook, session.unwrap_or_default(), stays))
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let offers = (self.ui.is_some(), self.session.is_some());
+        f.debug_struct("Server").field("root", &self.root).field("offers", &offers).finish()
+    }
+}
+
 /// The socket, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Server {
+struct OpenSocket {
     address: PathBuf,
-    shared: Arc<ServerState>,
+    shared: Arc<SocketState>,
     /// Closed to end the thread that waits.
     _life: PipeWriter,
 }
 
 /// What all threads know.
-pub(super) struct ServerState {
+struct SocketState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
-    guests: Mutex<HashMap<String, Arc<Guest>>>,
+    guests: Arc<Guests>,
     turns: Turns,
     calls: AtomicUsize,
 }
 
-impl Server {
-    pub(super) fn start(
+impl OpenSocket {
+    fn start(
         root: &Path,
         ui: Option<Arc<dyn Ui>>,
         session: Option<Arc<dyn Session>>,
-    ) -> io::Result<Server> {
+    ) -> io::Result<OpenSocket> {
         let (address, listener) = listen(root)?;
         let (reader, life) = io::pipe()?;
-        let shared = Arc::new(ServerState {
+        let shared = Arc::new(SocketState {
             ui,
             session,
-            guests: Mutex::default(),
+            guests: Arc::default(),
             turns: Turns::default(),
             calls: AtomicUsize::new(0),
         });
-        let server = Server { address, shared, _life: life };
+        let server = OpenSocket { address, shared, _life: life };
         listener.set_nonblocking(true)?;
         let shared = Arc::clone(&server.shared);
         let thread = thread::Builder::new().name("hookrun-desk".to_string());
@@ -73,33 +141,24 @@ impl Server {
         Ok(server)
     }
 
-    pub(super) fn seat(&self, hook: &str, session: &str, stays: bool) -> Seat {
+    fn connection(&self, hook: &str, session: &str, stays: bool) -> Connection {
         let guest = Arc::new(Guest::new(hook, session, stays));
-        let token = new_token();
-        self.shared.guests().insert(token.clone(), Arc::clone(&guest));
-        let (shared, address) = (Arc::clone(&self.shared), self.address.clone());
-        Seat { shared, address, token, guest }
+        let (guests, token) = (Arc::clone(&self.shared.guests), new_token());
+        locked(&guests).insert(token.clone(), Arc::clone(&guest));
+        Connection { guests, address: self.address.clone(), token, guest }
     }
 }
 
-impl Drop for Server {
+impl Drop for OpenSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.address);
         let guests: Vec<Arc<Guest>> =
-            self.shared.guests().drain().map(|(_, guest)| guest).collect();
+            locked(&self.shared.guests).drain().map(|(_, guest)| guest).collect();
         guests.iter().for_each(|guest| guest.withdraw());
     }
 }
 
-impl ServerState {
-    pub(super) fn forget(&self, token: &str) {
-        self.guests().remove(token);
-    }
-
-    fn guests(&self) -> MutexGuard<'_, HashMap<String, Arc<Guest>>> {
-        self.guests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl SocketState {
     /// Serves one connection.
     fn serve(&self, stream: &UnixStream) -> io::Result<()> {
         stream.set_read_timeout(Some(ARRIVAL))?;
@@ -107,7 +166,7 @@ impl ServerState {
         let mut line = Vec::new();
         BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
         let call: SignedRequest = serde_json::from_slice(&line)?;
-        let guest = self.guests().get(&call.token).cloned();
+        let guest = locked(&self.guests).get(&call.token).cloned();
         let answer =
             guest.map_or(DialogAnswer::Nobody, |guest| self.answer(&guest, stream, call.request));
         let mut line = serde_json::to_vec(&answer)?;
@@ -149,28 +208,8 @@ impl ServerState {
     }
 }
 
-/// Shows one request to the person. A message to the session is not theirs to take.
-pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
-    let text = |text: Option<String>| text.map_or(DialogAnswer::Cancelled, DialogAnswer::Text);
-    match request {
-        Request::Select { title, options } => text(ui.select(asker, title, options)),
-        Request::Confirm { title, message } => DialogAnswer::Yes(ui.confirm(asker, title, message)),
-        Request::Input { title, placeholder } => text(ui.input(asker, title, placeholder)),
-        Request::Editor { title, text: before } => text(ui.editor(asker, title, before)),
-        Request::Notify { message, kind } => {
-            ui.notify(asker, message, *kind);
-            DialogAnswer::Done
-        }
-        Request::Status { key, text } => {
-            ui.status(asker, key, text.as_deref());
-            DialogAnswer::Done
-        }
-        Request::Send { .. } => DialogAnswer::Nobody,
-    }
-}
-
 /// Waits for connections until `life` ends.
-fn receive(shared: &Arc<ServerState>, listener: &UnixListener, life: BorrowedFd<'_>) {
+fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
         let mut fds =
             [life, listener.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
@@ -188,7 +227,7 @@ fn receive(shared: &Arc<ServerState>, listener: &UnixListener, life: BorrowedFd<
 }
 
 /// Serves a connection in a thread of its own; the dialogs still come one after the other.
-fn receive_one(shared: &Arc<ServerState>, stream: UnixStream) {
+fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
     if shared.calls.fetch_add(1, Ordering::SeqCst) >= MOST_CALLS {
         shared.calls.fetch_sub(1, Ordering::SeqCst);
         return;
@@ -257,8 +296,8 @@ fn new_token() -> String {
     format!("{number:032x}")
 }
 
-impl std::fmt::Debug for ServerState {
+impl std::fmt::Debug for SocketState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("calls", &self.calls).finish_non_exhaustive()
+        f.debug_struct("SocketState").field("calls", &self.calls).finish_non_exhaustive()
     }
 }

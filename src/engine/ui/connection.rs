@@ -1,27 +1,32 @@
-//! A hook's place at the desk, from its start to its end.
+//! A hook's connection to the server, from its start to its end.
 
+use std::collections::HashMap;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use super::server::ServerState;
-use crate::engine::ui::clock::Clock;
+use super::clock::Clock;
+use crate::engine::lock::locked;
 
 /// How long an open dialog may take to leave the screen.
 pub(super) const LEAVING: Duration = Duration::from_secs(1);
 
-/// A hook's place, until it is dropped: then its dialogs are withdrawn, and it is known no more.
+/// The hooks that the server knows, by their tokens.
+pub(super) type Guests = Mutex<HashMap<String, Arc<Guest>>>;
+
+/// A hook's connection, until it is dropped: then its dialogs are withdrawn, and the server no
+/// longer knows it.
 #[derive(Debug)]
-pub struct Seat {
-    pub(super) shared: Arc<ServerState>,
+pub struct Connection {
+    pub(super) guests: Arc<Guests>,
     pub(super) address: PathBuf,
     pub(super) token: String,
     pub(super) guest: Arc<Guest>,
 }
 
-/// Who sits there.
+/// What the server knows of a hook.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub(super) hook: String,
@@ -42,7 +47,7 @@ struct Open {
     is_over: bool,
 }
 
-impl Seat {
+impl Connection {
     /// How long it has asked.
     pub(crate) fn clock(&self) -> Arc<Clock> {
         Arc::clone(&self.guest.clock)
@@ -54,10 +59,10 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Connection {
     fn drop(&mut self) {
         if !self.guest.stays {
-            self.shared.forget(&self.token);
+            locked(&self.guests).remove(&self.token);
         }
         self.guest.withdraw();
     }
@@ -78,7 +83,7 @@ impl Guest {
     /// Notes a connection that is served; `None` if the hook has ended.
     pub(super) fn open(&self, stream: &UnixStream) -> Option<Opened<'_>> {
         let stream = stream.try_clone().ok()?;
-        let mut open = self.lock();
+        let mut open = locked(&self.open);
         if open.is_over {
             return None;
         }
@@ -91,16 +96,12 @@ impl Guest {
 
     /// Cuts its connections, and waits for what is open on them to leave the screen.
     pub(super) fn withdraw(&self) {
-        let mut open = self.lock();
+        let mut open = locked(&self.open);
         open.is_over = true;
         for (_, stream) in &open.streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
         let _left = self.closed.wait_timeout_while(open, LEAVING, |open| !open.streams.is_empty());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -114,7 +115,7 @@ pub(super) struct Opened<'g> {
 impl Drop for Opened<'_> {
     fn drop(&mut self) {
         self.guest.clock.end(Instant::now());
-        self.guest.lock().streams.retain(|(number, _)| *number != self.number);
+        locked(&self.guest.open).streams.retain(|(number, _)| *number != self.number);
         self.guest.closed.notify_all();
     }
 }
