@@ -66,6 +66,22 @@ pub fn run(
     Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
 }
 
+/// What becomes of the hooks of a plan that is not run here, where `wanted` is what becomes of those
+/// that want the event.
+pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
+    let fate = |planned: &Planned| fate_of(&planned.selection, wanted.clone());
+    plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned))).collect()
+}
+
+fn fate_of(selection: &Selection, wanted: Fate) -> Fate {
+    match selection {
+        Selection::Wanted => wanted,
+        Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
+        Selection::Disabled => Fate::Disabled,
+        Selection::Idle(why) => Fate::Idle(why.clone()),
+    }
+}
+
 /// Why a matcher of paths fits an event that names no such path.
 const MORE_GUESSES: &str =
     "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
@@ -229,12 +245,7 @@ impl Chain<'_> {
         } else {
             planned.selection
         };
-        match selection {
-            Selection::Disabled => Fate::Disabled,
-            Selection::Idle(why) => Fate::Idle(why.clone()),
-            Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch),
-            Selection::Wanted => Fate::Unreached,
-        }
+        fate_of(&selection, Fate::Unreached)
     }
 
     /// The event as hooks see it now.
@@ -448,7 +459,7 @@ impl Chain<'_> {
                     own.has_rewritten = true;
                     self.rewriter = Some(Arc::clone(&own.hook));
                 }
-                // Who takes the event is the last to be asked.
+                // A hook that claims the event ends the chain.
                 self.is_settled |= rule == Merge::Claim && new == Value::Bool(true);
             }
             let (hook, field) = (hook.name.clone(), field.clone());

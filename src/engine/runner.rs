@@ -1,6 +1,6 @@
 //! The front door: give it an event, get back what happened.
 
-mod once;
+mod duplicate;
 mod stops;
 
 use std::fmt;
@@ -13,14 +13,14 @@ use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
 use crate::engine::exec::{Abort, Budget, Engine, Heartbeat, OwnProgram, Subreaper, Watcher};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
-use crate::engine::plan::{Plan, Planned, Selection};
+use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::reminder::Reminders;
-use crate::engine::run::{Fate, HookRun, Run};
+use crate::engine::run::{Fate, Run};
 use crate::engine::session::Session;
 use crate::engine::ui::{Server, Ui};
-pub(crate) use once::digest;
-pub use once::{CallClaim, Claimed, FormOfCall};
+pub(crate) use duplicate::digest;
+pub use duplicate::{CallClaim, Claimed, FormOfCall};
 
 /// Decides events. [`Runner::handle`] cannot fail: whatever goes wrong is in the [`Run`].
 ///
@@ -280,68 +280,42 @@ impl Runner {
         Plan::build(&bound, &event, &self.surroundings.place(&event))
     }
 
-    /// The run of an event to which no hook is bound, where nothing else refuses it either:
-    /// without an allocation and without a look at the clock.
-    fn idle(&self, event: &Event) -> Option<Run> {
-        let is_idle = !self.registry.has(&event.spec().name)
-            && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()));
-        is_idle.then(|| Run {
-            event: event.clone(),
-            hooks: Vec::new(),
-            outcome: Outcome::default(),
-            took: Duration::ZERO,
-            earlier: None,
-        })
+    /// Whether no hook is bound to `event` and nothing else refuses it either. It allocates nothing
+    /// and does not look at the clock.
+    fn is_idle(&self, event: &Event) -> bool {
+        !self.registry.has(&event.spec().name)
+            && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()))
     }
 
     /// Decides `event`. Hooks of a detached event are started and not waited for: a thread
     /// supervises them to their timeouts, as long as this process lives. An event to which no
     /// hook is bound costs a look-up and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
-        let event = &self.follow_links(event.clone());
-        self.collected(self.noted(event, self.decide(event)))
+        self.collected(self.decide(event, DetachedHooks::LeftRunning, None))
     }
 
-    fn decide(&self, event: &Event) -> Run {
-        if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
-            return self.detach(event);
-        }
-        self.decide_within(event, None)
+    /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
+    pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+        self.collected(self.decide(event, DetachedHooks::Awaited, budget))
     }
 
-    /// A run that is in the log.
-    fn noted(&self, event: &Event, run: Run) -> Run {
-        if let Some(Observer(observe)) = &self.observer {
-            observe(event, &run);
-        }
-        run
-    }
-
-    /// A run whose reminders the model will get.
-    fn collected(&self, run: Run) -> Run {
-        if let Some(reminders) = &self.reminders {
-            reminders.collect(&run.outcome);
-        }
-        run
-    }
-
-    /// Decides `event` without blocking the executor: a thread of hookrun's does what waits.
+    /// Decides `event` without blocking the executor: a thread of hookrun does what waits.
     /// Async functions are tasks of the runtime in which this is first polled.
     ///
-    /// Dropping the future gives the decision up: as with [`Abort::raise`], functions are no
-    /// longer waited for, and processes are ended in the background, SIGTERM first. Hooks of a
+    /// Dropping the future gives the decision up: as with [`Abort::raise`], nobody waits for
+    /// functions any longer, and processes are ended in the background, SIGTERM first. Hooks of a
     /// detached event are not affected.
     #[cfg(feature = "tokio")]
     pub async fn handle_async(&self, event: &Event) -> Run {
-        if let Some(run) = self.idle(event) {
-            return run;
+        if self.is_idle(event) {
+            return self.handle(event);
         }
         let mut own = self.clone();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             own.engine.runtime = Some(runtime);
         }
         if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
-            return own.detach(event);
+            return own.handle(event);
         }
         let abort = match Abort::new() {
             Ok(abort) => abort,
@@ -352,8 +326,7 @@ impl Runner {
         let asked = event.clone();
         // Nobody listens any more if the future was dropped.
         let decide = move || {
-            let asked = own.follow_links(asked);
-            drop(answer.send(own.noted(&asked, own.decide_within(&asked, None))));
+            drop(answer.send(own.decide(&asked, DetachedHooks::Awaited, None)));
         };
         let mut given_up = RaiseOnDrop { abort: Some(abort) };
         if let Err(error) = self.engine.beside(decide) {
@@ -365,24 +338,59 @@ impl Runner {
         self.collected(run.unwrap_or_else(gone))
     }
 
-    /// Decides `event` before `budget` is used up, and waits for hooks of detached events too.
-    pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
+    /// The one way to a decision, which the observer then sees.
+    fn decide(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
         let event = &self.follow_links(event.clone());
-        self.collected(self.noted(event, self.decide_within(event, budget)))
+        let run = if self.is_idle(event) {
+            run_without(event, Outcome::default())
+        } else {
+            let mut run = match self.closed(event.spec()) {
+                Some(reason) => own_failure(event, reason),
+                None => self.run(event, detached, budget),
+            };
+            self.keep_from_looping(&mut run);
+            run
+        };
+        if let Some(Observer(observe)) = &self.observer {
+            observe(event, &run);
+        }
+        run
     }
 
-    fn decide_within(&self, event: &Event, budget: Option<Budget>) -> Run {
-        if let Some(run) = self.idle(event) {
-            return run;
+    fn run(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
+        let plan = self.plan(event);
+        let is_left = event.spec().schedule == Schedule::Detached
+            && detached == DetachedHooks::LeftRunning
+            && (plan.is_idle() || self.leave_running(plan.clone(), event));
+        match is_left {
+            true => self.left_to_others(event),
+            false => chain::run(plan, event, &self.engine, &self.surroundings, budget),
         }
-        let mut run = match self.closed(event.spec()) {
-            Some(reason) => own_failure(event, reason),
-            None => {
-                let plan = self.plan(event);
-                chain::run(plan, event, &self.engine, &self.surroundings, budget)
+    }
+
+    /// Starts the hooks of a detached event in a thread that supervises them. Whether there is one.
+    fn leave_running(&self, plan: Plan, event: &Event) -> bool {
+        let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
+        let (engine, observer) = (self.engine.detached(), self.observer.clone());
+        let supervise = move || {
+            let run = chain::run(plan, &own, &engine, &surroundings, None);
+            if let Some(Observer(observe)) = observer {
+                observe(&own, &run);
             }
         };
-        self.keep_from_looping(&mut run);
+        let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
+        let started = thread.spawn(supervise);
+        if let Err(error) = &started {
+            tracing::warn!(%error, "no thread for detached hooks; they are waited for");
+        }
+        started.is_ok()
+    }
+
+    /// A run whose reminders the model will get.
+    fn collected(&self, run: Run) -> Run {
+        if let Some(reminders) = &self.reminders {
+            reminders.collect(&run.outcome);
+        }
         run
     }
 
@@ -420,47 +428,35 @@ impl Runner {
     /// The run of a detached event whose hooks somebody else supervises.
     pub fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
-        let fate = |planned: &Planned| match &planned.selection {
-            Selection::Wanted => Fate::Detached,
-            Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
-            Selection::Disabled => Fate::Disabled,
-            Selection::Idle(why) => Fate::Idle(why.clone()),
-        };
-        let plan = self.plan(event);
-        let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
-        Run {
-            event: event.clone(),
-            hooks: hooks.collect(),
-            outcome: Outcome::default(),
-            took: started.elapsed(),
-            earlier: None,
-        }
+        let hooks = chain::runs_of(&self.plan(event), event, &Fate::Detached);
+        Run { hooks, took: started.elapsed(), ..run_without(event, Outcome::default()) }
     }
 
-    fn detach(&self, event: &Event) -> Run {
-        if let Some(run) = self.idle(event) {
-            return run;
+    /// Claims a call that may come in another form too, or takes over what was decided for that
+    /// one; see [`duplicate`]. What this runner then decides goes to [`Claimed::tell`].
+    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
+        if self.is_rehearsal || self.closed(event.spec()).is_some() {
+            return CallClaim::Now(None);
         }
-        let event = &self.follow_links(event.clone());
         let plan = self.plan(event);
-        if !plan.is_idle() {
-            let (own, surroundings) = (event.clone(), Arc::clone(&self.surroundings));
-            let engine = self.engine.detached();
-            let observer = self.observer.clone();
-            let supervise = move || {
-                let run = chain::run(plan, &own, &engine, &surroundings, None);
-                if let Some(Observer(observe)) = observer {
-                    observe(&own, &run);
-                }
-            };
-            let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
-            if let Err(error) = thread.spawn(supervise) {
-                tracing::warn!(%error, "no thread for detached hooks; they are waited for");
-                return self.decide_within(event, None);
-            }
+        match duplicate::claim(event, call, &plan, &self.engine, &self.surroundings, budget) {
+            CallClaim::Earlier(run) => CallClaim::Earlier(Box::new(self.collected(*run))),
+            now @ CallClaim::Now(_) => now,
         }
-        self.left_to_others(event)
     }
+}
+
+/// What happens to the hooks of a detached event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DetachedHooks {
+    LeftRunning,
+    Awaited,
+}
+
+/// A run in which no hook ran.
+fn run_without(event: &Event, outcome: Outcome) -> Run {
+    let event = event.clone();
+    Run { event, hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
 }
 
 /// A run in which hookrun itself could not decide: a refusal, where the event can be refused.
@@ -471,7 +467,7 @@ fn own_failure(event: &Event, reason: String) -> Run {
         let notice = Notice { hook: "hookrun".into(), kind: NoticeKind::Failure, text: reason };
         Outcome { notices: vec![notice], ..Outcome::default() }
     };
-    Run { event: event.clone(), hooks: Vec::new(), outcome, took: Duration::ZERO, earlier: None }
+    run_without(event, outcome)
 }
 
 /// Ends a decision that nobody waits for any more.

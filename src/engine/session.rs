@@ -4,7 +4,6 @@
 //! each hook. Files are changed behind a lock and replaced whole, so that hooks that run at the
 //! same time lose nothing. No link is followed: a hook in a sandbox may write these folders.
 
-pub mod decided;
 pub mod entries;
 pub mod outbox;
 pub mod refusals;
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use store::StoreError;
-pub(crate) use store::careful;
+pub(crate) use store::{Locked, Store, careful};
 
 /// The folder of what the hooks of a session share. No hook's own begins with a dot.
 const SHARED: &str = ".shared";
@@ -103,7 +102,7 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
 
 /// A name for a file that is different for every text: letters, digits, `-`, `_` and inner dots
 /// stay, every other byte becomes `%` and two digits.
-fn file_name(text: &str) -> String {
+pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -117,13 +116,17 @@ fn file_name(text: &str) -> String {
     }
     // A file name has at most 255 bytes.
     if name.len() > 200 {
-        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
         name.truncate(180);
-        name.push_str(&format!("%%{sum:016x}"));
+        name.push_str(&format!("%%{:016x}", checksum(text)));
     }
     name
+}
+
+/// FNV-1a.
+pub(crate) fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]

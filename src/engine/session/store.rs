@@ -27,25 +27,25 @@ pub struct StoreError {
 
 /// A file of a private folder.
 #[derive(Debug, Clone)]
-pub(super) struct Store {
+pub(crate) struct Store {
     folder: PathBuf,
     name: Cow<'static, str>,
 }
 
 /// The right to change a file, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Locked {
+pub(crate) struct Locked {
     store: Store,
     lock: File,
 }
 
 impl Store {
-    pub(super) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
+    pub(crate) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
         Store { folder: folder.to_path_buf(), name: name.into() }
     }
 
     /// What it holds; nothing if it is not there.
-    pub(super) fn read(&self) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true)).open(self.file());
         let file = match opened {
@@ -77,7 +77,7 @@ impl Store {
 
     /// Waits for the right to change it as long as `waits` says so, which is asked every 2 ms and
     /// given what the one who has it has noted. `None` if it was not waited for any longer.
-    pub(super) fn lock_while(
+    pub(crate) fn lock_while(
         &self,
         mut waits: impl FnMut(&File) -> bool,
     ) -> Result<Option<Locked>, StoreError> {
@@ -117,18 +117,18 @@ impl Store {
 
 impl Locked {
     /// Notes who has it, for those who wait; what is noted goes with the next note.
-    pub(super) fn note(&self, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn note(&self, text: &str) -> Result<(), StoreError> {
         let noted = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
         noted.map_err(|error| self.store.fails(&error))
     }
 
     /// What it holds.
-    pub(super) fn read(&self) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         self.store.read()
     }
 
     /// Puts `bytes` in the place of what it holds: whoever reads sees the old or the new.
-    pub(super) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
         self.store.check(bytes)?;
         let new = self.store.beside("new");
         // Left by somebody who was killed, or put there to mislead us.

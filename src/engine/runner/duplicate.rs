@@ -5,23 +5,23 @@
 //! words. An outcome is taken over only where this could not let pass what would be refused.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::Runner;
+use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::action::{TOOLS, ToolClass};
 use crate::engine::event::{Event, OnFailure};
-use crate::engine::exec::Budget;
+use crate::engine::exec::{Budget, Engine};
 use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::plan::{Plan, Planned, Selection};
-use crate::engine::run::{Fate, HookRun, Run};
-use crate::engine::session::decided::Claim;
-use crate::engine::session::{self, StoreError};
+use crate::engine::run::{Fate, Run};
+use crate::engine::session::{self, Locked, Store, StoreError, file_name};
 
 /// How long another run is waited for where there is no budget.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,6 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an allow counts for the other form of a call. The forms come at once, so one that comes
 /// later is somebody who has heard of the first, and the world may have changed meanwhile.
 const ALLOW_COUNTS_FOR: Duration = Duration::from_secs(10);
+
+/// How many decisions of a session are kept. Calls of one turn that run at once mostly have
+/// different slots; one that shares its slot with another call is decided without it.
+const SLOTS: u64 = 64;
+
+/// The longest decision that is kept.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// The longest tool input that is compared. With a longer one each run decides by itself.
 const LONGEST_INPUT_BYTES: usize = 64 * 1024;
@@ -56,7 +63,7 @@ pub enum CallClaim {
 /// A call that this run decides. Another run that is asked about it waits until this is dropped.
 #[derive(Debug)]
 pub struct Claimed {
-    claim: Claim,
+    locked: Locked,
     kept: Box<SharedOutcome>,
 }
 
@@ -122,101 +129,115 @@ fn are_one_sort(one: &CallFacts, two: &CallFacts) -> bool {
     TOOLS.iter().any(|sort| is_of(sort, one) && is_of(sort, two))
 }
 
-impl Runner {
-    /// Claims a call that may come in another form too, or takes over what was decided for that
-    /// one, which is waited for within the budget. Nothing is claimed, and no file is touched,
-    /// where no hook wants the event, and where a hook is a function of this program. Where
-    /// anything is in doubt, and where nothing can be kept, the call is to be decided.
-    ///
-    /// What was decided goes to [`Claimed::tell`].
-    pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
-        if self.is_rehearsal || self.closed(event.spec()).is_some() {
+/// Claims a call that may come in another form too, or takes over what was decided for that one,
+/// which is waited for within the budget. Nothing is claimed, and no file is touched, where no
+/// hook wants the event, and where a hook is a function of this program. Where anything is in
+/// doubt, and where nothing can be kept, the call is to be decided.
+pub(super) fn claim(
+    event: &Event,
+    call: &FormOfCall,
+    plan: &Plan,
+    engine: &Engine,
+    surroundings: &Surroundings,
+    budget: Option<Budget>,
+) -> CallClaim {
+    let started = Instant::now();
+    let Some(own) = shared_outcome(event, call, plan, surroundings) else {
+        return CallClaim::Now(None);
+    };
+    let until = budget.map_or_else(|| started + PATIENCE, |budget| budget.until);
+    let waits = || {
+        let left = until.saturating_duration_since(Instant::now());
+        engine.expect_within(left);
+        !left.is_zero() && !engine.is_aborted()
+    };
+    let locked = match lock_slot(&surroundings.state, call, waits) {
+        Ok(Some(locked)) => locked,
+        Ok(None) => return CallClaim::Now(None),
+        Err(error) => {
+            tracing::warn!(%error, "a call is decided without a look at other runs");
             return CallClaim::Now(None);
         }
-        let started = Instant::now();
-        let plan = self.plan(event);
-        let Some(own) = self.own(event, call, &plan) else { return CallClaim::Now(None) };
-        let claim = match self.claim(call, budget) {
-            Ok(Some(claim)) => claim,
-            Ok(None) => return CallClaim::Now(None),
-            Err(error) => {
-                tracing::warn!(%error, "a call is decided without a look at other runs");
-                return CallClaim::Now(None);
-            }
-        };
-        let kept = claim
-            .read()
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
-        match kept.filter(|kept| may_take_over(kept, &own, SystemTime::now())) {
-            Some(kept) => {
-                // It was for one other form; who comes now asks anew.
-                if let Err(error) = claim.keep(b"") {
-                    tracing::warn!(%error, "an outcome stays");
-                }
-                let run = taken_over(event, &plan, kept, started);
-                CallClaim::Earlier(Box::new(self.collected(run)))
-            }
-            None => CallClaim::Now(Some(Claimed { claim, kept: Box::new(own) })),
+    };
+    let claimed = Claimed { locked, kept: Box::new(own) };
+    let kept = claimed.locked.read().ok();
+    let kept = kept.and_then(|bytes| serde_json::from_slice::<SharedOutcome>(&bytes).ok());
+    match kept.filter(|kept| may_take_over(kept, &claimed.kept, SystemTime::now())) {
+        Some(kept) => {
+            // It was for one other form; one that comes now is a new question.
+            claimed.keep(b"");
+            CallClaim::Earlier(Box::new(taken_over(event, plan, kept, started)))
         }
+        None => CallClaim::Now(Some(claimed)),
     }
+}
 
-    fn claim(
-        &self,
-        call: &FormOfCall,
-        budget: Option<Budget>,
-    ) -> Result<Option<Claim>, StoreError> {
-        let root = &self.surroundings.state;
-        let folder = session::own_folder(&session::folder(root, Some(&call.session)));
-        session::make_private(root, &folder)
-            .map_err(|error| StoreError { file: folder.clone(), problem: error.to_string() })?;
-        let until = budget.map_or_else(|| Instant::now() + PATIENCE, |budget| budget.until);
-        let waits = || {
-            let left = until.saturating_duration_since(Instant::now());
-            if let Some(heartbeat) = &self.engine.heartbeat {
-                heartbeat.expect_within(left);
-            }
-            !left.is_zero() && !self.engine.is_aborted()
-        };
-        Claim::of(&folder, &call.id, waits)
-    }
+/// Locks the slot of a call in the folder of its session. While another process has it, `waits`
+/// says whether to wait on; `None` if not, and where the slot is taken for another call.
+fn lock_slot(
+    root: &Path,
+    call: &FormOfCall,
+    mut waits: impl FnMut() -> bool,
+) -> Result<Option<Locked>, StoreError> {
+    let folder = session::own_folder(&session::folder(root, Some(&call.session)));
+    session::make_private(root, &folder)
+        .map_err(|error| StoreError { file: folder.clone(), problem: error.to_string() })?;
+    let name = file_name(&call.id);
+    let store = Store::new(&folder, format!("decided-{:02}.json", slot(&call.id)));
+    let is_for_this = |lock: &File| {
+        let mut noted = vec![0; 256];
+        let length = lock.read_at(&mut noted, 0).unwrap_or(0);
+        let noted = noted.get(..length).unwrap_or_default();
+        // A process that has just got it has noted nothing yet.
+        (noted.is_empty() || noted == name.as_bytes()) && waits()
+    };
+    let Some(locked) = store.lock_while(is_for_this)? else { return Ok(None) };
+    locked.note(&name)?;
+    Ok(Some(locked))
+}
 
-    /// What this run would keep, before it has decided; `None` where it cannot be compared.
-    fn own(&self, event: &Event, call: &FormOfCall, plan: &Plan) -> Option<SharedOutcome> {
-        let wanted = |planned: &&Planned| planned.selection == Selection::Wanted;
-        let context = event.context();
-        let input = context.raw("toolInput");
-        let is_long = input.is_some_and(|input| input.len() > LONGEST_INPUT_BYTES);
-        if plan.is_idle() || is_long {
-            return None;
-        }
-        let mut hooks = format!("{}\n", event.spec().blocks);
-        for planned in plan.hooks() {
-            describe(&mut hooks, planned, event)?;
-        }
-        let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
-        let action = event.action().map(|action| action.to_json());
-        // A command may hold a secret, and so may a hook's variables.
-        let kept = |text: Option<String>| text.as_deref().map(digest);
-        Some(SharedOutcome {
-            call: call.id.clone(),
-            form: call.form.clone(),
-            hooks: digest(&hooks),
-            told: CallFacts {
-                action: kept(action),
-                tool: context.string("toolName"),
-                input: kept(input),
-                cwd: self.surroundings.place(event).cwd.to_string_lossy().into_owned(),
-                has_foreign_hooks: plan
-                    .hooks()
-                    .filter(wanted)
-                    .any(|planned| planned.hook.convention.is_some()),
-                is_gate: event.spec().blocks,
-            },
-            outcome: Outcome::default(),
-            at: SystemTime::UNIX_EPOCH,
-        })
+fn slot(call: &str) -> u64 {
+    let sum = session::checksum(call);
+    (sum ^ (sum >> 32)) % SLOTS
+}
+
+/// What this run would keep, before it has decided; `None` where it cannot be compared.
+fn shared_outcome(
+    event: &Event,
+    call: &FormOfCall,
+    plan: &Plan,
+    surroundings: &Surroundings,
+) -> Option<SharedOutcome> {
+    let context = event.context();
+    let input = context.raw("toolInput");
+    let is_long = input.is_some_and(|input| input.len() > LONGEST_INPUT_BYTES);
+    if plan.is_idle() || is_long {
+        return None;
     }
+    let mut hooks = format!("{}\n", event.spec().blocks);
+    for planned in plan.hooks() {
+        describe(&mut hooks, planned, event)?;
+    }
+    let input = context.value("toolInput").ok().flatten().map(|input| input.to_string());
+    let action = event.action().map(|action| action.to_json());
+    // A command may hold a secret, and so may a hook's variables.
+    let kept = |text: Option<String>| text.as_deref().map(digest);
+    let mut wanted = plan.hooks().filter(|planned| planned.selection == Selection::Wanted);
+    Some(SharedOutcome {
+        call: call.id.clone(),
+        form: call.form.clone(),
+        hooks: digest(&hooks),
+        told: CallFacts {
+            action: kept(action),
+            tool: context.string("toolName"),
+            input: kept(input),
+            cwd: surroundings.place(event).cwd.to_string_lossy().into_owned(),
+            has_foreign_hooks: wanted.any(|planned| planned.hook.convention.is_some()),
+            is_gate: event.spec().blocks,
+        },
+        outcome: Outcome::default(),
+        at: SystemTime::UNIX_EPOCH,
+    })
 }
 
 impl Claimed {
@@ -225,8 +246,20 @@ impl Claimed {
         self.kept.outcome = run.outcome.clone();
         self.kept.at = SystemTime::now();
         let kept = serde_json::to_vec(&self.kept).unwrap_or_default();
-        if let Err(error) = self.claim.keep(&kept) {
+        self.keep(if kept.len() > MOST_BYTES { b"" } else { &kept });
+    }
+
+    fn keep(&self, decision: &[u8]) {
+        if let Err(error) = self.locked.replace(decision) {
             tracing::warn!(%error, "what was decided is not kept");
+        }
+    }
+}
+
+impl Drop for Claimed {
+    fn drop(&mut self) {
+        if let Err(error) = self.locked.note("") {
+            tracing::warn!(%error, "a slot stays marked");
         }
     }
 }
@@ -234,16 +267,9 @@ impl Claimed {
 /// The run of a call that another one has decided.
 fn taken_over(event: &Event, plan: &Plan, kept: SharedOutcome, started: Instant) -> Run {
     let why = format!("it already ran for this call, as `{}`", kept.form);
-    let fate = |planned: &Planned| match &planned.selection {
-        Selection::Wanted => Fate::Idle(why.clone()),
-        Selection::Unwanted(mismatch) => Fate::Unwanted(mismatch.clone()),
-        Selection::Disabled => Fate::Disabled,
-        Selection::Idle(why) => Fate::Idle(why.clone()),
-    };
-    let hooks = plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned)));
     Run {
         event: event.clone(),
-        hooks: hooks.collect(),
+        hooks: chain::runs_of(plan, event, &Fate::Idle(why)),
         outcome: kept.outcome,
         took: started.elapsed(),
         earlier: Some(kept.form),
@@ -437,5 +463,40 @@ mod tests {
             rejected: None,
         });
         assert!(!is_taken(&first, &second));
+    }
+
+    fn form(id: &str) -> FormOfCall {
+        FormOfCall { session: "s".into(), id: id.into(), form: "a".into() }
+    }
+
+    #[test]
+    fn a_run_waits_for_the_same_call_and_for_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let claim = |id: &str, waits: fn() -> bool| {
+            let locked = lock_slot(folder.path(), &form(id), waits).unwrap();
+            locked.map(|locked| Claimed { locked, kept: Box::new(kept("a", "Shell")) })
+        };
+        let names: Vec<String> = (0..SLOTS * 2).map(|number| format!("call {number}")).collect();
+        let pairs = names.iter().flat_map(|one| names.iter().map(move |two| (one, two)));
+        let (one, two) = pairs.into_iter().find(|(a, b)| a != b && slot(a) == slot(b)).unwrap();
+        let first = claim(one, || true).unwrap();
+        assert!(claim(two, || panic!("it waits")).is_none());
+        assert!(claim(one, || false).is_none());
+        first.keep(b"no");
+        drop(first);
+        let second = claim(one, || panic!("it waits")).unwrap();
+        assert_eq!(second.locked.read().unwrap(), b"no");
+    }
+
+    #[test]
+    fn no_more_files_are_kept_than_there_are_slots() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..SLOTS * 8 {
+            let call = form(&format!("call {number}"));
+            lock_slot(folder.path(), &call, || true).unwrap().unwrap().replace(b"yes").unwrap();
+        }
+        let own = session::own_folder(&session::folder(folder.path(), Some("s")));
+        let files = std::fs::read_dir(own).unwrap().count();
+        assert!(files as u64 <= 2 * SLOTS, "{files}");
     }
 }
