@@ -40,7 +40,6 @@ pub mod clock;
 mod connection;
 mod dialog;
 mod server;
-mod turns;
 
 pub use caller::{Outer, ask};
 pub use clock::PATIENCE;

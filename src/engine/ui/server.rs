@@ -11,7 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,7 +20,6 @@ use rustix::event::{PollFd, PollFlags};
 use super::caller::{MOST_BYTES, SignedRequest};
 use super::connection::{Connection, Guest, Guests};
 use super::dialog::{Asker, DialogAnswer, Request, Ui, show};
-use super::turns::Turns;
 use crate::engine::lock::locked;
 use crate::engine::session::{self, Message, Session};
 
@@ -35,6 +34,9 @@ const LONGEST_PATH_BYTES: usize = 104;
 
 /// A socket that nobody listens at is removed when it is this old.
 const STALE: Duration = Duration::from_secs(60);
+
+/// How often a question that waits for its turn checks whether it is over.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What a program that embeds hookrun offers to its hooks, and the socket where they find it.
 #[derive(Clone)]
@@ -205,6 +207,42 @@ impl SocketState {
             Ok(Err(why)) => DialogAnswer::Refused(why),
             Err(_) => DialogAnswer::Refused("the host failed to take it".to_string()),
         }
+    }
+}
+
+/// One dialog at a time.
+#[derive(Debug, Default)]
+struct Turns {
+    is_taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+/// A turn, until it is dropped.
+#[derive(Debug)]
+struct DialogTurn<'t>(&'t Turns);
+
+impl Turns {
+    /// Waits for a turn; `None` if the question is over before it comes.
+    fn take(&self, asker: &Asker<'_>) -> Option<DialogTurn<'_>> {
+        let mut is_taken = locked(&self.is_taken);
+        loop {
+            if asker.is_over() {
+                return None;
+            }
+            if !*is_taken {
+                *is_taken = true;
+                return Some(DialogTurn(self));
+            }
+            let waited = self.given_back.wait_timeout(is_taken, LOOK_EVERY);
+            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for DialogTurn<'_> {
+    fn drop(&mut self) {
+        *locked(&self.0.is_taken) = false;
+        self.0.given_back.notify_one();
     }
 }
 
