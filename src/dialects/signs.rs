@@ -143,7 +143,6 @@ pub const SIGNS: &[Sign] = &[
 
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
 
-/// Which host's event a context is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
     pub dialect: &'static str,

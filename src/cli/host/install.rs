@@ -3,7 +3,6 @@
 
 pub(crate) mod document;
 mod edit;
-pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod hosts;
@@ -12,7 +11,6 @@ pub(crate) mod row;
 mod schema;
 pub(crate) mod shim;
 mod trust;
-pub(crate) mod value;
 pub(crate) mod wanted;
 
 use std::io::Write;
@@ -56,7 +54,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for problem in &config.problems {
         streams::remark(&format!("{}\n", problems::problem_text(problem, &site.paths)));
     }
-    let wanted = HooksByEvent::by(&config);
+    let wanted = HooksByEvent::of(&config.hooks);
     // Other projects of the user have other hooks.
     let is_for_all = args.all_events || site.scope == SettingsScope::User;
     let rows = wanted.rows(site.host, is_for_all);

@@ -12,7 +12,7 @@ mod switches;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
 use crate::lab::audit::DecisionLog;
 use crate::lab::report::CheckFormat;
@@ -28,7 +28,7 @@ use crate::cli::host::install::wanted::{HooksByEvent, quoted};
 use crate::cli::look::validate::problems_of;
 use evidence::Evidence;
 use findings::{Findings, error, warning};
-use look::Installed;
+use look::{HostLook, Installed};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -37,12 +37,13 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     about_hooks(&config, env, &mut findings);
     findings.extend(SearchedPlaces { choice: &Choice::default(), env }.problems(&config));
     about_log(env, &mut findings);
-    let wanted = HooksByEvent::by(&config);
+    let wanted = HooksByEvent::of(&config.hooks);
     let evidence = Evidence::of(&config.project, env);
     let mut lines = Vec::new();
     for host in HOSTS.iter().filter(|host| args.host.as_deref().is_none_or(|one| one == host.name))
     {
-        let installed = look_into(host, &config, env, &mut findings);
+        let look = HostLook { host, config: &config, env };
+        let installed = look_into(look, &mut findings);
         lines.push(summary(host, &installed));
         let Some(first) = installed.first() else {
             if args.host.is_some() && !findings.has_error() {
@@ -53,11 +54,11 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             continue;
         };
         about_events(host, &installed, &wanted, &mut findings);
-        switches::look(host, &installed, &config, env, &mut findings);
+        switches::look(look, &installed, &mut findings);
         let recorded = dialects::find(host.name).map(|dialect| dialect.name);
         findings.add(evidence.about(recorded, host.title, first.path()));
         about_doubles(host, &installed, &mut findings);
-        about_other_host(host, &installed, &config, env, &mut findings);
+        about_other_host(look, &installed, &mut findings);
     }
     let is_git_named = args.host.as_deref() == Some(dialects::git::NAME);
     if is_git_named || args.host.is_none() {
@@ -100,44 +101,26 @@ fn about_log(env: &Environment, findings: &mut Findings) {
 }
 
 /// Where hookrun is installed into a host; what is wrong there is found on the way.
-fn look_into(
-    host: &'static InstallHost,
-    config: &Config,
-    env: &Environment,
-    findings: &mut Findings,
-) -> Vec<Installed> {
+fn look_into(look: HostLook<'_>, findings: &mut Findings) -> Vec<Installed> {
     let mut all = Vec::new();
-    for (installed, found) in files_of(host, config, env) {
+    for (installed, found) in look.read_all() {
         findings.extend(found);
         let Some(installed) = installed else { continue };
-        let (file, search) = (installed.path(), installed.search.as_deref());
-        findings.check(file);
-        findings.extend(installed.programs.iter().filter_map(|program| {
-            programs::problem_of(program, host, file, search, &config.project, env)
-        }));
+        findings.check(installed.path());
+        let problem = |program: &String| programs::problem_of(program, &installed, look);
+        findings.extend(installed.programs.iter().filter_map(problem));
         all.push(installed);
     }
     all
 }
 
-/// What each file of a host says about hookrun, and what is wrong with it.
-fn files_of(
-    host: &InstallHost,
-    config: &Config,
-    env: &Environment,
-) -> Vec<(Option<Installed>, Vec<Problem>)> {
-    let files = |scope| look::files(host, scope, config.nearest_folder(), env);
-    let all = SettingsScope::ALL.into_iter().flat_map(files);
-    all.map(|file| look::read(file, host, env)).collect()
-}
-
 /// Events that a hook wants and for which a host does not run hookrun, though it is installed: for
 /// people who have just written such a hook.
 pub(crate) fn untold(config: &Config, env: &Environment) -> Vec<String> {
-    let wanted = HooksByEvent::by(config);
+    let wanted = HooksByEvent::of(&config.hooks);
     let mut lines = Vec::new();
     for host in HOSTS {
-        let files = files_of(host, config, env).into_iter();
+        let files = HostLook { host, config, env }.read_all().into_iter();
         let installed: Vec<Installed> = files.filter_map(|(installed, _)| installed).collect();
         let Some(first) = installed.first() else { continue };
         let rows = wanted.rows(host, false);
@@ -225,17 +208,13 @@ fn about_doubles(host: &InstallHost, installed: &[Installed], findings: &mut Fin
 }
 
 /// Files of another host that this one reads too.
-fn about_other_host(
-    host: &InstallHost,
-    installed: &[Installed],
-    config: &Config,
-    env: &Environment,
-    findings: &mut Findings,
-) {
+fn about_other_host(look: HostLook<'_>, installed: &[Installed], findings: &mut Findings) {
+    let host = look.host;
     let Some(other) = host.also_reads.and_then(hosts::find) else { return };
+    let theirs = HostLook { host: other, ..look };
     for scope in SettingsScope::ALL {
-        let mut files = look::files(other, scope, config.nearest_folder(), env).into_iter();
-        let there = files.next().and_then(|file| look::read(file, other, env).0);
+        let mut files = theirs.files(scope, look.config.nearest_folder()).into_iter();
+        let there = files.next().and_then(|file| theirs.read(file).0);
         let Some(there) = there else { continue };
         for one in installed {
             let (title, theirs, path) = (host.title, other.title, there.path().display());

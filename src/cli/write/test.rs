@@ -2,7 +2,6 @@
 
 mod conformance;
 mod suite;
-mod unknown;
 
 use std::io::Write;
 use std::time::Instant;
@@ -27,7 +26,7 @@ use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::decide::unbound::SearchedPlaces;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
 use crate::cli::streams;
-use unknown::unknown_hook;
+use suite::selection::unknown_hook;
 
 /// Decides one event and shows how, or tries a runner.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {

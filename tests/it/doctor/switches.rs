@@ -31,6 +31,13 @@ fn every_switch_in_every_file_is_named() {
             "{ // mine\n\"hooksConfig\": {\"disabled\": [\"x\", \"hookrun\"]}}",
             "`hooksConfig.disabled` is [\"x\",\"hookrun\"]",
         ),
+        (
+            "gemini",
+            gemini,
+            "{\"hooks\": {\"disabled\": [\"hookrun\"]}}",
+            "`hooks.disabled` is [\"hookrun\"]",
+        ),
+        ("copilot", "home/.copilot/hooks/hookrun.json", "{\"disableAllHooks\": true}", off),
     ] {
         let sandbox = installed(host).file(file, text);
         let (status, found) = problems(&sandbox, host);

@@ -5,7 +5,6 @@ use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use serde_json::Value;
 
-use super::entry::SettingsEntry;
 use super::row::{Comments, HOOKS, SettingsShape};
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
@@ -43,6 +42,47 @@ impl EditError {
 
     fn at(self, line: usize, column: usize) -> EditError {
         EditError { at: Some(Position { line, column }), ..self }
+    }
+}
+
+/// One hook in the settings of a host, hookrun's or another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SettingsEntry {
+    /// The host's name for the event.
+    pub(crate) event: String,
+    pub(crate) keys: serde_json::Map<String, Value>,
+    pub(crate) command: Option<String>,
+    /// Its own matcher, or that of its group.
+    pub(crate) matcher: Option<String>,
+}
+
+/// A key by which a host runs a hook for fewer calls, or does not wait for it: the values that do
+/// no harm, and what the others do.
+type Narrowing = (&'static str, fn(&Value) -> bool, &'static str);
+
+const NARROWING: &[Narrowing] = &[
+    ("if", |_| false, "it runs for some calls only"),
+    ("async", is_false, "the host does not wait for its answer"),
+    ("asyncRewake", is_false, "the host does not wait for its answer"),
+    ("once", is_false, "it runs once and then no more"),
+    ("args", |_| false, "it is started without the shell that its command needs"),
+    ("shell", |shell| shell == "bash", "it is started by a shell that cannot read its command"),
+];
+
+fn is_false(value: &Value) -> bool {
+    value == false
+}
+
+impl SettingsEntry {
+    /// Why a hook of hookrun's, which was changed, does not run for every call, or is ignored.
+    pub(crate) fn narrowed(&self) -> Vec<String> {
+        let matcher = self.matcher.as_deref().filter(|it| !matches!(*it, "" | "*" | ".*"));
+        let matcher = matcher.map(|it| format!("the matcher `{it}` leaves out other calls"));
+        let keys = NARROWING.iter().filter_map(|(key, is_harmless, what)| {
+            let value = self.keys.get(*key).filter(|value| !is_harmless(value))?;
+            Some(format!("`{key}` is `{value}`: {what}"))
+        });
+        matcher.into_iter().chain(keys).collect()
     }
 }
 
@@ -113,7 +153,6 @@ impl Document {
         self.listed().into_iter().filter_map(stray).collect()
     }
 
-    /// The PATH that it sets for what the host starts.
     pub(crate) fn search(&self) -> Option<String> {
         let env = self.root.object_value()?.object_value("env")?;
         env.get("PATH")?.value()?.as_string_lit()?.decoded_value().ok()
@@ -152,7 +191,6 @@ impl Document {
         listed.filter_map(|one| Some((one.event, one.node?.as_object()?))).collect()
     }
 
-    /// What is in the lists of hooks, of groups what is in them.
     fn listed(&self) -> Vec<ListedEntry> {
         let mut all = Vec::new();
         for property in self.hook_table().iter().flat_map(CstObject::properties) {
@@ -160,6 +198,9 @@ impl Document {
             else {
                 continue;
             };
+            if self.shape.file.beside.contains(&event.as_str()) {
+                continue;
+            }
             for (at, node) in list.elements().into_iter().enumerate() {
                 let path = format!("{HOOKS}.{event}[{at}]");
                 let mut add = |path: &str, node| {
@@ -187,7 +228,6 @@ impl Document {
         self.root.object_value()?.object_value(HOOKS)
     }
 
-    /// Why the hooks do not have the shape that the host reads.
     fn misshaped(&self) -> Option<String> {
         let Some(object) = self.root.object_value() else {
             return Some("is not a JSON object".to_string());
@@ -236,7 +276,6 @@ pub(super) fn unmarked(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// Why a text is not JSON without comments and trailing commas.
 fn plain_json(text: &str) -> Option<EditError> {
     let error = serde_json::from_str::<Value>(text).err()?;
     let said = error.to_string();

@@ -131,7 +131,6 @@ impl Document {
     }
 }
 
-/// A hook of hookrun's for an event, key by key.
 fn entry(shape: SettingsShape, row: &HostEventRow, command: &str) -> Vec<(&'static str, Value)> {
     let mut command = command.to_string();
     if shape.names_event {

@@ -6,11 +6,27 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
+use crate::config::tree::Tree;
 use crate::engine::session;
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
+use serde_json::Value;
+use toml::de::DeTable;
 
 use super::row::{InstallHost, UserFile};
 use crate::cli::args::SettingsScope;
 use crate::cli::exit::{CommandFailure, Result};
+
+/// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
+/// reports it.
+pub(crate) fn read_value(file: &Path) -> Option<Value> {
+    let text = fs::read_to_string(file).ok()?;
+    if file.extension().is_some_and(|ending| ending == "toml") {
+        return Some(Tree::of_toml(&DeTable::parse_recoverable(&text).0).to_json());
+    }
+    let root = CstRootNode::parse(text.trim_start_matches('\u{feff}'), &ParseOptions::default());
+    root.ok()?.to_serde_value()
+}
 
 impl InstallHost {
     /// Where its file is; `None` for a user without a home.
@@ -45,7 +61,6 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Looks at the file.
     pub(crate) fn read(path: &Path) -> Result<Target> {
         let shown = path.display();
         let cannot =
@@ -160,7 +175,6 @@ pub(crate) struct InstallRecord {
 pub(crate) struct FileBackup {
     /// The text before hookrun came; `None` for no file.
     pub(crate) before: Option<String>,
-    /// The text that hookrun left.
     pub(crate) after: String,
     pub(crate) folders: Vec<PathBuf>,
 }

@@ -9,9 +9,7 @@ use crate::dialects::settings::hosts as files;
 use crate::dialects::{self, DialectEvent, On, Results, Say};
 use crate::engine::event::OnFailure;
 
-use super::row::{
-    Beside, Comments, HostEventRow, HostForm, InstallHost, Matchers, SettingsShape, UserFile,
-};
+use super::row::{Beside, Comments, HostEventRow, HostForm, InstallHost, SettingsShape, UserFile};
 use super::{schema, trust};
 
 const PLAIN: InstallHost = InstallHost {
@@ -28,7 +26,6 @@ const PLAIN: InstallHost = InstallHost {
     trust: None,
     also_reads: None,
     beside: &[],
-    matchers: Matchers::Otherwise,
 };
 
 /// Every host, in the order of help and reports.
@@ -54,7 +51,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         beside: &[Beside { file: "settings.local.json", is_of_user: false, is_toml: false }],
-        matchers: Matchers::WholeNames,
         ..PLAIN
     },
     InstallHost {
@@ -86,7 +82,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         switches: &[("features.codex_hooks", false)],
         trust: Some(trust::codex),
         beside: &[Beside { file: "config.toml", is_of_user: true, is_toml: true }],
-        matchers: Matchers::WholeNames,
         ..PLAIN
     },
     InstallHost {
@@ -114,7 +109,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
                 hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
         ],
         trust: Some(trust::gemini),
-        matchers: Matchers::PartsOfNames,
         ..PLAIN
     },
     InstallHost {
@@ -165,7 +159,6 @@ pub(crate) const HOSTS: &[InstallHost] = &[
         ],
         must: &["trust the folder"],
         also_reads: Some("claude"),
-        matchers: Matchers::WholeNames,
         ..PLAIN
     },
     InstallHost {

@@ -39,13 +39,10 @@ pub(crate) struct InstallHost {
     pub(crate) must: &'static [&'static str],
     /// Further keys that switch its hooks off, and the values that do.
     pub(crate) switches: &'static [(&'static str, bool)],
-    /// What a person must have accepted before it runs hooks.
     pub(crate) trust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    /// Another host whose files it also reads.
     pub(crate) also_reads: Option<&'static str>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
     pub(crate) beside: &'static [Beside],
-    pub(crate) matchers: Matchers,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,17 +50,7 @@ pub(crate) struct Beside {
     pub(crate) file: &'static str,
     /// Whether a user's settings have one too, and not only a project's.
     pub(crate) is_of_user: bool,
-    /// TOML, and not JSON.
     pub(crate) is_toml: bool,
-}
-
-/// What words in matchers of tools are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Matchers {
-    WholeNames,
-    PartsOfNames,
-    /// Something else, or there are none.
-    Otherwise,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +72,6 @@ pub(crate) enum HostForm {
     Plugin(&'static [PluginEvent]),
 }
 
-/// The shape of a JSON file of hooks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SettingsShape {
     /// Its keys and their meanings, which the reader of settings shares.
@@ -100,7 +86,6 @@ pub(crate) struct SettingsShape {
     pub(crate) names_event: bool,
 }
 
-/// What a host reads beyond JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comments {
     /// Comments, but no trailing commas.
@@ -118,14 +103,11 @@ pub(crate) struct HostEventRow {
     pub(crate) event: &'static str,
     /// The only tool that it is about.
     pub(crate) tool: Option<&'static str>,
-    /// Whether a hook can block it.
     pub(crate) refuses: bool,
-    /// Whether a failure blocks it.
     pub(crate) is_closed: bool,
     /// Whether a failure blocks it and exit status 2 blocks in the host, so the shell that starts
     /// hookrun can block in its place.
     pub(crate) is_guarded: bool,
-    /// How long the host waits for it, as its dialect knows.
     pub(crate) wait: Option<Wait>,
 }
 
@@ -136,7 +118,6 @@ pub(crate) struct TrustQuestion<'a> {
     /// The project, if the file is one of a project.
     pub(crate) project: Option<&'a Path>,
     pub(crate) user: &'a Path,
-    /// Whether a command is hookrun's.
     pub(crate) is_own: &'a dyn Fn(&str) -> bool,
 }
 

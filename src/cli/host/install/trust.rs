@@ -9,8 +9,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::files::read_value;
 use super::row::{Distrust, HOOKS, TrustQuestion};
-use super::value;
 
 const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
 
@@ -18,7 +18,7 @@ const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
 /// `config.toml`.
 pub(crate) fn codex(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let file = question.user.join("config.toml");
-    let config = value::read(&file).unwrap_or_default();
+    let config = read_value(&file).unwrap_or_default();
     let distrust = |cause: String, cure| Distrust { file: file.clone(), cause, cure };
     let is_trusted = |project: &Path| {
         let level = |folder: &Path| config["projects"].get(folder.to_str()?)?.get("trust_level");
@@ -110,12 +110,12 @@ fn codex_sum(event: &str, group: &Value, hook: &Value) -> String {
 /// nearest one counts.
 pub(crate) fn gemini(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let Some(project) = question.project else { return Vec::new() };
-    let settings = value::read(&question.user.join("settings.json")).unwrap_or_default();
+    let settings = read_value(&question.user.join("settings.json")).unwrap_or_default();
     if settings.pointer("/security/folderTrust/enabled") == Some(&Value::Bool(false)) {
         return Vec::new();
     }
     let file = question.user.join("trustedFolders.json");
-    let rules = value::read(&file).unwrap_or_default();
+    let rules = read_value(&file).unwrap_or_default();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let project = real(project);
     let mut nearest: Option<(usize, bool)> = None;

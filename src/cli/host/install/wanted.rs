@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::config::Config;
 use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
@@ -26,10 +25,6 @@ pub(crate) struct EventHooks {
 }
 
 impl HooksByEvent {
-    pub(crate) fn by(config: &Config) -> HooksByEvent {
-        HooksByEvent::of(&config.hooks)
-    }
-
     pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
         let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
         for hook in hooks.into_iter().filter(|hook| hook.enabled && hook.idle.is_none()) {

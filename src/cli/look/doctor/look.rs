@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::tree::Tree;
-use crate::config::{Environment, Problem};
+use crate::config::{Config, Environment, Problem};
 use crate::engine::complaint::Complaint;
 use toml::de::DeTable;
 
@@ -14,7 +14,7 @@ use super::own::OwnHook;
 use super::{never, own};
 use crate::cli::args::SettingsScope;
 use crate::cli::host::install::document::Document;
-use crate::cli::host::install::entry::SettingsEntry;
+use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::files::Target;
 use crate::cli::host::install::program::{call_of, is_own, runs_hookrun};
 use crate::cli::host::install::row::{HOOKS, HostEventRow, InstallHost, SettingsShape};
@@ -60,46 +60,54 @@ impl Installed {
     }
 }
 
-/// The files of a host: the one that `install` writes, then those next to it.
-pub(super) fn files(
-    host: &InstallHost,
-    scope: SettingsScope,
-    folder: &Path,
-    env: &Environment,
-) -> Vec<SearchedFile> {
-    let Some(path) = host.path(scope, folder, env) else { return Vec::new() };
-    let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
-    let beside = host.beside.iter().filter(|one| is_read(one.is_of_user));
-    let beside = beside.map(|one| SearchedFile {
-        path: path.with_file_name(one.file),
-        place: format!("`{}` of {} scope", one.file, scope.name()),
-        scope: None,
-        is_toml: one.is_toml,
-    });
-    let place = format!("{} scope", scope.name());
-    let own = SearchedFile { path: path.clone(), place, scope: Some(scope), is_toml: false };
-    std::iter::once(own).chain(beside).collect()
+/// A host, and the configuration that it should run.
+#[derive(Clone, Copy)]
+pub(super) struct HostLook<'a> {
+    pub(super) host: &'static InstallHost,
+    pub(super) config: &'a Config,
+    pub(super) env: &'a Environment,
 }
 
-/// Reads a file. Nothing is installed where it is missing or cannot be read.
-pub(super) fn read(
-    file: SearchedFile,
-    host: &InstallHost,
-    env: &Environment,
-) -> (Option<Installed>, Vec<Problem>) {
-    let text = match text_of(&file) {
-        Ok(Some(text)) => text,
-        Ok(None) => return (None, Vec::new()),
-        Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
-    };
-    if let Some(shape) = host.settings() {
-        return SettingsLook { host, shape, file, env }.read(&text);
+impl HostLook<'_> {
+    /// The files of the host: the one that `install` writes, then those next to it.
+    pub(super) fn files(self, scope: SettingsScope, folder: &Path) -> Vec<SearchedFile> {
+        let Some(path) = self.host.path(scope, folder, self.env) else { return Vec::new() };
+        let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
+        let beside = self.host.beside.iter().filter(|one| is_read(one.is_of_user));
+        let beside = beside.map(|one| SearchedFile {
+            path: path.with_file_name(one.file),
+            place: format!("`{}` of {} scope", one.file, scope.name()),
+            scope: None,
+            is_toml: one.is_toml,
+        });
+        let place = format!("{} scope", scope.name());
+        let own = SearchedFile { path: path.clone(), place, scope: Some(scope), is_toml: false };
+        std::iter::once(own).chain(beside).collect()
     }
-    let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
-    let events = plugin.events.into_iter();
-    let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
-    let programs = BTreeSet::from([plugin.program]);
-    (Some(Installed { file, events, programs, search: None }), Vec::new())
+
+    /// Reads all files: what each says about hookrun, and what is wrong with it.
+    pub(super) fn read_all(self) -> Vec<(Option<Installed>, Vec<Problem>)> {
+        let files = |scope| self.files(scope, self.config.nearest_folder());
+        SettingsScope::ALL.into_iter().flat_map(files).map(|file| self.read(file)).collect()
+    }
+
+    /// Reads a file. Nothing is installed where it is missing or cannot be read.
+    pub(super) fn read(self, file: SearchedFile) -> (Option<Installed>, Vec<Problem>) {
+        let HostLook { host, env, .. } = self;
+        let text = match text_of(&file) {
+            Ok(Some(text)) => text,
+            Ok(None) => return (None, Vec::new()),
+            Err(wrong) => return (None, vec![wrong.in_file(&file.path, None)]),
+        };
+        if let Some(shape) = host.settings() {
+            return SettingsLook { host, shape, file, env }.read(&text);
+        }
+        let Some(plugin) = shim::read(&text) else { return (None, Vec::new()) };
+        let events = plugin.events.into_iter();
+        let events = events.map(|name| InstalledEvent { name, limit: None }).collect();
+        let programs = BTreeSet::from([plugin.program]);
+        (Some(Installed { file, events, programs, search: None }), Vec::new())
+    }
 }
 
 /// What is in a file, as JSON for settings; `None` where there is none.

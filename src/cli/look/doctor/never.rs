@@ -8,8 +8,8 @@ use crate::engine::event::catalog;
 use regex::Regex;
 
 use super::findings::warning;
-use crate::cli::host::install::entry::SettingsEntry;
-use crate::cli::host::install::row::{InstallHost, Matchers};
+use crate::cli::host::install::document::SettingsEntry;
+use crate::cli::host::install::row::InstallHost;
 use crate::config::Problem;
 
 /// Why a hook never runs, if that is certain as far as hookrun knows the host.
@@ -24,7 +24,9 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
         return Some(warning(file, cause, cure));
     };
     let matcher = hook.matcher.as_deref().filter(|matcher| !matches!(*matcher, "" | "*"))?;
-    if host.matchers == Matchers::Otherwise {
+    let matching = host.settings()?.file.matching;
+    let is_whole = matching.list.is_some() || matching.is_anchored;
+    if !is_whole && !matching.falls_back {
         return None;
     }
     let shell = dialect.tools.rows.iter().find(|tool| tool.sort == ToolSort::Shell)?;
@@ -41,10 +43,9 @@ pub(super) fn fires(hook: &SettingsEntry, host: &InstallHost, file: &Path) -> Op
         return is_broken.then(|| warning(file, cause, "correct it"));
     }
     let words = || matcher.split(['|', ',']).map(str::trim);
-    let fits = |word: &str| match host.matchers {
-        Matchers::WholeNames => word == shell.name || shell.also.contains(&word),
-        Matchers::PartsOfNames => shell.name.contains(word),
-        Matchers::Otherwise => true,
+    let fits = |word: &str| match is_whole {
+        true => word == shell.name || shell.also.contains(&word),
+        false => shell.name.contains(word),
     };
     if words().any(fits) || !words().all(is_a_shell) {
         return None;

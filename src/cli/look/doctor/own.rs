@@ -10,7 +10,7 @@ use crate::engine::hook::duration_text;
 use serde_json::Value;
 
 use super::findings::{error, warning};
-use crate::cli::host::install::entry::SettingsEntry;
+use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::program::InstalledCommand;
 use crate::cli::host::install::row::{HostEventRow, InstallHost, SettingsShape};
 

@@ -8,20 +8,18 @@ use crate::engine::exec::command;
 use crate::engine::hook::Handler;
 
 use super::findings::{error, warning};
+use super::look::{HostLook, Installed};
 use crate::cli::errand::Errand;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by};
-use crate::cli::host::install::row::InstallHost;
 
-/// What is wrong with `program`, as `host` would call it by `file`, with this PATH where its
-/// settings set one.
+/// What is wrong with `program`, as the host would call it.
 pub(super) fn problem_of(
     program: &str,
-    host: &InstallHost,
-    file: &Path,
-    search: Option<&str>,
-    project: &Path,
-    env: &Environment,
+    installed: &Installed,
+    look: HostLook<'_>,
 ) -> Option<Problem> {
+    let HostLook { host, config, env } = look;
+    let (file, project) = (installed.path(), config.project.as_path());
     let again = format!("`hookrun install {}` writes it anew, with its whole path", host.name);
     let is_path = program.contains('/');
     let found = if is_path {
@@ -30,7 +28,8 @@ pub(super) fn problem_of(
         let found = command::resolve(&handler, None).map(|found| found.path);
         found.map_err(|wrong| (wrong.problem, format!("{}, or {again}", wrong.cure)))
     } else {
-        found_by(host.shell, program, search).map_err(|problem| (problem, again.clone()))
+        found_by(host.shell, program, installed.search.as_deref())
+            .map_err(|problem| (problem, again.clone()))
     };
     let unreached = |why: String, cure: String| {
         Some(error(file, format!("{} does not reach hookrun: {why}", host.title), cure))

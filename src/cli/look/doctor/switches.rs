@@ -3,27 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, Environment};
 use serde_json::Value;
 
 use super::findings::{Findings, error};
-use super::look::{Installed, files};
+use super::look::{HostLook, Installed};
 use crate::cli::args::SettingsScope;
+use crate::cli::host::install::files::read_value;
 use crate::cli::host::install::program::is_own;
-use crate::cli::host::install::row::{InstallHost, NAME, TrustQuestion};
-use crate::cli::host::install::value;
+use crate::cli::host::install::row::{NAME, TrustQuestion};
 
-pub(super) fn look(
-    host: &'static InstallHost,
-    installed: &[Installed],
-    config: &Config,
-    env: &Environment,
-    findings: &mut Findings,
-) {
-    if installed.is_empty() {
-        return;
-    }
-    switches(host, config, env, findings);
+pub(super) fn look(look: HostLook<'_>, installed: &[Installed], findings: &mut Findings) {
+    let HostLook { host, config, env } = look;
+    switches(look, findings);
     let user = host.path(SettingsScope::User, &config.project, env);
     let Some((user, trust)) = user.as_deref().and_then(Path::parent).zip(host.trust) else {
         return;
@@ -31,7 +22,7 @@ pub(super) fn look(
     for one in installed {
         let question = TrustQuestion {
             file: one.path(),
-            settings: &value::read(one.path()).unwrap_or_default(),
+            settings: &read_value(one.path()).unwrap_or_default(),
             project: (!one.path().starts_with(user)).then_some(config.project.as_path()),
             user,
             is_own: &|text| is_own(text, host, env),
@@ -43,20 +34,20 @@ pub(super) fn look(
 }
 
 /// Keys with which the host does not run hookrun.
-fn switches(host: &InstallHost, config: &Config, env: &Environment, findings: &mut Findings) {
-    let Some(shape) = host.settings() else { return };
+fn switches(look: HostLook<'_>, findings: &mut Findings) {
+    let Some(shape) = look.host.settings() else { return };
     // The first file that has a flag decides. A project's come before a user's, and the others in a
     // folder before the one that `install` writes.
     let in_order = SettingsScope::ALL.iter().flat_map(|scope| {
-        let mut files = files(host, *scope, &config.project, env);
+        let mut files = look.files(*scope, &look.config.project);
         files.sort_by_key(|file| file.scope.is_some());
         files
     });
     let values: Vec<(PathBuf, Value)> = in_order
-        .filter_map(|file| value::read(&file.path).map(|value| (file.path, value)))
+        .filter_map(|file| read_value(&file.path).map(|value| (file.path, value)))
         .collect();
     let own = shape.file.off.map(|off| (off.path.join("."), off.value));
-    let older = host.switches.iter().map(|(at, value)| ((*at).to_string(), *value));
+    let older = look.host.switches.iter().map(|(at, value)| ((*at).to_string(), *value));
     for (at, off) in own.into_iter().chain(older) {
         let pointer = format!("/{}", at.replace('.', "/"));
         let mut all =

@@ -60,7 +60,7 @@ pub(crate) fn names() -> Vec<&'static str> {
     templates().map(|sort| sort.name).collect()
 }
 
-/// The template of that name.
+/// The template of that name; else the names of those that suit the event.
 pub(crate) fn chosen(
     name: &str,
     spec: &EventSpec,

@@ -223,7 +223,6 @@ impl VectorTrial<'_> {
         Ok(VectorReport { name, about: vector.about, misses: wrong, took: started.elapsed() })
     }
 
-    /// Prepares the folder and takes the steps.
     fn steps(&self, vector: &Vector, folder: &Path, wrong: &mut Vec<String>) -> Result<()> {
         if !vector.setup.0.is_empty() {
             let words = [OsString::from("-ec"), OsString::from(&vector.setup.0)];

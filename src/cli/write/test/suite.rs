@@ -2,12 +2,11 @@
 
 mod found;
 mod load;
-mod measure;
 mod mutate;
 mod play;
 mod progress;
 mod round;
-mod selection;
+pub(super) mod selection;
 mod stillness;
 mod trial;
 mod watch;

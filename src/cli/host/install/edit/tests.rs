@@ -4,14 +4,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli::host::install::entry::SettingsEntry;
+use crate::cli::host::install::document::SettingsEntry;
 use crate::cli::host::install::hosts::HOSTS;
 
 fn is_own(text: &str) -> bool {
     text.starts_with("hookrun run --host")
 }
 
-/// Settings with hooks of others in them, as a value.
 fn any_settings() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -106,7 +106,6 @@ pub(super) fn plan_removal(folder: &Path, hook: &'static GitHook) -> Result<Vec<
     Ok(changes)
 }
 
-/// Shims that a manager has put aside go.
 fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<ShimChange> {
     let removal = |(file, _)| {
         let kept = PathBuf::new();

@@ -38,7 +38,6 @@ pub(super) fn is_executable(file: &Path) -> bool {
 /// run it. Sources: pre-commit's `install` and `hook-impl`; lefthook's `install`.
 const ASIDE: &[(&str, bool)] = &[(".legacy", true), (".old", false)];
 
-/// The shims that a manager has put aside, and whether it runs them.
 pub(super) fn put_aside(folder: &Path, hook: &GitHook) -> Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     for (ending, runs) in ASIDE {
@@ -55,12 +54,10 @@ pub(super) fn husky_folder(hooks: &Path) -> Option<&Path> {
     hooks.ends_with(".husky/_").then(|| hooks.parent()).flatten()
 }
 
-/// The line that runs hookrun in a hook of husky.
 pub(super) fn husky_line(name: &str) -> String {
     format!("hookrun run --host git {name} -- \"$@\"")
 }
 
-/// Whether a hook of husky runs hookrun.
 pub(super) fn asks_by_husky(hooks: &Path, name: &str) -> bool {
     let text = husky_folder(hooks).and_then(|folder| fs::read_to_string(folder.join(name)).ok());
     let asks = format!(" run --host git {name}");

@@ -40,13 +40,11 @@ pub(crate) enum FoundHookFile {
         is_executable: bool,
         /// What it calls; `None` for one that only passes on to what was there before.
         program: Option<PathBuf>,
-        /// Whether it says where the hooks are.
         names_hooks: bool,
     },
 }
 
 impl HookFolder {
-    /// Looks at it; `None` outside of a repository.
     pub(crate) fn find(env: &Environment) -> Result<Option<HookFolder>> {
         let Ok(base) = find_base(env) else { return Ok(None) };
         let repository = Repository::at(base)?;
@@ -66,7 +64,6 @@ impl HookFolder {
     }
 }
 
-/// Every hook of git in a folder.
 fn standing_in(folder: &Path) -> Result<Vec<Standing>> {
     let standing = |hook: &'static GitHook| {
         let file = folder.join(hook.name);

@@ -42,7 +42,6 @@ impl Repository {
         Ok(Repository { base, hooks, usual: common.join("hooks"), set_in })
     }
 
-    /// Whether one folder of hooks is set for all repositories.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.set_in.as_deref(), Some("global" | "system"))
     }

@@ -42,7 +42,6 @@ pub(super) fn is_shim(bytes: &[u8]) -> bool {
         && beginning.windows(MARK.len()).any(|part| part == MARK.as_bytes())
 }
 
-/// The program that a shim calls; `None` for one that only passes on.
 pub(super) fn program_in(text: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix("hookrun="))?;
     shell_words::split(value).ok()?.into_iter().next()

@@ -1,7 +1,6 @@
 //! Reads files of cases and the hooks that they test, and checks that both fit together.
 
-mod sources;
-
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,15 +10,16 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::lab::report::problems::CheckedFile;
-use crate::lab::scenario::{self, CaseStep, Placed, Suite};
+use crate::lab::scenario::{self, Case, CaseStep, Keys, Placed, StepInput, Suite};
+use serde_json::{Map, Value};
 
 use super::found;
+use super::selection::unknown_hook;
 use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, Loaded};
 
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
 use crate::cli::exit::CommandFailure;
-use crate::cli::write::test::unknown::unknown_hook;
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
     let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
@@ -50,7 +50,6 @@ pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -
     loader.loaded
 }
 
-/// The text of a file, or why there is none.
 fn read(file: &Path) -> Result<String, Box<Problem>> {
     let bytes = trial::read(file).map_err(|error| {
         let cause = format!("cannot be read: {error}");
@@ -196,7 +195,6 @@ impl SuiteLoader<'_> {
     }
 }
 
-/// The hooks that a step names, each with its place.
 fn named(step: &CaseStep) -> Vec<(&str, Position)> {
     let mut names: Vec<(&str, Position)> =
         step.hooks.iter().map(|hook| (hook.value.as_str(), hook.at)).collect();
@@ -208,4 +206,72 @@ fn named(step: &CaseStep) -> Vec<(&str, Position)> {
     // hookrun itself can fail as well.
     names.retain(|(name, _)| *name != "hookrun");
     names
+}
+
+impl SuiteLoader<'_> {
+    /// Files that a case copies or sends must be there.
+    pub(super) fn check_sources(&mut self, file: &Path, case: &Case) {
+        let folder = file.parent().unwrap_or(file);
+        for (path, at) in trial::sources(case) {
+            let cause = match folder.join(path).metadata() {
+                Ok(meta) if meta.is_file() => continue,
+                Ok(_) => format!("`{}` is not a file", path.display()),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    format!("there is no file `{}`", path.display())
+                }
+                Err(error) => format!("cannot look at `{}`: {error}", path.display()),
+            };
+            let help = "its path is relative to the file of cases";
+            self.fault(file, at, CommandFailure::with_help(cause, help));
+        }
+    }
+
+    /// A context must be one. If it should be allowed, its keys must be those of the event, or clearly
+    /// others: a case that a slip blocks is worth something, that it is allowed proves nothing.
+    pub(super) fn check_context(
+        &mut self,
+        file: &Path,
+        step: &CaseStep,
+        events: &[String],
+        config: &Config,
+    ) {
+        let (context, at) = match &step.input {
+            StepInput::Nothing | StepInput::Text(_) => return,
+            StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
+            StepInput::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
+            StepInput::File(path) => {
+                let source = file.parent().unwrap_or(file).join(&path.value);
+                // One that cannot be read is reported where it is named.
+                let Ok(bytes) = trial::read(&source) else { return };
+                (self.context_in(&source, &bytes), path.at)
+            }
+        };
+        let is_open = step.expect.decision.value == "allow";
+        let Some(context) = context.filter(|_| is_open) else { return };
+        let bindings = dialects::find(&step.host.value);
+        let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
+        let specs = config.catalog.iter().filter(|spec| events.contains(&spec.name.to_string()));
+        let keys = Keys::of(specs, &bindings.unwrap_or_default());
+        for (key, meant) in keys.slips(&context) {
+            let cause = format!("`{}` has no key `{key}`", step.event.value);
+            let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
+            self.fault(file, at, CommandFailure::with_help(cause, help));
+        }
+    }
+
+    /// The context in a file; a mistake of that file where there is none.
+    fn context_in(&mut self, source: &Path, bytes: &[u8]) -> Option<Map<String, Value>> {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        match serde_json::from_slice(text) {
+            Ok(context) => Some(context),
+            Err(error) => {
+                let at = Position { line: error.line().max(1), column: error.column().max(1) };
+                let cause = format!("is not a JSON object: {error}");
+                let wrong =
+                    Complaint::with_cure(cause, "correct it; to send other text, use `stdin`");
+                self.problem(wrong.in_file(source, Some(at)));
+                None
+            }
+        }
+    }
 }

@@ -87,7 +87,6 @@ fn asking(who: &Who, row: &MutantRow, played: &[Played]) -> Vec<usize> {
     asking.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The runs of a hook in one step.
 fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
     let StepResult::Run { run, .. } = decided else { return Vec::new() };
     let of_hook = run.hooks.iter().filter(|hook| Who::in_run(run, hook) == *who);
@@ -100,7 +99,6 @@ fn traces<'d>(decided: &'d StepResult, who: &Who) -> Vec<&'d Trace> {
     of_hook.filter_map(trace).collect()
 }
 
-/// A case with a mutant in the place of one of its hooks.
 fn changed(trial: &CaseTrial, who: &Who, row: &'static MutantRow) -> CaseTrial {
     let replace = |hook: &Hook| {
         if Who::of(hook) == *who { row.in_place_of(hook) } else { hook.clone() }

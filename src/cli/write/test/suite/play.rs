@@ -1,6 +1,5 @@
 //! Plays cases: each in its own workspace, several at once, reported in their order.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -18,7 +17,6 @@ use super::workspace::{CaseDirs, SuiteFolder, Workspace};
 use crate::cli::decide::request::EventRequest;
 use crate::cli::exit::Result;
 
-/// How cases are played.
 #[derive(Debug)]
 pub(super) struct SuiteRunner<'c> {
     /// What decides, with the hooks of each case.
@@ -30,7 +28,10 @@ pub(super) struct SuiteRunner<'c> {
     pub(super) fail_fast: bool,
 }
 
+/// What came of the cases so far.
 struct Board<'b> {
+    next: usize,
+    first_bad: usize,
     played: Vec<Option<Played>>,
     told: &'b mut (dyn FnMut(&Played) + Send),
 }
@@ -43,51 +44,47 @@ impl SuiteRunner<'_> {
         trials: &[&CaseTrial],
         told: &mut (dyn FnMut(&Played) + Send),
     ) -> Vec<Played> {
-        let next = AtomicUsize::new(0);
-        let first_bad = AtomicUsize::new(usize::MAX);
         let played = trials.iter().map(|_| None).collect();
-        // The threads that play write it, so no other thread has to wake up for it.
-        let board = Mutex::new(Board { played, told });
+        let board = Mutex::new(Board { next: 0, first_bad: usize::MAX, played, told });
         thread::scope(|scope| {
             for _ in 0..self.jobs.min(trials.len()) {
-                let work = || self.work(trials, &next, &first_bad, &board);
                 let thread = thread::Builder::new().name("hookrun-case".to_string());
-                if let Err(error) = thread.spawn_scoped(scope, work) {
+                if let Err(error) = thread.spawn_scoped(scope, || self.work(trials, &board)) {
                     tracing::warn!(%error, "no thread for cases");
                 }
             }
         });
-        let played = board.into_inner().unwrap_or_else(PoisonError::into_inner).played;
+        let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Whether those after the first bad one were played is chance.
-        let last = if self.fail_fast { first_bad.into_inner() } else { usize::MAX };
-        let in_order = played.into_iter().zip(trials).enumerate();
+        let last = if self.fail_fast { board.first_bad } else { usize::MAX };
+        let in_order = (0..).zip(board.played).zip(trials);
         in_order
-            .map(|(place, (one, trial))| {
+            .map(|((place, one), trial)| {
                 one.filter(|_| place <= last).unwrap_or_else(|| ended_early(trial, End::NotRun))
             })
             .collect()
     }
 
-    /// What each thread does: take the next case until there is none.
-    fn work(
-        &self,
-        trials: &[&CaseTrial],
-        next: &AtomicUsize,
-        first_bad: &AtomicUsize,
-        board: &Mutex<Board<'_>>,
-    ) {
+    /// What each thread does: take the next case until there is none. It reports the case itself, so
+    /// no other thread has to wake up for that.
+    fn work(&self, trials: &[&CaseTrial], board: &Mutex<Board<'_>>) {
+        let lock = || board.lock().unwrap_or_else(PoisonError::into_inner);
         let mut spare = None;
         loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let is_over = self.fail_fast && place > first_bad.load(Ordering::Relaxed);
-            if place >= trials.len() || is_over || self.abort.times_raised() > 0 {
-                return;
-            }
+            let place = {
+                let mut board = lock();
+                let is_over = self.fail_fast && board.next > board.first_bad;
+                if board.next >= trials.len() || is_over || self.abort.times_raised() > 0 {
+                    return;
+                }
+                board.next += 1;
+                board.next - 1
+            };
             let played = self.play(trials[place], place, &mut spare);
+            let mut board = lock();
             if played.end.is_bad() {
-                first_bad.fetch_min(place, Ordering::Relaxed);
+                board.first_bad = board.first_bad.min(place);
             }
-            let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
             (board.told)(&played);
             board.played[place] = Some(played);
         }
@@ -159,7 +156,6 @@ impl SuiteRunner<'_> {
         played
     }
 
-    /// Decides the event of one step.
     fn decide(
         &self,
         workspace: &Workspace,
@@ -195,7 +191,6 @@ impl SuiteRunner<'_> {
     }
 }
 
-/// What the case says is sent.
 fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>> {
     let bytes = match input {
         StepInput::Nothing => return Ok(None),

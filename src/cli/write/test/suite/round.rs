@@ -3,20 +3,21 @@
 use std::io::Write;
 use std::time::Instant;
 
-use crate::config::{Environment, Problem};
+use crate::config::{Environment, Problem, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
+use crate::lab::report::suite::{Covered, Excuse, Gap};
 use crate::lab::report::{plain, problems, suite as report};
-use crate::lab::scenario::coverage::can_run;
-use crate::lab::scenario::{CaseStep, End, Played};
+use crate::lab::scenario::coverage::{self, CoveragePart, Witness, can_run};
+use crate::lab::scenario::{CaseStep, End, Played, StepResult};
 
+use super::mutate;
 use super::play::SuiteRunner;
 use super::progress::SuiteProgress;
-use super::selection::{no_cases, unknown_event};
+use super::selection::{is_chosen, no_cases, unknown_event};
 use super::trial::{Asks, CaseTrial, Loaded};
 use super::workspace::SuiteFolder;
-use super::{measure, mutate};
 use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
 use crate::cli::exit::{CommandFailure, ExitStatus, Result};
@@ -71,7 +72,7 @@ pub(super) fn round(
     let (mut coverage, mut mutation) = (None, None);
     // What a case shows that is not as expected is not what it is there to show.
     if matches!(exit, ExitStatus::Yes) {
-        coverage = measure::measure(loaded, trials, &played, args);
+        coverage = measure(loaded, trials, &played, args);
         mutation = mutate::mutate(&suite, trials, &played, args);
     }
     let further = report::Further { coverage: coverage.as_ref(), mutation: mutation.as_ref() };
@@ -119,4 +120,49 @@ fn judge(played: &[Played], fail_fast: bool) -> ExitStatus {
         (false, true) if !fail_fast => ExitStatus::CouldNot,
         (false, _) => ExitStatus::Yes,
     }
+}
+
+/// The coverage of the hooks under test, if it is wanted: of those that `--hook` and `--event`
+/// name, or of all.
+fn measure(
+    loaded: &Loaded,
+    trials: &[&CaseTrial],
+    played: &[Played],
+    args: &TestArgs,
+) -> Option<Covered> {
+    if !args.suite.coverage && args.suite.coverage_min.is_none() {
+        return None;
+    }
+    let mut witnesses = Vec::new();
+    for (trial, played) in trials.iter().zip(played) {
+        for (step, decided) in trial.case.steps.iter().zip(&played.steps) {
+            if let StepResult::Run { run, .. } = decided {
+                let looks_at_files = !step.expect.files.is_empty();
+                witnesses.push(Witness { run, looks_at_files });
+            }
+        }
+    }
+    let configs: Vec<_> = loaded.benches.iter().map(|bench| &bench.config).collect();
+    let never: Vec<_> = loaded.never.iter().map(|(_, never)| never).collect();
+    let mut coverage = coverage::measure(&configs, &witnesses, &never);
+    coverage.parts.retain(|part| is_chosen(&part.who.event, &part.who.hook, part.is_event, args));
+    let gap = |(part, point): (&CoveragePart, &coverage::Point)| Gap {
+        who: part.who.clone(),
+        line: line(part, &point.name),
+        point: point.clone(),
+    };
+    let gaps = coverage.missing().map(gap).collect();
+    let excuse = |(place, problem): &(usize, String)| {
+        let (file, never) = loaded.never.get(*place)?;
+        Some(Excuse { file: file.clone(), at: never.at, problem: problem.clone() })
+    };
+    let untrue = coverage.untrue.iter().filter_map(excuse).collect();
+    Some(Covered { coverage, gaps, untrue, least: args.suite.coverage_min })
+}
+
+/// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
+fn line(part: &CoveragePart, point: &str) -> usize {
+    let setting = point.strip_prefix("match.").unwrap_or(point);
+    let of_directive = || line_of_directive(&part.who.file, setting);
+    part.who.line.or_else(of_directive).unwrap_or(1)
 }

@@ -90,3 +90,17 @@ pub(super) fn is_chosen(event: &str, hook: &str, is_whole_event: bool, args: &Te
 fn is_called(name: &str, event: &str) -> bool {
     name.eq_ignore_ascii_case(event) || meant_by(name).contains(&event)
 }
+
+/// What to say of a name that is none of `known`, the hooks of `event`.
+pub(in crate::cli::write::test) fn unknown_hook(
+    name: &str,
+    known: &[&str],
+    event: &str,
+) -> CommandFailure {
+    let help = match meant(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => format!("no hook is bound to `{event}`"),
+        None => format!("bound to `{event}`: {}", known.join(", ")),
+    };
+    CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help)
+}

@@ -4,7 +4,6 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-/// Folders that are being watched.
 #[derive(Debug)]
 pub(super) struct Stillness {
     events: OwnedFd,
@@ -29,7 +28,6 @@ impl Stillness {
         None
     }
 
-    /// Whether nothing has happened since.
     pub(super) fn lasts(&self) -> bool {
         rustix::io::ioctl_fionread(&self.events).is_ok_and(|waiting| waiting == 0)
     }

@@ -196,7 +196,6 @@ fn walk(folder: &Path, all: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// The file that configures a hook, and the one that is run.
 fn program_files(hook: &Hook) -> Vec<PathBuf> {
     let program = program::resolve(&hook.handler, None).ok();
     let program = program.map(|program| program.path).filter(|path| !path.starts_with("/usr"));

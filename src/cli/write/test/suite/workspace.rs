@@ -24,7 +24,6 @@ const SETUP_LIMIT: Duration = Duration::from_secs(60);
 /// The permissions of a case's folders.
 const PRIVATE: u32 = 0o700;
 
-/// Where programs are looked for, after hookrun itself.
 const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The folder that all cases of a run have theirs in.
@@ -51,7 +50,6 @@ const TEMPORARY: &str = "tmp";
 /// The state of hooks, where empty folders may stay.
 const STATE: &str = "state";
 
-/// The folders and the environment of one case.
 #[derive(Debug)]
 pub(super) struct Workspace {
     dirs: CaseDirs,
