@@ -13,7 +13,7 @@ use super::env::Environment;
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, Manifest};
-use super::problem::{LineIndex, Problem, Severity};
+use super::problem::{Problem, Severity, utf8};
 use super::settings::{self, Operator};
 use super::{commands, drop_ins, loose, shadow, tables};
 use crate::dialects::{Dialect, Discovery};
@@ -237,11 +237,9 @@ fn read_manifest(
             return (file.to_path_buf(), Manifest::default());
         }
     };
-    let (manifest, found) = match String::from_utf8(bytes) {
+    let (manifest, found) = match utf8(bytes) {
         Ok(text) => read(&text, file),
-        Err(error) => {
-            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let at = LineIndex::of(&text).position(error.utf8_error().valid_up_to());
+        Err(at) => {
             let fault = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
             (Manifest::default(), vec![fault.in_file(file, Some(at))])
         }

@@ -103,6 +103,15 @@ impl<'t> LineIndex<'t> {
     }
 }
 
+/// The text that bytes are, or the place of the first that is not UTF-8.
+pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, Position> {
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..good]);
+        LineIndex::of(&text).position(good)
+    })
+}
+
 impl Problem {
     /// Whether it may be about a hook of the event `spec`. A name that means nothing may be meant
     /// for any.

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use crate::config::Environment;
+use crate::config::problem::utf8;
 use crate::config::tree::Tree;
 use crate::engine::session;
 use jsonc_parser::ParseOptions;
@@ -15,7 +16,7 @@ use toml::de::DeTable;
 
 use super::row::{InstallHost, UserFile};
 use crate::cli::args::SettingsScope;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::{CommandFailure, Result, failed};
 
 /// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
 /// reports it.
@@ -63,8 +64,7 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn read(path: &Path) -> Result<Target> {
         let shown = path.display();
-        let cannot =
-            |error: io::Error| CommandFailure::new(format!("cannot read `{shown}`: {error}"));
+        let cannot = failed(format!("cannot read `{shown}`"));
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
@@ -84,15 +84,9 @@ impl Target {
                 "move it away, or install for the other --scope",
             ));
         }
-        let text = String::from_utf8(fs::read(&real).map_err(cannot)?).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-            let place = format!("{shown}:{line}:{column}");
-            CommandFailure::with_help(
-                format!("{place}: is not UTF-8"),
-                "correct it; it was not touched",
-            )
+        let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
+            let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
+            CommandFailure::with_help(cause, "correct it; it was not touched")
         })?;
         Ok(Target { path: path.into(), real, text: Some(text) })
     }
@@ -100,15 +94,13 @@ impl Target {
     /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
     /// The folders that were made, the outermost first.
     pub(crate) fn replace(&self, text: &str) -> Result<Vec<PathBuf>> {
-        let shown = self.path.display();
-        let cannot =
-            |error: io::Error| CommandFailure::new(format!("cannot write `{shown}`: {error}"));
+        let cannot = failed(format!("cannot write `{}`", self.path.display()));
         self.check()?;
         let folder = self.real.parent().unwrap_or(Path::new("/"));
         let missing = folder.ancestors().take_while(|folder| !folder.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         made.reverse();
-        fs::create_dir_all(folder).map_err(cannot)?;
+        fs::create_dir_all(folder).map_err(&cannot)?;
         self.write_in(folder, text).map_err(cannot)?;
         Ok(made)
     }
@@ -116,9 +108,8 @@ impl Target {
     /// Removes the file, and of `folders` what is empty then.
     pub(crate) fn remove(&self, folders: &[PathBuf]) -> Result<()> {
         self.check()?;
-        fs::remove_file(&self.path).map_err(|error| {
-            CommandFailure::new(format!("cannot remove `{}`: {error}", self.path.display()))
-        })?;
+        let what = format!("cannot remove `{}`", self.path.display());
+        fs::remove_file(&self.path).map_err(failed(what))?;
         for folder in folders.iter().rev() {
             // One that is used by now is not empty, and stays.
             let _ = fs::remove_dir(folder);

@@ -112,9 +112,9 @@ impl HostLook<'_> {
 
 /// What is in a file, as JSON for settings; `None` where there is none.
 fn text_of(file: &SearchedFile) -> Result<Option<String>, Complaint> {
-    let target = Target::read(&file.path).map_err(|failure| {
-        let cure = failure.cure.unwrap_or_else(|| "make it a file that may be read".into());
-        Complaint::with_cure(failure.cause, cure)
+    let target = Target::read(&file.path).map_err(|Complaint { cause, cure }| {
+        let cure = cure.unwrap_or_else(|| "make it a file that may be read".into());
+        Complaint::with_cure(cause, cure)
     })?;
     match target.text {
         Some(text) if file.is_toml => hooks_of_toml(&text).map(Some),

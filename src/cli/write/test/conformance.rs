@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::errand::{Errand, ErrandEnd};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
 use crate::cli::host::install::hosts;
 use crate::cli::host::install::row::InstallHost;
 
@@ -71,9 +71,8 @@ pub(super) fn conformance(
     // All files are written before the first runner starts: a program that starts earlier would hold
     // them open for writing, and then no script can be run.
     let folders = all.iter().map(|one| lay_out(&one.vector, env));
-    let folders: Vec<TempDir> = folders.collect::<io::Result<_>>().map_err(|error| {
-        CommandFailure::new(format!("the folders of the vectors cannot be made: {error}"))
-    })?;
+    let folders: io::Result<Vec<TempDir>> = folders.collect();
+    let folders = folders.map_err(failed("the folders of the vectors cannot be made"))?;
     let trial = VectorTrial { command, env, abort: &abort };
     let jobs = args.vectors.jobs.unwrap_or_else(usual_jobs);
     let cases = trial.try_all(all.into_iter().zip(folders).collect(), jobs)?;
@@ -94,9 +93,8 @@ fn usual_jobs() -> usize {
 
 fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     let mut files = Vec::new();
-    collect(place, &mut files).map_err(|error| {
-        CommandFailure::new(format!("the vectors in `{}` cannot be read: {error}", place.display()))
-    })?;
+    let what = format!("the vectors in `{}` cannot be read", place.display());
+    collect(place, &mut files).map_err(failed(what))?;
     files.sort();
     if files.is_empty() {
         return Err(CommandFailure::with_help(
@@ -308,10 +306,8 @@ impl VectorTrial<'_> {
         command.env("HOME", folder.join("home"));
         errand.stdin = step.map(VectorStep::input).unwrap_or_default();
         errand.keeps_stdin_open = step.is_some_and(|step| step.keeps_stdin_open);
-        errand.run(|| self.is_over()).map_err(|error| {
-            let program = program.display();
-            CommandFailure::new(format!("the runner `{program}` cannot be started: {error}"))
-        })
+        let what = format!("the runner `{}` cannot be started", program.display());
+        errand.run(|| self.is_over()).map_err(failed(what))
     }
 }
 

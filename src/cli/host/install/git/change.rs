@@ -9,7 +9,7 @@ use crate::dialects::git::GitHook;
 
 use super::files::{asks_by_husky, is_executable, kept_beside, put_aside, read};
 use super::shim::{self, KEPT_ENDING, Shim};
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::{CommandFailure, Result, failed};
 
 #[derive(Debug)]
 pub(super) struct ShimChange {
@@ -117,10 +117,8 @@ fn removals(hook: &'static GitHook, aside: Vec<(PathBuf, bool)>) -> Vec<ShimChan
 pub(super) fn carry_out(changes: &[ShimChange], is_dry: bool, out: &mut dyn Write) -> Result<()> {
     for change in changes {
         if !is_dry {
-            let done = change.carry_out();
-            done.map_err(|error| {
-                CommandFailure::new(format!("cannot change `{}`: {error}", change.file.display()))
-            })?;
+            let what = format!("cannot change `{}`", change.file.display());
+            change.carry_out().map_err(failed(what))?;
         }
         let file = change.file.display();
         let (name, kept) = (change.hook.name, format!("{}{KEPT_ENDING}", change.hook.name));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::dialects::git::GitHook;
 
 use super::shim::{self, KEPT_ENDING};
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::{Result, failed};
 
 pub(super) fn kept_beside(file: &Path) -> PathBuf {
     let mut path = file.as_os_str().to_os_string();
@@ -24,9 +24,7 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>> {
             Ok(file.symlink_metadata().is_ok().then(Vec::new))
         }
         Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
-        Err(error) => {
-            Err(CommandFailure::new(format!("cannot read `{}`: {error}", file.display())))
-        }
+        Err(error) => Err(failed(format!("cannot read `{}`", file.display()))(error)),
     }
 }
 

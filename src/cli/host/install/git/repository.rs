@@ -7,7 +7,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use crate::cli::errand::Errand;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::{CommandFailure, Result, failed};
 use crate::config::Environment;
 
 /// How long git may take for one question about its configuration.
@@ -94,7 +94,7 @@ pub(super) fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
 
 fn run(arguments: &[OsString]) -> Result<Output> {
     let output = Errand::new("git", arguments, PATIENCE).output();
-    let output =
-        output.map_err(|error| CommandFailure::new(format!("git cannot be run: {error}")))?;
-    output.ok_or_else(|| CommandFailure::new("git did not answer within 10s"))
+    output
+        .map_err(failed("git cannot be run"))?
+        .ok_or_else(|| CommandFailure::new("git did not answer within 10s"))
 }

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::problem::utf8;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::dialects::{self, folders};
 use crate::engine::complaint::Complaint;
@@ -56,13 +57,9 @@ fn read(file: &Path) -> Result<String, Box<Problem>> {
         let wrong = Complaint::with_cure(cause, "make it a file of TOML that can be read");
         Box::new(wrong.in_file(file, None))
     })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let good = String::from_utf8_lossy(good);
-        let line = good.matches('\n').count() + 1;
-        let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    utf8(bytes).map_err(|at| {
         let wrong = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-        Box::new(wrong.in_file(file, Some(Position { line, column })))
+        Box::new(wrong.in_file(file, Some(at)))
     })
 }
 

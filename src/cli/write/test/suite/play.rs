@@ -15,7 +15,7 @@ use crate::lab::scenario::{
 use super::trial::{self, Asks, CaseTrial};
 use super::workspace::{CaseDirs, SuiteFolder, Workspace};
 use crate::cli::decide::request::EventRequest;
-use crate::cli::exit::Result;
+use crate::cli::exit::{CommandFailure, Result};
 
 #[derive(Debug)]
 pub(super) struct SuiteRunner<'c> {
@@ -170,7 +170,7 @@ impl SuiteRunner<'_> {
             Err(error) => return Err(format!("cannot read its context: {error}")),
         };
         let told: Result<_> = Context::from_bytes(bytes)
-            .map_err(|error| crate::cli::exit::CommandFailure::new(error.to_string()))
+            .map_err(CommandFailure::of)
             .and_then(|context| asked.event(config, context));
         let (event, host) = match told {
             Ok(told) => told,

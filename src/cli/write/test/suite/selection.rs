@@ -92,11 +92,7 @@ fn is_called(name: &str, event: &str) -> bool {
 }
 
 /// What to say of a name that is none of `known`, the hooks of `event`.
-pub(in crate::cli::write::test) fn unknown_hook(
-    name: &str,
-    known: &[&str],
-    event: &str,
-) -> CommandFailure {
+pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> CommandFailure {
     let help = match meant(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => format!("no hook is bound to `{event}`"),
