@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::row::{Binding, DecodeError, Dialect, KeySpelling};
-use super::tools::is_of_server;
 use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;
@@ -15,7 +14,7 @@ impl Dialect {
     /// Which of several events of one name `context` is of.
     ///
     /// # Errors
-    /// When the key that tells them apart is not there or says something unknown.
+    /// When the key that distinguishes them is missing or has an unknown value.
     pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
         if let [only] = candidates {
             let another = |(key, value)| context.string(key).is_some_and(|found| found != value);
@@ -90,14 +89,14 @@ impl Binding {
     /// The context, if it names its tool where a host asks about one: a guard of that tool would
     /// not know that it is meant.
     fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
-        let asks_of_tool = catalog::find(self.row.event).is_some_and(|spec| {
+        let is_about_tool = catalog::find(self.row.event).is_some_and(|spec| {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
         let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
             // Another type is reported elsewhere.
             || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
-        if self.row.blocks && asks_of_tool && !is_named {
+        if self.row.blocks && is_about_tool && !is_named {
             let key = match self.dialect.spelling {
                 KeySpelling::Snake => self.theirs("toolName"),
                 KeySpelling::Camel => "toolName".to_string(),
@@ -220,18 +219,6 @@ impl Binding {
             theirs.set_raw(key, came.filter(same).unwrap_or(text));
         }
         theirs
-    }
-
-    /// Whether a hook of this event of theirs would get `event` there: some of a host's events are
-    /// about one tool alone.
-    pub fn tells_of(self, event: &Event) -> bool {
-        if event.host() == self.dialect.name {
-            return true;
-        }
-        match self.row.gather {
-            Some(gather) => self.dialect.is_call_of(gather.tool, event),
-            None => !self.row.is_of_servers || is_of_server(event),
-        }
     }
 
     fn in_camel_case(self, mut context: Context) -> Context {

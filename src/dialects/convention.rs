@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::judge::judge;
 use super::results::{KeyMeaning, Results};
 use super::row::{Binding, HostVariable, Tells};
+use super::tools::is_of_server;
 use crate::engine::answer::refusal::Vocabulary;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, OnFailure};
@@ -38,7 +39,11 @@ impl Convention for Binding {
     }
 
     fn has(&self, event: &Event) -> bool {
-        self.tells_of(event)
+        event.host() == self.dialect.name
+            || match self.row.gather {
+                Some(gather) => self.dialect.tool_names(event).iter().any(|it| it == gather.tool),
+                None => !self.row.is_of_servers || is_of_server(event),
+            }
     }
 
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {

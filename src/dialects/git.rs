@@ -2,7 +2,7 @@
 //!
 //! git gives a hook arguments, lines on stdin and variables instead of a JSON document, so its
 //! table is of another form than those of the agents. Source: githooks(5) of git 2.47. git itself
-//! says what a commit or a push changes, for [`ListingArguments`]; the command line runs it.
+//! says what a commit or a push changes ([`GitHook::listings`]); the command line runs it.
 
 mod changes;
 mod contract;
@@ -19,7 +19,7 @@ use super::row::Reply;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use Argument::{Flag, MessageFile, Rest, Text};
 
-pub use changes::{ListingArguments, read_changes};
+pub use changes::read_changes;
 pub use contract::TakenFromGit;
 pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
 

@@ -103,10 +103,9 @@ impl Dialect {
         }
         let mut changes = patch::read(command);
         for path in patched {
-            if !changes
-                .iter()
-                .any(|(_, input)| input.get("file_path").is_some_and(|it| *it == *path))
-            {
+            let is_it =
+                |(_, input): &(_, Map<_, _>)| input.get("file_path") == Some(&path[..].into());
+            if !changes.iter().any(is_it) {
                 changes.push((ToolSort::Edit, entry("file_path", &path)));
             }
         }
@@ -130,7 +129,7 @@ impl Dialect {
         };
         if event.host() == self.name || self.tools.rows.is_empty() {
             add(&name);
-            self.tools.named(&name).flat_map(|row| row.also).for_each(|also| add(also));
+            self.tools.named(&name).flat_map(Tool::names).for_each(&mut add);
             for call in self.patch_calls(event) {
                 self.names_of(&call).into_iter().for_each(&mut add);
             }
@@ -143,12 +142,8 @@ impl Dialect {
         if of_servers.is_empty() {
             self.calls(event).iter().for_each(|call| add(&call.name));
             let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
-            for sort in sorts.unwrap_or_default() {
-                for row in self.rows_for(sort) {
-                    add(row.name);
-                    row.also.iter().for_each(|also| add(also));
-                }
-            }
+            let rows = sorts.unwrap_or_default().into_iter().flat_map(|sort| self.rows_for(sort));
+            rows.flat_map(Tool::names).for_each(&mut add);
         }
         if names.is_empty() {
             names.push(name);
@@ -156,40 +151,15 @@ impl Dialect {
         names
     }
 
-    /// What is before and after the server in the name of the tool of `event`, where the asking
-    /// host does not name the server.
-    pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
-        if event.host() == self.name {
-            return None;
-        }
-        let name = self.tools.mcp.write("\0", &mcp::tool_of_unknown(event)?);
-        name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
-    }
-
-    /// Whether a call like this is one of the hooks' own tool `tool`.
-    pub(super) fn is_call_of(&self, tool: &str, event: &Event) -> bool {
-        self.tool_names(event).iter().any(|name| name == tool)
-    }
-
     /// The rows for a tool of this sort. A patch writes and edits.
     fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
-        let of = |sort| self.tools.of(sort);
-        let found = match sort {
-            ToolSort::Patch => match of(ToolSort::Patch) {
-                Some(own) => vec![Some(own)],
-                None => vec![of(ToolSort::Edit), of(ToolSort::Write)],
-            },
-            ToolSort::Write | ToolSort::Edit => vec![of(sort).or_else(|| of(ToolSort::Patch))],
-            ToolSort::Shell
-            | ToolSort::Read
-            | ToolSort::Grep
-            | ToolSort::Glob
-            | ToolSort::List
-            | ToolSort::Fetch
-            | ToolSort::WebSearch
-            | ToolSort::Agent => vec![of(sort)],
+        let others: &[ToolSort] = match self.tools.of(sort) {
+            Some(own) => return vec![own],
+            None if sort == ToolSort::Patch => &[ToolSort::Edit, ToolSort::Write],
+            None if matches!(sort, ToolSort::Write | ToolSort::Edit) => &[ToolSort::Patch],
+            None => &[],
         };
-        found.into_iter().flatten().collect()
+        others.iter().filter_map(|sort| self.tools.of(*sort)).collect()
     }
 
     fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {

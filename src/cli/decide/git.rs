@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigScope, Environment};
-use crate::dialects::git::{self, GitHook, GitInput, ListingArguments, read_changes};
+use crate::dialects::git::{self, GitHook, GitInput, read_changes};
 use crate::dialects::{LATEST, native};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec, catalog};
@@ -162,13 +162,13 @@ impl GitRequest<'_> {
         Ok(context)
     }
 
-    fn changes(&self, listings: &[ListingArguments], abort: &Abort) -> Result<Vec<Value>> {
+    fn changes(&self, listings: &[Vec<OsString>], abort: &Abort) -> Result<Vec<Value>> {
         let whole = self.args.budget.unwrap_or(LISTING);
         // A budget began at our start, git's own time begins now.
         let started = self.args.budget.map_or_else(Instant::now, |_| self.time.started);
         self.time.heartbeat.expect_within(whole.saturating_add(OWN_WORK));
         let mut outputs = Vec::with_capacity(listings.len());
-        for ListingArguments(arguments) in listings {
+        for arguments in listings {
             let left = whole.saturating_sub(started.elapsed());
             outputs.push(ask_git(arguments, left, whole, abort)?);
         }

@@ -11,10 +11,6 @@ use serde_json::{Map, Value};
 
 use super::row::{Changes, GitError, GitHook};
 
-/// Arguments for git, whose output [`read_changes`] reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListingArguments(pub Vec<OsString>);
-
 /// Options of every listing, so that neither the configuration nor replaced objects matter.
 const EVERY: &[&str] = &[
     "-z",
@@ -32,14 +28,12 @@ const LOG: &[&str] = &["--format=", "-c", "--root", "--no-show-signature", "--no
 const NAMED_AT_ONCE: usize = 1000;
 
 impl GitHook {
-    /// What to ask git for the changed paths of an event with this context.
+    /// The arguments of git by which it lists the changed paths of an event with this context, for
+    /// [`read_changes`].
     ///
     /// # Errors
     /// When a commit in it is not named by a number.
-    pub fn listings(
-        &self,
-        context: &Map<String, Value>,
-    ) -> Result<Vec<ListingArguments>, GitError> {
+    pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Vec<OsString>>, GitError> {
         if self.changes == Changes::Unknown {
             return Ok(Vec::new());
         }
@@ -91,12 +85,12 @@ impl GitHook {
     }
 }
 
-fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> ListingArguments {
+fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Vec<OsString> {
     let mut arguments = vec![OsString::from("--no-replace-objects"), OsString::from(command)];
     arguments.extend(EVERY.iter().chain(options).map(OsString::from));
     arguments.extend(revisions);
     arguments.push("--".into());
-    ListingArguments(arguments)
+    arguments
 }
 
 /// Whether a commit's number means that there is none.

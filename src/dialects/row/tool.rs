@@ -64,6 +64,11 @@ pub enum ToolSort {
 }
 
 impl Tool {
+    /// The names by which matchers mean it.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+
     /// Its own key for one of the usual.
     pub(crate) fn own_key(&self, usual: String) -> String {
         let listed = self.keys.iter().find(|(key, _)| *key == usual);

@@ -1,11 +1,21 @@
 //! The names that hosts give the tools of MCP servers.
 
 use crate::dialects::DIALECTS;
-use crate::dialects::row::Mcp;
+use crate::dialects::row::{Dialect, Mcp};
 use crate::engine::event::Event;
 
+impl Dialect {
+    /// What is before and after the server in the name of the tool of `event`, where the asking
+    /// host does not name the server.
+    pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
+        let tool = tool_of_unknown(event).filter(|_| event.host() != self.name)?;
+        let name = self.tools.mcp.write("\0", &tool);
+        name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
+    }
+}
+
 /// The tool of `event`, if it is one of an MCP server that the host does not name.
-pub(super) fn tool_of_unknown(event: &Event) -> Option<String> {
+fn tool_of_unknown(event: &Event) -> Option<String> {
     let name = event.context().string("toolName")?;
     let is_bare = style(event)? == Mcp::Bare && !name.starts_with("mcp_");
     let mut found = if is_bare { read(&name, event) } else { Vec::new() };
