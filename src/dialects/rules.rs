@@ -37,13 +37,12 @@ pub struct HostMatch {
     condition: Option<PermissionRule>,
 }
 
-/// What a matcher takes.
+/// What a matcher takes: one of these words, or what has the form.
 #[derive(Debug, Clone)]
-enum Names {
-    /// One of these.
-    List(String, Vec<String>),
-    /// What has this form.
-    Form(String, Regex),
+struct Names {
+    written: String,
+    words: Vec<String>,
+    form: Option<Regex>,
 }
 
 /// A permission rule: `Bash(git *)`.
@@ -113,7 +112,8 @@ impl Condition for HostMatch {
             let is_untold = found.is_empty() && event.spec().blocks;
             let may_fit =
                 |around: AroundServer| *subject == MatcherSubject::Tool && names.may_fit(&around);
-            let is_untold = is_untold || unknown(self.dialect, event).is_some_and(may_fit);
+            let is_untold =
+                is_untold || self.dialect.around_unknown_server(event).is_some_and(may_fit);
             if !is_untold && !found.iter().any(|name| names.fit(name)) {
                 let (wanted, what) = (names.to_string(), subject.about());
                 return Err(Mismatch::Matcher { what, wanted, found });
@@ -175,53 +175,50 @@ impl Names {
         if matches!(written, "" | "*") {
             return Ok(None);
         }
-        let own = written.to_string();
+        let names = |words: Vec<&str>, form| {
+            let words = words.into_iter().map(str::to_string).collect();
+            Ok(Some(Names { written: written.to_string(), words, form }))
+        };
         let is_plain = |allowed: &str| {
             written.chars().all(|c| c.is_ascii_alphanumeric() || allowed.contains(c))
         };
         if matching.list.is_some_and(is_plain) {
-            let words =
-                written.split(matching.divides).map(str::trim).filter(|one| !one.is_empty());
-            return Ok(Some(Names::List(own, words.map(str::to_string).collect())));
+            let words = written.split(matching.divides).map(str::trim);
+            return names(words.filter(|one| !one.is_empty()).collect(), None);
         }
         if matching.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
-            return Ok(Some(Names::List(own.clone(), vec![own])));
+            return names(vec![written], None);
         }
         let form = match matching.is_anchored {
             true => expression(&format!("^(?:{written})$")),
             false => expression(written),
         };
         match form {
-            Ok(form) => Ok(Some(Names::Form(own, form))),
-            Err(_) if matching.falls_back => Ok(Some(Names::List(own.clone(), vec![own]))),
+            Ok(form) => names(Vec::new(), Some(form)),
+            Err(_) if matching.falls_back => names(vec![written], None),
             Err(error) => Err(error),
         }
     }
 
     fn fit(&self, found: &str) -> bool {
-        match self {
-            Names::List(_, words) => words.iter().any(|word| word == found),
-            Names::Form(_, form) => form.is_match(found),
-        }
+        self.words.iter().any(|word| word == found)
+            || self.form.as_ref().is_some_and(|form| form.is_match(found))
     }
 
     /// Whether they take the name for some server.
     fn may_fit(&self, around: &AroundServer) -> bool {
-        match self {
-            Names::List(_, words) => words.iter().any(|word| is_one(word, around)),
-            Names::Form(written, form) if written.contains('(') => may_name(form, written, around),
-            Names::Form(written, form) => written.split('|').any(|one| may_name(form, one, around)),
+        let Some(form) = &self.form else {
+            return self.words.iter().any(|word| is_one(word, around));
+        };
+        match self.written.contains('(') {
+            true => may_name(form, &self.written, around),
+            false => self.written.split('|').any(|one| may_name(form, one, around)),
         }
     }
 }
 
 /// What is before and after the server in the name of an MCP server's tool.
 type AroundServer = (String, String);
-
-/// Where the server is unknown and the event can be blocked, any server may be meant.
-fn unknown(dialect: &Dialect, event: &Event) -> Option<AroundServer> {
-    dialect.around_unknown_server(event).filter(|_| event.spec().blocks)
-}
 
 /// Whether `word` is the tool's name for some server.
 fn is_one(word: &str, (before, after): &AroundServer) -> bool {
@@ -268,9 +265,9 @@ fn may_name(form: &Regex, written: &str, (before, after): &AroundServer) -> bool
 
 impl std::fmt::Display for Names {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Names::List(written, _) => f.write_str(written),
-            Names::Form(written, _) => write!(f, "/{written}/"),
+        match self.form {
+            None => f.write_str(&self.written),
+            Some(_) => write!(f, "/{}/", self.written),
         }
     }
 }
@@ -310,7 +307,9 @@ impl PermissionRule {
             Some((start, _)) => may_begin(start, &around),
             None => is_one(&self.tool, &around),
         };
-        if !names.iter().any(is_called) && !unknown(dialect, event).is_some_and(may_be_called) {
+        if !names.iter().any(is_called)
+            && !dialect.around_unknown_server(event).is_some_and(may_be_called)
+        {
             return mismatch(names);
         }
         let action = event.action();

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::line::{ShellLine, SimpleCommand};
+use super::line::{ShellLine, SimpleCommand, is_variable};
 use crate::engine::hook::matcher::{MatcherError, expression_error};
 
 /// The form of a command.
@@ -53,11 +53,7 @@ fn parts(command: &str) -> impl Iterator<Item = &str> {
     std::iter::once(command).chain(divided).map(str::trim).flat_map(|part| {
         let mut rest = part;
         while let Some((word, after)) = rest.split_once(char::is_whitespace) {
-            let name = word.split('=').next().unwrap_or_default();
-            let is_name = !name.is_empty()
-                && name.len() < word.len()
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if !is_name {
+            if !is_variable(word) {
                 break;
             }
             rest = after.trim_start();

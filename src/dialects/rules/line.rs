@@ -192,7 +192,7 @@ impl ShellReader {
         self.keep(words.iter());
         while let Some((first, after)) = words.split_first() {
             let is_keyword = !first.is_quoted && KEYWORDS.contains(&first.text.as_str());
-            if !is_keyword && !is_variable(first) {
+            if !is_keyword && !is_variable(&first.text) {
                 break;
             }
             words = after;
@@ -250,8 +250,9 @@ impl ShellReader {
     }
 }
 
-fn is_variable(word: &ShellWord) -> bool {
-    word.text.split_once('=').is_some_and(|(name, _)| {
+/// Whether a word gives a variable its value: `A=1`.
+pub(super) fn is_variable(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
         let name = name.strip_suffix('+').unwrap_or(name);
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })

@@ -6,9 +6,10 @@ use crate::engine::event::Event;
 
 impl Dialect {
     /// What is before and after the server in the name of the tool of `event`, where the asking
-    /// host does not name the server.
+    /// host does not name the server. If the event can be blocked, any server may be meant.
     pub fn around_unknown_server(&self, event: &Event) -> Option<(String, String)> {
-        let tool = tool_of_unknown(event).filter(|_| event.host() != self.name)?;
+        let tool =
+            tool_of_unknown(event).filter(|_| event.host() != self.name && event.spec().blocks)?;
         let name = self.tools.mcp.write("\0", &tool);
         name.split_once('\0').map(|(before, after)| (before.to_string(), after.to_string()))
     }
