@@ -1,6 +1,5 @@
 //! Configuration: layers, `hookrun.toml`, directives, hosts' settings files, and the environment.
 
-mod checks;
 pub mod commands;
 mod convention;
 mod directive;

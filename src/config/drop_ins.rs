@@ -4,12 +4,13 @@ use std::path::Path;
 
 use super::commands::{self, command_of, is_asked};
 use super::draft::HookDraft;
-use super::layer::{self, DropIn};
+use super::layer::{DropIn, RESERVED};
 use super::loader::{ConfigLoader, bad_command, unknown_event};
 use super::{convention, directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command;
 use crate::engine::hook::{Handler, HookSource, LayerKind};
+use crate::engine::spelling;
 
 /// Ends of the names of files that elsewhere do not run.
 const PUT_ASIDE: &[&str] =
@@ -26,7 +27,7 @@ pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path)
             loader.fault(path, cause, cure);
             continue;
         }
-        if layer::is_reserved(&name) {
+        if RESERVED.contains(&name.as_str()) {
             continue;
         }
         if name == commands::FOLDER {
@@ -42,7 +43,8 @@ pub(super) fn load(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path)
             Ok(true) => {}
             Ok(false) => continue,
             Err(mut unknown) => {
-                unknown.nearest = layer::nearest_reserved(&name).or(unknown.nearest);
+                let reserved = spelling::nearest(&name, RESERVED.iter().copied());
+                unknown.nearest = reserved.map(str::to_string).or(unknown.nearest);
                 if !loader.is_misdeclared(&name) {
                     loader.complain(unknown_event(&unknown), path, None);
                 }

@@ -10,7 +10,6 @@ use super::problem::Problem;
 use crate::dialects::folders::SystemFolders;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
-use crate::engine::spelling;
 
 pub const MANIFEST: &str = "hookrun.toml";
 
@@ -24,7 +23,7 @@ pub const SUITES: &str = "tests";
 
 /// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
 /// that hooks share.
-const RESERVED: &[&str] = &[SUITES, "lib"];
+pub(super) const RESERVED: &[&str] = &[SUITES, "lib"];
 
 /// Names of what editors and interpreters leave behind, and of read-me files: `*` is any
 /// text. vim tries with `4913` whether it may write a folder.
@@ -176,13 +175,4 @@ pub fn is_passed_over(name: &OsStr) -> bool {
             long_enough && name.starts_with(start) && name.ends_with(end.trim_start_matches('*'))
         }
     })
-}
-
-pub(super) fn nearest_reserved(name: &str) -> Option<String> {
-    spelling::nearest(name, RESERVED.iter().copied()).map(str::to_string)
-}
-
-/// Whether a folder in `hooks.d` is not named after an event on purpose.
-pub(super) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
 }

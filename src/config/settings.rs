@@ -1,27 +1,29 @@
 //! Settings files of hosts (`--settings`): the hooks in them, as a `hookrun.toml` would say them.
 //!
-//! The shapes and their keys are tables of `dialects`; here is how they
-//! are read. A file of no shape that is known is refused, and so is every key that is not known.
+//! The shapes and their keys are tables of `dialects`; here is how they are read. A file of no known
+//! shape is refused, and so is every unknown key.
 
 mod actions;
 mod hooks;
-mod listing;
 mod program;
 mod reader;
 mod shape;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::layer::{Loose, LooseOrigin};
 use super::manifest::Manifest;
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
-use super::tree::{Tree, TreeEntry, without_comments};
+use super::tree::{Tree, TreeEntry, TreeValue, without_comments};
+use crate::dialects::folders;
 use crate::dialects::settings::hosts::{self, HOST_FILES, IN_TOML};
-use crate::dialects::settings::{BucketShape, LISTINGS, SHAPES};
+use crate::dialects::settings::{BucketShape, LISTINGS, ListingShape, SHAPES};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 pub(super) use reader::Operator;
-use reader::SettingsReader;
+use reader::{SettingsReader, described};
 
 /// Reads the text of `file`, and everything that is wrong with it.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
@@ -62,7 +64,7 @@ impl SettingsReader<'_> {
         };
         let Some(entries) = self.table(&document, "the file") else { return };
         let listing = match self.operator.host {
-            None => listing::of(&entries),
+            None => listing_of(&entries),
             Some(host) => LISTINGS.iter().find(|listing| listing.dialect == host),
         };
         if let Some(listing) = listing {
@@ -222,4 +224,71 @@ fn known_shapes() -> String {
     let listings = LISTINGS.iter().map(|listing| listing.name);
     let hosts = HOST_FILES.iter().map(|host| host.name);
     shapes.chain(listings).chain(hosts).collect::<Vec<_>>().join(", ")
+}
+
+/// The kind of list that the file is, if it is one.
+fn listing_of(entries: &[&TreeEntry]) -> Option<&'static ListingShape> {
+    LISTINGS.iter().find(|listing| {
+        entries.iter().any(|entry| {
+            entry.key == listing.timeout
+                || entry.key == listing.section && entry.tree.items().is_some()
+        })
+    })
+}
+
+impl SettingsReader<'_> {
+    fn listing(&mut self, listing: &'static ListingShape, entries: &[&TreeEntry]) {
+        if !entries.iter().any(|entry| entry.key == listing.section) {
+            self.nothing_of_hooks(0);
+        }
+        for entry in entries {
+            if entry.key == listing.section {
+                self.listed(listing, &entry.tree);
+            } else if entry.key == listing.timeout {
+                self.timeout(listing, &entry.tree);
+            }
+        }
+    }
+
+    fn listed(&mut self, listing: &'static ListingShape, tree: &Tree) {
+        let Some(items) = tree.items() else {
+            let cure = "write [ \"~/hooks/gate.sh\" ]";
+            return self.wrong(tree, listing.section, "a list of paths", cure);
+        };
+        for item in items {
+            let Some(written) = item.text() else {
+                let cause = format!("a path must be a string, not {}", described(item));
+                self.fault(item.offset, cause, "write `\"~/hooks/gate.sh\"`");
+                continue;
+            };
+            let path = self.path(written);
+            if path.is_file() {
+                let host = folders::of(listing.dialect);
+                self.manifest.loose.push(Loose { path, host, origin: LooseOrigin::Listed });
+            } else {
+                let what = if path.is_dir() { "is a folder, not a file" } else { "is not there" };
+                let cause = format!("the hook `{written}` {what}");
+                self.fault(item.offset, cause, "correct the path, or drop it");
+            }
+        }
+    }
+
+    /// A path as it was written: `~` is the home folder, and others begin where hookrun runs.
+    fn path(&self, written: &str) -> PathBuf {
+        let env = self.operator.env;
+        match (written.strip_prefix("~/"), &env.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => env.cwd.join(written),
+        }
+    }
+
+    fn timeout(&mut self, listing: &'static ListingShape, tree: &Tree) {
+        let millis = if let TreeValue::Number(millis) = tree.value { millis } else { 0 };
+        if millis > 0 {
+            let timeout = Duration::from_millis(millis.unsigned_abs());
+            return self.manifest.timeouts.push((listing.dialect, timeout));
+        }
+        let (takes, cure) = ("milliseconds, at least 1", "write 30000 for 30 s");
+        self.wrong(tree, listing.timeout, takes, cure);
+    }
 }
