@@ -288,10 +288,8 @@ fn eaten(directive: &str) -> Option<Complaint> {
                     let word = directive[start..].split_whitespace().next()?;
                     let (name, value) = word.split_once('=')?;
                     let cause = format!("the `\\` in `{word}` is lost: it is not in quotes");
-                    return Some(Complaint::with_cure(
-                        cause,
-                        format!("quote it: `{name}='{value}'`"),
-                    ));
+                    let cure = format!("quote it: `{name}='{value}'`");
+                    return Some(Complaint::with_cure(cause, cure));
                 }
             }
             None => {}

@@ -121,14 +121,12 @@ impl ConfigLoader<'_> {
         let Some(dialect) = dialect else {
             let found = self.catalog.find(name);
             return found.map(|spec| vec![BoundEvent { spec, binding: None }]).map_err(|unknown| {
-                let other = DIALECTS.iter().find(|other| !other.called(name).is_empty());
-                match other {
-                    Some(other) => Complaint::with_cure(
-                        format!("`{name}` is an event of {}", other.name),
-                        format!("say that the hook is one: `dialect = \"{}\"`", other.name),
-                    ),
-                    None => unknown_event(&unknown),
-                }
+                let mut others = DIALECTS.iter().filter(|other| !other.called(name).is_empty());
+                let Some(Dialect { name: host, .. }) = others.next() else {
+                    return unknown_event(&unknown);
+                };
+                let cure = format!("say that the hook is one: `dialect = \"{host}\"`");
+                Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
             });
         };
         let bindings = dialect.called(name);
@@ -188,13 +186,10 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
         return bad_command(name);
     }
     let cause = format!("unknown event `{}`", unknown.name);
-    match &unknown.nearest {
-        Some(nearest) => Complaint::with_cure(cause, format!("did you mean `{nearest}`?")),
-        None => Complaint::with_cure(
-            cause,
-            "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml",
-        ),
-    }
+    let otherwise =
+        "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml";
+    let meant = unknown.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+    Complaint::with_cure(cause, meant.unwrap_or_else(|| otherwise.to_string()))
 }
 
 pub(super) fn bad_command(name: &str) -> Complaint {

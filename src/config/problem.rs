@@ -1,5 +1,6 @@
 //! What is wrong with a configuration: file, line, column, cause and cure.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -80,24 +81,27 @@ impl Complaint {
     }
 }
 
-/// A text whose lines were counted once, so that asking for many positions is not quadratic.
+/// A text whose lines are counted once, and only if a position is needed.
 #[derive(Debug)]
 pub(crate) struct LineIndex<'t> {
     text: &'t str,
-    starts: Vec<usize>,
+    starts: OnceCell<Vec<usize>>,
 }
 
 impl<'t> LineIndex<'t> {
     pub(crate) fn of(text: &'t str) -> LineIndex<'t> {
-        let next = text.match_indices('\n').map(|(at, _)| at + 1);
-        LineIndex { text, starts: std::iter::once(0).chain(next).collect() }
+        LineIndex { text, starts: OnceCell::new() }
     }
 
     /// The position of a byte offset; the end of the text for one beyond it.
     pub(crate) fn position(&self, offset: usize) -> Position {
+        let starts = self.starts.get_or_init(|| {
+            let next = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(next).collect()
+        });
         let offset = offset.min(self.text.len());
-        let line = self.starts.partition_point(|start| *start <= offset);
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let line = starts.partition_point(|start| *start <= offset);
+        let start = starts.get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..offset).unwrap_or_default();
         Position { line, column: before.chars().count() + 1 }
     }

@@ -132,15 +132,15 @@ impl SettingsReader<'_> {
         else {
             return false;
         };
-        let host =
-            match said.map_or_else(|| shape::of(section, self.file()), shape::FileShape::Host) {
-                shape::FileShape::Host(host) => host,
-                shape::FileShape::Unknown => return false,
-                shape::FileShape::Doubtful(complaint) => {
-                    self.reader.complain(section.offset, complaint);
-                    return true;
-                }
-            };
+        let host = match said.map_or_else(|| shape::of(section, self.file()), |host| Ok(Some(host)))
+        {
+            Ok(Some(host)) => host,
+            Ok(None) => return false,
+            Err(complaint) => {
+                self.reader.complain(section.offset, complaint);
+                return true;
+            }
+        };
         if has_comments && !host.has_comments {
             return false;
         }

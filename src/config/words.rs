@@ -15,25 +15,20 @@ const QUOTED_SYNTAX: &str = "$`";
 /// When it is empty, a quote is not closed, or it needs a shell.
 pub fn split(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
-        return Err(Complaint::with_cure(
-            format!("`{found}` in a command needs a shell"),
-            "set `shell = true`, or quote it if it is meant literally",
-        ));
+        let cure = "set `shell = true`, or quote it if it is meant literally";
+        return Err(Complaint::with_cure(format!("`{found}` in a command needs a shell"), cure));
     }
     let words = shell_words::split(command).map_err(|_| {
-        Complaint::with_cure(
-            "a quote in the command is not closed",
-            "close it, or escape it with `\\`",
-        )
+        let cause = "a quote in the command is not closed";
+        Complaint::with_cure(cause, "close it, or escape it with `\\`")
     })?;
     let Some(program) = words.first() else {
         return Err(Complaint::with_cure("the command is empty", "write the program to run"));
     };
     if program.contains('=') && !program.contains('/') {
-        return Err(Complaint::with_cure(
-            format!("`{program}` sets a variable, which needs a shell"),
-            "set `shell = true`, or use `env NAME=value program`",
-        ));
+        let cause = format!("`{program}` sets a variable, which needs a shell");
+        let cure = "set `shell = true`, or use `env NAME=value program`";
+        return Err(Complaint::with_cure(cause, cure));
     }
     Ok(words)
 }

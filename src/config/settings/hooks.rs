@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::program::SettingsHook;
-use super::reader::{SettingsReader, described};
+use super::reader::SettingsReader;
 use crate::config::draft::HookDraft;
 use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
@@ -142,15 +142,11 @@ impl SettingsReader<'_> {
             HookPlace { matcher: of(HostHookKey::Matcher).map(|pair| &pair.tree), ..around };
         let hooks = of(HostHookKey::Hooks).map(|pair| &pair.tree);
         let Some(items) = hooks.and_then(Tree::items) else {
-            let (cause, at) = match hooks {
-                Some(tree) => {
-                    let cause = format!("`hooks` takes a list of hooks, not {}", described(tree));
-                    (cause, tree.offset)
-                }
-                None => ("the group has no `hooks`".to_string(), item.offset),
-            };
             let cure = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
-            self.fault(at, cause, cure);
+            match hooks {
+                Some(tree) => self.wrong(tree, "hooks", "a list of hooks", cure),
+                None => self.fault(item.offset, "the group has no `hooks`", cure),
+            }
             return self.reject(row.name, item.offset);
         };
         for (number, item) in items.iter().enumerate() {

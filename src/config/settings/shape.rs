@@ -12,15 +12,9 @@ use crate::dialects::settings::hosts::{HOST_FILES, HostFile, HostHookKey};
 use crate::dialects::{self, Dialect};
 use crate::engine::complaint::Complaint;
 
-pub(super) enum FileShape {
-    Host(&'static HostFile),
-    Unknown,
-    /// It may be of several.
-    Doubtful(Complaint),
-}
-
-/// The settings of which host these hooks are.
-pub(super) fn of(section: &Tree, file: &Path) -> FileShape {
+/// The host whose settings these hooks are; `None` if they are no agent host's, and a complaint if
+/// they may be those of several.
+pub(super) fn of(section: &Tree, file: &Path) -> Result<Option<&'static HostFile>, Complaint> {
     let scores: Vec<(&'static HostFile, usize)> =
         HOST_FILES.iter().map(|host| (host, score(host, section))).collect();
     let in_folder = |host: &HostFile| {
@@ -31,24 +25,22 @@ pub(super) fn of(section: &Tree, file: &Path) -> FileShape {
     let mut at_home =
         scores.iter().filter(|(host, score)| in_folder(host) && (*score > 0 || best == 0));
     if let (Some((host, _)), None) = (at_home.next(), at_home.next()) {
-        return FileShape::Host(host);
+        return Ok(Some(host));
     }
     if best == 0 {
-        return FileShape::Unknown;
+        return Ok(None);
     }
     let found: Vec<&'static HostFile> =
         scores.iter().filter(|(_, score)| *score == best).map(|(host, _)| *host).collect();
     match found.as_slice() {
-        [only] => FileShape::Host(only),
+        [only] => Ok(Some(only)),
         several => {
             let names: Vec<&str> = several.iter().map(|host| host.dialect).collect();
             let cause = format!("these could be hooks of {}", names.join(" or "));
             let file = file.file_name().unwrap_or_default().to_string_lossy();
             let first = names.first().copied().unwrap_or_default();
-            FileShape::Doubtful(Complaint::with_cure(
-                cause,
-                format!("say whose: `--settings {first}:…/{file}`"),
-            ))
+            let cure = format!("say whose: `--settings {first}:…/{file}`");
+            Err(Complaint::with_cure(cause, cure))
         }
     }
 }
