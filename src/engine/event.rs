@@ -9,7 +9,6 @@ pub mod catalog;
 pub mod context;
 pub mod framing;
 pub(crate) mod json;
-mod links;
 mod occurrence;
 pub mod payload;
 mod spec;
@@ -17,8 +16,7 @@ mod spec;
 pub use action::{Action, ActionKind};
 pub use builder::{BuildError, EventBuilder};
 pub use context::{Context, ContextError};
-pub use links::Links;
-pub use occurrence::Event;
+pub use occurrence::{Event, Links};
 pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule,
 };

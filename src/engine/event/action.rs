@@ -136,10 +136,10 @@ impl Action {
         if kind == ActionKind::Edit && !patched.is_empty() {
             command = None;
         }
-        let mut paths = named.paths;
-        if paths.is_empty() && patched.is_empty() {
-            paths = Guesses::read(kind, "", input).likely();
-        }
+        let mut paths = match named.paths.is_empty() && patched.is_empty() {
+            true => Guesses::read(kind, "", input, &named).likely(),
+            false => named.paths,
+        };
         paths.extend(patched);
         Ok(Action::new(kind, command, paths))
     }
@@ -184,10 +184,9 @@ impl Action {
     pub(crate) fn guessed_paths(&self, context: &Context) -> Guesses {
         let name = context.string("toolName");
         let kind = name.as_deref().map_or(self.kind, ActionKind::of_tool);
-        let input = context.raw("toolInput");
-        input.map_or_else(Guesses::default, |input| {
-            Guesses::read(kind, name.as_deref().unwrap_or_default(), &opened(input))
-        })
+        let Some(input) = context.raw("toolInput").map(opened) else { return Guesses::default() };
+        let named = NamedPaths::read(kind, &input);
+        Guesses::read(kind, name.as_deref().unwrap_or_default(), &input, &named)
     }
 
     /// The other texts of a shell's input that it may run.

@@ -17,7 +17,6 @@ mod model;
 mod row;
 mod session;
 mod tool;
-mod workspace;
 
 use std::mem;
 use std::sync::Arc;
@@ -30,15 +29,8 @@ use row::{EventRow, OBSERVER};
 pub static EVENTS: &[EventSpec] = &TABLE;
 
 /// The parts of the table, one file each.
-const PARTS: &[&[EventRow]] = &[
-    session::ROWS,
-    agent::ROWS,
-    model::ROWS,
-    tool::ROWS,
-    workspace::ROWS,
-    gateway::ROWS,
-    git::ROWS,
-];
+const PARTS: &[&[EventRow]] =
+    &[session::ROWS, agent::ROWS, model::ROWS, tool::ROWS, gateway::ROWS, git::ROWS];
 
 // The parts are joined when hookrun is built, so that the table costs nothing at start.
 static TABLE: [EventSpec; count()] = join();

@@ -1,12 +1,12 @@
 //! One occurrence of an event: its rules, its host, and the facts.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::Action;
 use super::context::{Context, ContextError};
 use super::json::scalar_text;
-use super::links::Links;
 use super::spec::{EventSpec, NATIVE};
 use crate::engine::spelling::near_misses;
 
@@ -161,5 +161,26 @@ impl EventFacts {
             self.context.set_raw("action", action.to_json());
         }
         Ok(())
+    }
+}
+
+/// What was found on the disk about the paths of an event: matching reads no disk.
+#[derive(Debug, Clone, Default)]
+pub struct Links {
+    /// Folders that relative globs mean: as they are named, and with links followed.
+    pub(crate) bases: Vec<(PathBuf, PathBuf)>,
+    /// Where the texts lead that may each be a path, though no key says so.
+    pub(crate) guesses: Vec<PathBuf>,
+    /// Whether every path was followed: of very many none is.
+    pub(crate) is_whole: bool,
+    /// Whether every text that may be a path is among the guesses.
+    pub(crate) has_all_guesses: bool,
+}
+
+impl Links {
+    /// The folder that is called `named`, with links followed.
+    pub(crate) fn base<'a>(&'a self, named: &'a Path) -> &'a Path {
+        let known = self.bases.iter().find(|(name, _)| name == named);
+        known.map_or(named, |(_, real)| real)
     }
 }

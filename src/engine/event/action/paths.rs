@@ -94,13 +94,12 @@ impl Default for Guesses {
 }
 
 impl Guesses {
-    /// Those in the input of the tool `name`.
-    pub(super) fn read(kind: ActionKind, name: &str, input: &str) -> Guesses {
+    /// Those in the input of the tool `name`, in which keys name these paths.
+    pub(super) fn read(kind: ActionKind, name: &str, input: &str, named: &NamedPaths) -> Guesses {
         let mut guesses = Guesses::default();
         if matches!(kind, ActionKind::Shell | ActionKind::Fetch | ActionKind::Agent) {
             return guesses;
         }
-        let named = NamedPaths::read(kind, input);
         let is_named = !named.paths.is_empty();
         let is_search = kind == ActionKind::Search;
         let name = name.to_ascii_lowercase();
@@ -127,7 +126,7 @@ impl Guesses {
                 guesses.is_whole = false;
             }
         });
-        guesses.join(&named);
+        guesses.join(named);
         guesses
     }
 
