@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::engine::complaint::Complaint;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// Allowed; as expected; no errors.
@@ -27,32 +29,22 @@ impl From<ExitStatus> for ExitCode {
 }
 
 /// What a command returns. `cli.rs` prints the complaint on stderr.
-pub(crate) type Result<T = ExitStatus> = std::result::Result<T, CommandFailure>;
+pub(crate) type Result<T = ExitStatus> = std::result::Result<T, Complaint>;
 
-pub(crate) use crate::engine::complaint::Complaint as CommandFailure;
-
-impl CommandFailure {
-    pub(crate) fn with_help(cause: impl Into<String>, cure: impl Into<String>) -> CommandFailure {
-        CommandFailure::with_cure(cause, cure)
-    }
-
-    pub(crate) fn line(&self) -> String {
-        self.to_string()
-    }
-
-    pub(crate) fn of(error: impl Display) -> CommandFailure {
-        CommandFailure::new(error.to_string())
+impl Complaint {
+    pub(crate) fn of(error: impl Display) -> Complaint {
+        Complaint::new(error.to_string())
     }
 }
 
 /// Puts what failed before an error: `cannot read it: no such file`.
-pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> CommandFailure {
-    move |error| CommandFailure::new(format!("{what}: {error}"))
+pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> Complaint {
+    move |error| Complaint::new(format!("{what}: {error}"))
 }
 
 /// Only for the stream of a command, whose errors name it ([`Sink`](crate::cli::streams::Sink)).
-impl From<io::Error> for CommandFailure {
-    fn from(error: io::Error) -> CommandFailure {
-        CommandFailure::of(error)
+impl From<io::Error> for Complaint {
+    fn from(error: io::Error) -> Complaint {
+        Complaint::of(error)
     }
 }

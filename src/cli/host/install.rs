@@ -18,11 +18,12 @@ use std::path::PathBuf;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::dialects;
+use crate::engine::complaint::Complaint;
 use crate::lab::report::{Paths, problems};
 use similar::TextDiff;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope, UninstallArgs};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target};
@@ -45,7 +46,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         return git::install(args, env, out);
     }
     if args.git.are_given() {
-        return Err(CommandFailure::new(
+        return Err(Complaint::new(
             "--hooks, --settings, --discover and --budget are only for git",
         ));
     }
@@ -59,7 +60,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let is_for_all = args.all_events || site.scope == SettingsScope::User;
     let rows = wanted.rows(site.host, is_for_all);
     if rows.is_empty() {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("no hook wants an event of {}", site.host.title),
             "`hookrun list` shows the hooks; --all-events installs without any",
         ));
@@ -144,10 +145,10 @@ pub(crate) fn uninstall(args: &UninstallArgs, env: &Environment, out: &mut dyn W
 
 impl<'a> Site<'a> {
     fn find(args: &PlaceArgs, config: &Config, env: &'a Environment) -> Result<Site<'a>> {
-        let host = hosts::find(&args.host).ok_or_else(|| CommandFailure::new("no such host"))?;
+        let host = hosts::find(&args.host).ok_or_else(|| Complaint::new("no such host"))?;
         let scope = scope_of(host, args)?;
         let path = host.path(scope, config.nearest_folder(), env).ok_or_else(|| {
-            CommandFailure::with_help(
+            Complaint::with_cure(
                 env.why_no_home(),
                 "set HOME to it, or install for the project: --scope project",
             )
@@ -166,9 +167,9 @@ impl<'a> Site<'a> {
         };
         if let Some(error) = document.dropped().first() {
             // The host reads nothing of the file, so hookrun in it would have no effect.
-            let CommandFailure { cause, cure } = self.refusal(error);
+            let Complaint { cause, cure } = self.refusal(error);
             let cause = format!("{cause}: {} reads nothing of the file", self.host.title);
-            return Err(CommandFailure { cause, cure });
+            return Err(Complaint { cause, cure });
         }
         let plain = document.doubt().map(|error| self.refusal(&error).cause);
         let doubts = plain.into_iter().chain(document.strays());
@@ -227,7 +228,7 @@ impl<'a> Site<'a> {
     /// Whether a plugin file may be replaced or removed.
     fn check_plugin(&self) -> Result<()> {
         match &self.target.text {
-            Some(text) if shim::read(text).is_none() => Err(CommandFailure::with_help(
+            Some(text) if shim::read(text).is_none() => Err(Complaint::with_cure(
                 format!("`{}` was not written by hookrun", self.shown()),
                 "move it away; it was not touched",
             )),
@@ -255,10 +256,10 @@ impl<'a> Site<'a> {
         is_own(text, self.host, self.env)
     }
 
-    fn refusal(&self, error: &EditError) -> CommandFailure {
+    fn refusal(&self, error: &EditError) -> Complaint {
         let at = error.at.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
         let cause = format!("{}{at}: {}", self.shown(), error.complaint.cause);
-        CommandFailure { cause, cure: error.complaint.cure.clone() }
+        Complaint { cause, cure: error.complaint.cure.clone() }
     }
 
     fn shown(&self) -> String {
@@ -285,7 +286,7 @@ fn scope_of(host: &InstallHost, args: &PlaceArgs) -> Result<SettingsScope> {
     let scope = args.scope.settings();
     if args.scope.is_of_git() {
         let (typed, meant) = (args.scope.name(), scope.name());
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("`--scope {typed}` is a scope of git, and {} has none", host.title),
             format!("did you mean `--scope {meant}`?"),
         ));

@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::config::{Choice, Config, Environment};
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::audit::Redactor;
@@ -22,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::cli::args::ReplayArgs;
 use crate::cli::decide::startup::{choice, runner, start_up};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use progress::ReplayBar;
 use write::NewRecording;
@@ -93,7 +94,7 @@ fn merge(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let cannot = |error: ReadError| {
         let file = Paths::from(&env.cwd).show(&error.file);
         let line = error.line.map(|line| format!(":{line}")).unwrap_or_default();
-        CommandFailure::new(format!("cannot merge {file}{line}: {}", error.problem))
+        Complaint::new(format!("cannot merge {file}{line}: {}", error.problem))
     };
     let mut parts = PartialReports::open(&files).map_err(cannot)?;
     let header = parts.header.clone();
@@ -113,7 +114,7 @@ fn end(report: &mut ReplayReport, totals: &Totals, header: &Header, out: &mut dy
     report.end(totals, if is_empty { ReplayEnd::Incomplete } else { ended }, out)?;
     out.flush()?;
     if is_empty {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("there is no event in {}", header.inputs.join(", ")),
             "`hookrun run --record FILE` records them",
         ));
@@ -141,8 +142,8 @@ fn early(
             streams::remark(&format!("interrupted: {rest}\n"));
             Ok(ExitStatus::Signal(signal))
         }
-        (ReplayError::Broken(_), _) => Err(CommandFailure::new(error.to_string())),
-        _ => Err(CommandFailure::with_help(error.to_string(), rest)),
+        (ReplayError::Broken(_), _) => Err(Complaint::new(error.to_string())),
+        _ => Err(Complaint::with_cure(error.to_string(), rest)),
     }
 }
 
@@ -150,7 +151,7 @@ fn early(
 fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     let Some(file) = &args.write else { return Ok(()) };
     if file.as_os_str() == STDIN {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "`--write -` names no file",
             "name one; what is found goes to stdout",
         ));
@@ -160,7 +161,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
     let is_written = |input: &&PathBuf| write::is_same(&written, &env.cwd.join(input));
     match args.files.iter().find(is_written).filter(|_| !is_whole || args.files.len() > 1) {
         None => Ok(()),
-        Some(input) => Err(CommandFailure::with_help(
+        Some(input) => Err(Complaint::with_cure(
             format!(
                 "`{}` is what is replayed: what is written would not be the same events",
                 input.display()
@@ -174,7 +175,7 @@ fn check_write(args: &ReplayArgs, env: &Environment) -> Result<()> {
 fn inputs(args: &ReplayArgs, env: &Environment) -> Result<Vec<RecordingInput>> {
     let is_stdin = |file: &&PathBuf| file.as_os_str() == STDIN;
     if args.files.iter().filter(is_stdin).count() > 1 {
-        return Err(CommandFailure::with_help("`-` appears twice", "stdin can be read once"));
+        return Err(Complaint::with_cure("`-` appears twice", "stdin can be read once"));
     }
     let input = |file: &PathBuf| match file {
         file if is_stdin(&file) => {
@@ -210,7 +211,7 @@ fn state_folder(env: &Environment) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hookrun-replay").tempdir_in(&env.temporary);
     folder.map_err(|error| {
         let place = env.temporary.display();
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("cannot make a folder in `{place}`: {error}"),
             "hooks keep state there; set TMPDIR to a folder that can be written",
         )
@@ -223,7 +224,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
         let env = Environment { state_home: Some(state.join(own)), ..env.clone() };
         Hooks::new(choice, env, first.clone())
     };
-    let broken = |error: ReplayError| CommandFailure::new(error.to_string());
+    let broken = |error: ReplayError| Complaint::new(error.to_string());
     let today = hooks(choice(&args.source, env, ""), "today");
     let redact = today.check().map_err(broken)?;
     let against = args.against.as_ref().map(|folder| {
@@ -238,7 +239,7 @@ fn decider(args: &ReplayArgs, env: &Environment, first: Runner, state: &Path) ->
     if let Some(against) = &against {
         against.check().map_err(broken)?;
     }
-    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(CommandFailure::new)?;
+    let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
     Ok(Decider {
         hooks: today,
         against,
@@ -255,8 +256,8 @@ fn threads(args: &ReplayArgs) -> usize {
     args.jobs.unwrap_or_else(processors)
 }
 
-impl From<ReplayError> for CommandFailure {
-    fn from(error: ReplayError) -> CommandFailure {
-        CommandFailure::new(error.to_string())
+impl From<ReplayError> for Complaint {
+    fn from(error: ReplayError) -> Complaint {
+        Complaint::new(error.to_string())
     }
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::cli::terminal::status::cut;
 use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::lab::audit::DecisionLog;
 use crate::lab::audit::read::{Backwards, ReadError};
@@ -18,7 +19,7 @@ use crate::lab::report::style::{counted, decision_style};
 use crate::lab::report::{Paths, plain};
 
 use crate::cli::args::{TextFormat, WhyArgs};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use filter::Filter;
 
@@ -90,7 +91,7 @@ pub(crate) fn project(env: &Environment) -> PathBuf {
     Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
 
-fn no_log(env: &Environment) -> CommandFailure {
+fn no_log(env: &Environment) -> Complaint {
     let (why, help) = match env.decisions {
         Some(_) => (
             "HOOKRUN_DECISIONS is `off`",
@@ -101,7 +102,7 @@ fn no_log(env: &Environment) -> CommandFailure {
             "set one of them, or HOOKRUN_DECISIONS to a folder",
         ),
     };
-    CommandFailure::with_help(format!("decisions are not kept: {why}"), help)
+    Complaint::with_cure(format!("decisions are not kept: {why}"), help)
 }
 
 fn nothing(
@@ -164,10 +165,7 @@ impl DecisionSearch {
         let mut opened: Vec<Backwards> = Vec::with_capacity(files.len());
         for file in files {
             let lines = Backwards::open(file).map_err(|error| {
-                CommandFailure::with_help(
-                    format!("cannot read {error}"),
-                    "name a file of decisions",
-                )
+                Complaint::with_cure(format!("cannot read {error}"), "name a file of decisions")
             })?;
             if opened.iter().all(|other| other.identity() != lines.identity()) {
                 opened.push(lines);
@@ -235,7 +233,7 @@ impl DecisionSearch {
 /// A decision, as `test` shows it.
 fn page(found: &FoundDecision<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
     let record = &found.record;
-    let mut report = record.report().map_err(|problem| CommandFailure::new(problem.to_string()))?;
+    let mut report = record.report().map_err(|problem| Complaint::new(problem.to_string()))?;
     let context = record.context().and_then(|context| Context::parse(context).ok());
     let known = catalog::find(&record.event);
     let own =

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
 use crate::config::{Choice, Config, ConfigScope, Environment, Severity, commands};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{self, command};
 use crate::engine::hook::LayerKind;
@@ -17,7 +18,7 @@ use crate::lab::report::{Paths, plain, problems};
 
 use crate::cli::args::NewArgs;
 use crate::cli::decide::request::find_event;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::doctor::untold;
 use crate::cli::look::events::COMMON;
 use crate::cli::streams;
@@ -83,14 +84,14 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
 }
 
 /// What to say if no event is named.
-fn no_event(name: &str) -> CommandFailure {
+fn no_event(name: &str) -> Complaint {
     let widest = COMMON.iter().map(|(event, _)| event.len()).max().unwrap_or(0);
     let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
     let common: String = COMMON.iter().map(line).collect();
     let help = format!(
         "`hookrun new {name} --event EVENT`; these are the usual ones, and `hookrun events` lists all:{common}"
     );
-    CommandFailure::with_help("no event is named that the hook is for", help)
+    Complaint::with_cure("no event is named that the hook is for", help)
 }
 
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<NewFiles> {
@@ -109,7 +110,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let language = language.ok_or_else(|| {
         let names =
             templates::languages(sort).map(|language| language.name).collect::<Vec<_>>().join(", ");
-        CommandFailure::with_help(
+        Complaint::with_cure(
             "this template is not written in that language",
             format!("`--lang` takes {names}"),
         )
@@ -139,12 +140,12 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
 }
 
 /// What to say if a template is for other events.
-fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> CommandFailure {
+fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
         [] => "without `--template` it gets the hook that such events have".to_string(),
         names => format!("`--template` takes {} there", names.join(", ")),
     };
-    CommandFailure::with_help(format!("the template `{name}` does not suit `{}`", spec.name), help)
+    Complaint::with_cure(format!("the template `{name}` does not suit `{}`", spec.name), help)
 }
 
 /// A case that expects what was decided last.
@@ -152,7 +153,7 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<NewFiles
     let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
     if !is_name(name) || is_passed_over(name.as_ref()) {
         let cause = format!("`{}` cannot be the name of a file of cases", args.name);
-        return Err(CommandFailure::with_help(cause, "use letters, digits, `-`, `_` and `.`"));
+        return Err(Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `.`"));
     }
     let line = last::newest(args.file.as_ref(), env)?;
     let last::CaseDraft { text, doubt, secret } = last::case_of(&line, name)?;
@@ -161,7 +162,7 @@ fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<NewFiles
         if !args.dry_run {
             let cause = format!("no case can be made of the last event: {secret}");
             let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
-            return Err(CommandFailure::with_help(cause, help));
+            return Err(Complaint::with_cure(cause, help));
         }
         streams::remark(&format!("warning: {}\n", plain(&secret)));
     }
@@ -196,7 +197,7 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
     let stem = name.strip_suffix(&ending).unwrap_or(name);
     let file = format!("{stem}{ending}");
     let cannot = |cure: String| {
-        Err(CommandFailure::with_help(format!("`{name}` cannot be the name of a hook"), cure))
+        Err(Complaint::with_cure(format!("`{name}` cannot be the name of a hook"), cure))
     };
     if !is_name(stem) {
         return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
@@ -222,11 +223,11 @@ fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
         let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
-        return Err(CommandFailure::with_help(format!("`{}` is no folder", named.display()), help));
+        return Err(Complaint::with_cure(format!("`{}` is no folder", named.display()), help));
     }
     if let Some(event) = named.file_name().and_then(|name| catalog::find(name.to_str()?)) {
         let cause = format!("`{}` is the folder of one event, `{}`", named.display(), event.name);
-        return Err(CommandFailure::with_help(cause, "name the folder that it is in"));
+        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
     }
     if named.file_name().is_some_and(|name| name == DROP_INS) {
         return Ok(named.to_path_buf());
@@ -277,7 +278,7 @@ fn write(page: &NewFile, paths: &Paths) -> Result<()> {
         if error.kind() == ErrorKind::AlreadyExists {
             return is_there(page, paths);
         }
-        CommandFailure::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
+        Complaint::new(format!("cannot write `{}`: {error}", paths.show(&page.path)))
     };
     fs::create_dir_all(page.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
     let mut file = OpenOptions::new()
@@ -293,7 +294,7 @@ fn write(page: &NewFile, paths: &Paths) -> Result<()> {
     })
 }
 
-fn is_there(page: &NewFile, paths: &Paths) -> CommandFailure {
+fn is_there(page: &NewFile, paths: &Paths) -> Complaint {
     let cause = format!("`{}` is there already", paths.show(&page.path));
-    CommandFailure::with_help(cause, "choose another name, or move it away; nothing was written")
+    Complaint::with_cure(cause, "choose another name, or move it away; nothing was written")
 }

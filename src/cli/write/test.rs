@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crate::config::{Config, Environment, words};
 use crate::dialects::folders;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
@@ -24,7 +25,7 @@ use crate::cli::decide::request::{EventRequest, named_in};
 use crate::cli::decide::run::with_complaint;
 use crate::cli::decide::startup::{choice, runner, start_up};
 use crate::cli::decide::unbound::SearchedPlaces;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use suite::selection::unknown_hook;
 
@@ -38,7 +39,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if matches!(args.format, CheckFormat::Junit | CheckFormat::Tap | CheckFormat::Github) {
         let help = "take --format json, or leave the event out: `hookrun test` plays the suite";
-        return Err(CommandFailure::with_help("one event is no list of cases", help));
+        return Err(Complaint::with_cure("one event is no list of cases", help));
     }
     test_one(args, env, out)
 }
@@ -133,7 +134,7 @@ fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) 
 fn named_on_stdin(input: &StdinInput, args: &TestArgs) -> Result<(String, &'static str)> {
     match input {
         StdinInput::Event { context, .. } => named_in(context, args.dialect.as_deref(), "test"),
-        StdinInput::Nothing => Err(CommandFailure::with_help(
+        StdinInput::Nothing => Err(Complaint::with_cure(
             "no event is named, and none is on stdin",
             "name it, and a sample of it is decided: `hookrun test EVENT`",
         )),
@@ -181,7 +182,7 @@ fn reason_of(outcome: &Outcome) -> String {
 fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
     let Some(text) = &args.expect_reason else { return Ok(None) };
     Regex::new(text).map(Some).map_err(|error| {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("--expect-reason `{text}` is not a regular expression"),
             error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: "),
         )
@@ -208,17 +209,14 @@ fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
 /// A hook out of a command that is not installed. It may rewrite, so that this can be tried too.
 fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
     if command.trim().is_empty() {
-        return Err(CommandFailure::with_help("the command is empty", "write the program to ask"));
+        return Err(Complaint::with_cure("the command is empty", "write the program to ask"));
     }
     let handler = if is_shell {
         Handler::Shell(command.to_string())
     } else {
         let words = words::split(command).map_err(|fault| {
             let cure = fault.cure.unwrap_or_default();
-            CommandFailure::with_help(
-                fault.cause,
-                cure.replace("set `shell = true`", "add --shell"),
-            )
+            Complaint::with_cure(fault.cause, cure.replace("set `shell = true`", "add --shell"))
         })?;
         Handler::Words { words, base: env.cwd.clone() }
     };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Environment;
 use crate::config::problem::utf8;
 use crate::config::tree::Tree;
+use crate::engine::complaint::Complaint;
 use crate::engine::session;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
@@ -16,7 +17,7 @@ use toml::de::DeTable;
 
 use super::row::{InstallHost, UserFile};
 use crate::cli::args::SettingsScope;
-use crate::cli::exit::{CommandFailure, Result, failed};
+use crate::cli::exit::{Result, failed};
 
 /// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
 /// reports it.
@@ -71,7 +72,7 @@ impl Target {
                 return Ok(Target { path: path.into(), real: path.into(), text: None });
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(CommandFailure::with_help(
+                return Err(Complaint::with_cure(
                     format!("`{shown}` is a link to nothing"),
                     "make the file that it leads to, or remove the link",
                 ));
@@ -79,14 +80,14 @@ impl Target {
             Err(error) => return Err(cannot(error)),
         };
         if !real.is_file() {
-            return Err(CommandFailure::with_help(
+            return Err(Complaint::with_cure(
                 format!("`{shown}` is not a file"),
                 "move it away, or install for the other --scope",
             ));
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
             let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
-            CommandFailure::with_help(cause, "correct it; it was not touched")
+            Complaint::with_cure(cause, "correct it; it was not touched")
         })?;
         Ok(Target { path: path.into(), real, text: Some(text) })
     }
@@ -122,13 +123,13 @@ impl Target {
         let Ok(meta) = self.real.metadata() else { return Ok(()) };
         // Replacing a file asks for no permission of the file itself.
         if meta.mode() & 0o200 == 0 {
-            return Err(CommandFailure::with_help(
+            return Err(Complaint::with_cure(
                 format!("`{shown}` is read-only"),
                 format!("`chmod u+w {shown}` if it is yours to change"),
             ));
         }
         if fs::read(&self.real).ok().as_deref() != self.text.as_deref().map(str::as_bytes) {
-            return Err(CommandFailure::with_help(
+            return Err(Complaint::with_cure(
                 format!("`{shown}` was changed meanwhile"),
                 "try again; it was not touched",
             ));
@@ -231,8 +232,8 @@ impl InstallRecord {
         Ok(file)
     }
 
-    fn cannot(&self, error: &io::Error) -> CommandFailure {
-        CommandFailure::with_help(
+    fn cannot(&self, error: &io::Error) -> Complaint {
+        Complaint::with_cure(
             format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
             "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
         )

@@ -14,13 +14,14 @@ use std::time::Duration;
 use crate::config::discover::{DROP_INS, MANIFEST};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::dialects::git::{self, GIT_HOOKS, Presence};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 
 use super::program;
 use crate::cli::args::{InstallArgs, SettingsScope, SourceArgs, UninstallArgs};
 use crate::cli::decide::startup::choice;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use change::{
     FileChange, ShimChange, ShimFolder, ShimVerb, carry_out, plan_removal, plan_write, say,
 };
@@ -54,7 +55,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         && !args.all_events
         && !changes.iter().any(|change| matches!(change.act, FileChange::Remove { .. }))
     {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "no hook is configured for an event of git",
             "put one into hooks.d/commit.pre/, or give --all-events to ask for every event",
         ));
@@ -97,8 +98,8 @@ fn find_place(scope: SettingsScope, env: &Environment, is_to_write: bool) -> Res
         return of_repository(env, is_to_write);
     }
     let set = ask(&env.cwd, &["config", "--global", "--type=path", "--get", "core.hooksPath"])?;
-    let own = own_hooks(env)
-        .ok_or_else(|| CommandFailure::with_help(env.why_no_home(), "set HOME to it"))?;
+    let own =
+        own_hooks(env).ok_or_else(|| Complaint::with_cure(env.why_no_home(), "set HOME to it"))?;
     let is_new = set.is_none();
     let hooks = set.map_or_else(|| own.clone(), |set| env.cwd.join(set));
     let is_ours = hooks == own;
@@ -109,7 +110,7 @@ fn of_repository(env: &Environment, is_to_write: bool) -> Result<ShimFolder> {
     let repository = Repository::at(find_base(env)?)?;
     let is_shared = repository.is_shared();
     if is_shared && is_to_write {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "core.hooksPath is set for all repositories, so this one cannot have its own hooks",
             "give --scope global; or set core.hooksPath for this repository first",
         ));
@@ -169,7 +170,7 @@ fn find_source(args: &InstallArgs, env: &Environment) -> Result<SourceArgs> {
     source.hooks = folders.filter(|folder| has_hooks(folder)).collect();
     if source.hooks.is_empty() {
         let own = own.unwrap_or_default();
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             "no hook is configured for all repositories",
             format!("put hooks into {}/hooks.d/, or name a folder: --hooks DIR", own.display()),
         ));
@@ -185,7 +186,7 @@ fn find_hooks(source: &SourceArgs, env: &Environment, place: &ShimFolder) -> Res
     let there = Environment { cwd: place.base.clone(), cwd_problem: None, ..env.clone() };
     let config = Config::load(&choice(source, env, git::NAME), &there, ConfigScope::All);
     match config.complaint() {
-        Some(complaint) => Err(CommandFailure::new(complaint)),
+        Some(complaint) => Err(Complaint::new(complaint)),
         None => {
             let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
             Ok(Registry::loaded(config.hooks.into_iter().filter(runs), config.catalog))
@@ -199,7 +200,7 @@ fn words(source: &SourceArgs, budget: Option<Duration>) -> Result<String> {
     let named = source.hooks.iter().map(|path| ("--hooks", path));
     for (option, path) in named.chain(source.settings.iter().map(|path| ("--settings", path))) {
         let text = path.to_str().ok_or_else(|| {
-            CommandFailure::new(format!("`{}` is not UTF-8, which a shim must be", path.display()))
+            Complaint::new(format!("`{}` is not UTF-8, which a shim must be", path.display()))
         })?;
         words.push_str(&format!(" {option} {}", shell_words::quote(text)));
     }

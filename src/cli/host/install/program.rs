@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::cli::errand::Errand;
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::parse_duration;
 
 use super::row::{InstallHost, NAME};
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 /// How long a shell or a program may take to answer. A profile may be slow.
 pub(crate) const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -23,7 +24,7 @@ pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
 /// its own file. A bare name would be looked up in a PATH that depends on how the host was started.
 pub(super) fn path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
-    let own = own.ok_or_else(|| CommandFailure::new("cannot tell where this program is"))?;
+    let own = own.ok_or_else(|| Complaint::new("cannot tell where this program is"))?;
     let real = own.canonicalize().ok();
     let search = env.search.clone().unwrap_or_default();
     let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));
@@ -32,7 +33,7 @@ pub(super) fn path(env: &Environment) -> Result<String> {
     let path = found.as_ref().unwrap_or(own);
     let text = path.to_str().filter(|path| !path.contains(char::is_control));
     text.map(str::to_string).ok_or_else(|| {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("`{}` cannot be written into settings", path.display()),
             "put hookrun into a folder with a plain name",
         )

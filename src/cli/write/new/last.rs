@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::config::Environment;
 use crate::dialects::{self, Binding};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Action, Context, Event, catalog};
 use crate::engine::outcome::{Notice, NoticeKind};
 use crate::lab::audit::read::Backwards;
@@ -17,7 +18,7 @@ use crate::lab::report::json::{HookReport, RunReport};
 use crate::lab::scenario::{Keys, TOKENS};
 use serde_json::{Map, Value};
 
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 use crate::cli::look::why::filter::is_of_project;
 use crate::cli::look::why::project;
 
@@ -43,7 +44,7 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
     };
     let cannot = |error| {
         let help = "name a file that `hookrun run --record FILE` has written";
-        CommandFailure::with_help(format!("cannot read {error}"), help)
+        Complaint::with_cure(format!("cannot read {error}"), help)
     };
     // As `why`: the last decision here, or of the recording that is named.
     let project = file.is_none().then(|| project(env));
@@ -60,7 +61,7 @@ pub(super) fn newest(file: Option<&PathBuf>, env: &Environment) -> Result<Vec<u8
         }
     }
     let help = "`hookrun run` keeps what hooks decide; name a recording with --file";
-    Err(CommandFailure::with_help("no decision is kept", help))
+    Err(Complaint::with_cure("no decision is kept", help))
 }
 
 pub(super) struct CaseDraft {
@@ -75,20 +76,20 @@ pub(super) struct CaseDraft {
 pub(super) fn case_of(line: &[u8], name: &str) -> Result<CaseDraft> {
     let bad = |error| {
         let help = "`hookrun why` shows what is kept; name another file with --file";
-        CommandFailure::with_help(format!("the last decision cannot be read: {error}"), help)
+        Complaint::with_cure(format!("the last decision cannot be read: {error}"), help)
     };
     let record = DecisionLine::parse(line).map_err(bad)?;
     let report = record.report().map_err(bad)?;
     let Some(context) = record.context().filter(|_| !is_own_failure(&report)) else {
         let reason = report.reason.unwrap_or_default();
         let cause = format!("no case can be made of the last event: {reason}");
-        return Err(CommandFailure::with_help(cause, "`hookrun why` explains it"));
+        return Err(Complaint::with_cure(cause, "`hookrun why` explains it"));
     };
     let is_needed = |path: &&String| NEEDED.iter().any(|part| path.starts_with(part));
     if let Some(cut) = record.truncated.iter().find(is_needed) {
         let cause = format!("no case can be made of the last event: `{cut}` was not kept whole");
         let help = "decide it with `hookrun run --record FILE`, which keeps everything, and name FILE with --file";
-        return Err(CommandFailure::with_help(cause, help));
+        return Err(Complaint::with_cure(cause, help));
     }
     let words = CaseWords::of(&record, context)?;
     let mut text = format!(
@@ -229,10 +230,7 @@ fn expectations(report: &RunReport) -> Result<Vec<(&'static str, String)>> {
                 "no case can be made of the last event: `{}` was written into it, which is a placeholder in cases",
                 token.name
             );
-            return Err(CommandFailure::with_help(
-                cause,
-                "write the case by hand, about another text",
-            ));
+            return Err(Complaint::with_cure(cause, "write the case by hand, about another text"));
         }
         keys.push(("rewrites", string(&update)));
     }
@@ -276,9 +274,8 @@ struct CaseWords {
 
 impl CaseWords {
     fn of(record: &DecisionLine<'_>, context: &str) -> Result<CaseWords> {
-        let bad = |problem: String| {
-            CommandFailure::new(format!("the last event cannot be read: {problem}"))
-        };
+        let bad =
+            |problem: String| Complaint::new(format!("the last event cannot be read: {problem}"));
         let read = Context::parse(context).map_err(|error| bad(error.to_string()))?;
         let spec = catalog::find(&record.event);
         let binding = binding_of(record, &read);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::dialects::git;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, tree};
 use crate::lab::conformance::{
     CommandTemplate, Got, HookFile, TemplateValues, Vector, VectorStep, misses,
@@ -24,7 +25,7 @@ use tempfile::TempDir;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
 use crate::cli::errand::{Errand, ErrandEnd};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result, failed};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::install::hosts;
 use crate::cli::host::install::row::InstallHost;
 
@@ -57,7 +58,7 @@ pub(super) fn conformance(
     let command = args.command.as_deref().map(|text| {
         CommandTemplate::parse(text).map_err(|error| {
             let help = "`{host} {event} {hooks} {arguments}` may be in it, and no shell runs it";
-            CommandFailure::with_help(error.to_string(), help)
+            Complaint::with_cure(error.to_string(), help)
         })
     });
     let command = command.transpose()?;
@@ -65,7 +66,7 @@ pub(super) fn conformance(
     if let Some(filter) = &args.vectors.filter {
         all.retain(|one| filter.is_match(&one.name));
         if all.is_empty() {
-            return Err(CommandFailure::new(format!("--filter `{filter}` leaves no vector")));
+            return Err(Complaint::new(format!("--filter `{filter}` leaves no vector")));
         }
     }
     // All files are written before the first runner starts: a program that starts earlier would hold
@@ -81,7 +82,7 @@ pub(super) fn conformance(
     }
     if args.format == CheckFormat::Github {
         let cause = "there is no `github` report of vectors";
-        return Err(CommandFailure::with_help(cause, "take junit, tap or json"));
+        return Err(Complaint::with_cure(cause, "take junit, tap or json"));
     }
     args.format.write(cases.as_slice(), &Paths::from(&env.cwd), out)?;
     Ok(if cases.iter().all(VectorReport::passes) { ExitStatus::Yes } else { ExitStatus::No })
@@ -97,7 +98,7 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
     collect(place, &mut files).map_err(failed(what))?;
     files.sort();
     if files.is_empty() {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("there is no vector in `{}`", place.display()),
             "vectors are files that end in .json",
         ));
@@ -121,7 +122,7 @@ fn read_all(place: &Path, env: &Environment) -> Result<Vec<ReadVector>> {
         return Ok(all);
     }
     let noun = if broken.len() == 1 { "a vector is broken" } else { "vectors are broken" };
-    Err(CommandFailure::new(format!("{noun}\n{}", broken.join("\n"))))
+    Err(Complaint::new(format!("{noun}\n{}", broken.join("\n"))))
 }
 
 fn collect(place: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -196,7 +197,7 @@ impl VectorTrial<'_> {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
             threads.into_iter().try_for_each(thread::ScopedJoinHandle::join)
         });
-        ended.map_err(|_| CommandFailure::new("hookrun itself failed at a vector"))?;
+        ended.map_err(|_| Complaint::new("hookrun itself failed at a vector"))?;
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_by_key(|(place, _)| *place);
         done.into_iter().map(|(_, case)| case).collect()
@@ -277,7 +278,7 @@ impl VectorTrial<'_> {
         let own = self.env.program.as_ref().map(|path| path.to_string_lossy().into_owned());
         let own = own.ok_or_else(|| {
             let help = "name the runner with --command";
-            CommandFailure::with_help("hookrun does not find its own program", help)
+            Complaint::with_cure("hookrun does not find its own program", help)
         })?;
         let shape = hosts::find(host).and_then(InstallHost::settings);
         let rest = match shape {
@@ -286,8 +287,7 @@ impl VectorTrial<'_> {
             Some(_) | None => OURS,
         };
         let words = std::iter::once(own).chain(rest.iter().map(|word| (*word).to_string()));
-        CommandTemplate::of(words.collect())
-            .ok_or_else(|| CommandFailure::new("the command is empty"))
+        CommandTemplate::of(words.collect()).ok_or_else(|| Complaint::new("the command is empty"))
     }
 
     fn talk(

@@ -15,6 +15,7 @@ mod workspace;
 use std::io::Write;
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
@@ -22,7 +23,7 @@ use crate::lab::report::CheckFormat;
 
 use crate::cli::args::TestArgs;
 use crate::cli::decide::startup::start_up;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use round::{SuiteCommand, round};
 use selection::chosen;
 
@@ -35,7 +36,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         if args.format != CheckFormat::Human {
             let cause =
                 format!("--watch is for people, and cannot be --format {}", args.format.name());
-            return Err(CommandFailure::with_help(cause, "drop one of them"));
+            return Err(Complaint::with_cure(cause, "drop one of them"));
         }
         return watch::watch(&command, out);
     }

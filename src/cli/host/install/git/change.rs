@@ -6,10 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::dialects::git::GitHook;
+use crate::engine::complaint::Complaint;
 
 use super::files::{asks_by_husky, is_executable, kept_beside, put_aside, read};
 use super::shim::{self, KEPT_ENDING, Shim};
-use crate::cli::exit::{CommandFailure, Result, failed};
+use crate::cli::exit::{Result, failed};
 
 #[derive(Debug)]
 pub(super) struct ShimChange {
@@ -66,13 +67,13 @@ pub(super) fn plan_write(place: &ShimFolder, mut shim: Shim<'_>) -> Result<Vec<S
     let (there, before) = (read(&file)?, read(&kept)?);
     let is_foreign = there.as_ref().is_some_and(|bytes| !shim::is_shim(bytes));
     if is_foreign && before.is_some() && there != before {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("`{}` is a new hook, and an older one is kept next to it", file.display()),
             format!("remove the one that is not wanted: it, or `{}`", kept.display()),
         ));
     }
     if is_foreign && place.is_ours {
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("`{}` is in hookrun's own folder and is not hookrun's", file.display()),
             "move it away; it would not be run any more",
         ));

@@ -7,8 +7,9 @@ use std::process::Output;
 use std::time::Duration;
 
 use crate::cli::errand::Errand;
-use crate::cli::exit::{CommandFailure, Result, failed};
+use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 
 /// How long git may take for one question about its configuration.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,7 +33,7 @@ impl Repository {
         let path = |words: &[&str]| -> Result<PathBuf> {
             let path = ask(&base, words)?;
             path.map(|path| base.join(path))
-                .ok_or_else(|| CommandFailure::new("git does not say where its hooks are"))
+                .ok_or_else(|| Complaint::new("git does not say where its hooks are"))
         };
         let hooks = path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
         let common = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
@@ -54,7 +55,7 @@ pub(super) fn find_base(env: &Environment) -> Result<PathBuf> {
         None => ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?,
     };
     base.map(PathBuf::from).ok_or_else(|| {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("`{}` is in no git repository", env.cwd.display()),
             "change into one, or give --scope global",
         )
@@ -89,12 +90,12 @@ pub(super) fn configure(words: &[&str], value: Option<&Path>) -> Result<()> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(CommandFailure::new(format!("git cannot change its configuration: {}", said.trim_end())))
+    Err(Complaint::new(format!("git cannot change its configuration: {}", said.trim_end())))
 }
 
 fn run(arguments: &[OsString]) -> Result<Output> {
     let output = Errand::new("git", arguments, PATIENCE).output();
     output
         .map_err(failed("git cannot be run"))?
-        .ok_or_else(|| CommandFailure::new("git did not answer within 10s"))
+        .ok_or_else(|| Complaint::new("git did not answer within 10s"))
 }

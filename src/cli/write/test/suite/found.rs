@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling;
 
 use super::trial::{self, CaseFile};
 use crate::cli::args::SourceArgs;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 /// How many files are looked at for cases where none belong.
 const MOST_LOOKED_AT: usize = 1000;
@@ -50,7 +51,7 @@ pub(super) fn find(
         let help = format!(
             "{near}cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; `hookrun man hookrun-suite` describes them. One event is decided by `hookrun test EVENT`"
         );
-        return Err(CommandFailure::with_help("there are no files of cases", help));
+        return Err(Complaint::with_cure("there are no files of cases", help));
     }
     Ok(found)
 }
@@ -70,7 +71,7 @@ fn project(env: &Environment) -> Option<PathBuf> {
 fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
     let shown = named.display();
     let meta = path.metadata().map_err(|error| {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("cannot look at `{shown}`: {error}"),
             "name a file of cases, or a folder with some",
         )
@@ -80,7 +81,7 @@ fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
     }
     if !meta.is_dir() {
         let help = "name a file of cases, or a folder with some";
-        return Err(CommandFailure::with_help(format!("`{shown}` is not a file"), help));
+        return Err(Complaint::with_cure(format!("`{shown}` is not a file"), help));
     }
     let mut found = of_folder(path, true)?;
     if path.file_name() == Some(OsStr::new(SUITES)) {
@@ -89,7 +90,7 @@ fn below(path: &Path, named: &Path) -> Result<Vec<CaseFile>> {
     if found.iter().all(|one| one.misplaced.is_some()) {
         let near = found.first().map(near).unwrap_or_default();
         let help = format!("{near}cases are files `{SUITES}/*.toml` in a folder of hooks");
-        return Err(CommandFailure::with_help(
+        return Err(Complaint::with_cure(
             format!("there are no files of cases in `{shown}`"),
             help,
         ));
@@ -118,7 +119,7 @@ fn files(folder: &Path, is_guess: bool) -> Result<Vec<CaseFile>> {
         return Ok(Vec::new());
     }
     let failed = |error: std::io::Error| {
-        CommandFailure::with_help(
+        Complaint::with_cure(
             format!("cannot read the folder `{}`: {error}", folder.display()),
             "check its permissions",
         )

@@ -20,7 +20,6 @@ use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, Loaded};
 
 use crate::cli::args::SourceArgs;
 use crate::cli::decide::request::EventRequest;
-use crate::cli::exit::CommandFailure;
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> Loaded {
     let mut loader = SuiteLoader { source, env, loaded: Loaded::default() };
@@ -82,7 +81,7 @@ impl SuiteLoader<'_> {
         }
     }
 
-    fn fault(&mut self, file: &Path, at: Position, failure: CommandFailure) {
+    fn fault(&mut self, file: &Path, at: Position, failure: Complaint) {
         self.problem(failure.in_file(file, Some(at)));
     }
 
@@ -219,7 +218,7 @@ impl SuiteLoader<'_> {
                 Err(error) => format!("cannot look at `{}`: {error}", path.display()),
             };
             let help = "its path is relative to the file of cases";
-            self.fault(file, at, CommandFailure::with_help(cause, help));
+            self.fault(file, at, Complaint::with_cure(cause, help));
         }
     }
 
@@ -252,7 +251,7 @@ impl SuiteLoader<'_> {
         for (key, meant) in keys.slips(&context) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
-            self.fault(file, at, CommandFailure::with_help(cause, help));
+            self.fault(file, at, Complaint::with_cure(cause, help));
         }
     }
 

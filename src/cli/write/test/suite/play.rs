@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::outcome::Outcome;
@@ -15,7 +16,7 @@ use crate::lab::scenario::{
 use super::trial::{self, Asks, CaseTrial};
 use super::workspace::{CaseDirs, SuiteFolder, Workspace};
 use crate::cli::decide::request::EventRequest;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 #[derive(Debug)]
 pub(super) struct SuiteRunner<'c> {
@@ -170,12 +171,12 @@ impl SuiteRunner<'_> {
             Err(error) => return Err(format!("cannot read its context: {error}")),
         };
         let told: Result<_> = Context::from_bytes(bytes)
-            .map_err(CommandFailure::of)
+            .map_err(Complaint::of)
             .and_then(|context| asked.event(config, context));
         let (event, host) = match told {
             Ok(told) => told,
             Err(failure) => {
-                let reason = failure.line();
+                let reason = failure.to_string();
                 let reply = asked.refuse(&reason);
                 let (event, host) = (step.event.value.clone(), step.host.value.clone());
                 let outcome = Box::new(Outcome::own_failure(reason));

@@ -20,7 +20,7 @@ use super::trial::{Asks, CaseTrial, Loaded};
 use super::workspace::SuiteFolder;
 use crate::cli::args::TestArgs;
 use crate::cli::decide::printed::paths;
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
 /// The command, and what decides all its cases.
@@ -47,7 +47,7 @@ pub(super) fn round(
     if !loaded.checks.is_empty() {
         // Nothing is run: what cannot be read might be what fails.
         args.format.write(loaded.checks.as_slice(), &paths, out)?;
-        return Err(CommandFailure::new("no case was run, because not all of them can be read"));
+        return Err(Complaint::new("no case was run, because not all of them can be read"));
     }
     if let Some(failure) = unknown_event(loaded, args) {
         return Err(failure);

@@ -1,13 +1,13 @@
 //! Which cases and hooks the command line asks for, and what to say if there are none.
 
 use crate::dialects::DIALECTS;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::spelling;
 
 use super::trial::{CaseTrial, Loaded};
 use crate::cli::args::TestArgs;
 use crate::cli::decide::unbound::meant;
-use crate::cli::exit::CommandFailure;
 
 pub(super) fn chosen<'t>(trials: &'t [CaseTrial], args: &TestArgs) -> Vec<&'t CaseTrial> {
     let is_chosen = |trial: &&CaseTrial| {
@@ -40,7 +40,7 @@ fn meant_by(name: &str) -> Vec<&'static str> {
 
 /// A name after `--event` that no event has, and so no case: with a second name given, its missing
 /// cases would go unnoticed.
-pub(super) fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<CommandFailure> {
+pub(super) fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<Complaint> {
     let own = loaded.benches.iter().flat_map(|bench| bench.config.catalog.iter());
     let own: Vec<&str> = own.map(|spec| spec.name.as_ref()).collect();
     let is_known = |name: &str| {
@@ -52,7 +52,7 @@ pub(super) fn unknown_event(loaded: &Loaded, args: &TestArgs) -> Option<CommandF
         Some(nearest) => format!("did you mean `--event {nearest}`?"),
         None => "`hookrun events` lists them".to_string(),
     };
-    Some(CommandFailure::with_help(format!("unknown event `{name}`"), help))
+    Some(Complaint::with_cure(format!("unknown event `{name}`"), help))
 }
 
 fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
@@ -60,11 +60,11 @@ fn may_ask(trial: &CaseTrial, names: &[String]) -> bool {
 }
 
 /// What to say if the filters leave nothing, or there is nothing.
-pub(super) fn no_cases(loaded: &Loaded, args: &TestArgs) -> CommandFailure {
+pub(super) fn no_cases(loaded: &Loaded, args: &TestArgs) -> Complaint {
     let all = loaded.trials.len();
     if all == 0 {
         let help = "write a table `[[case]]`; `hookrun man hookrun-suite` describes it";
-        return CommandFailure::with_help("there are no cases", help);
+        return Complaint::with_cure("there are no cases", help);
     }
     let hooks = loaded.trials.iter().flat_map(CaseTrial::hooks).map(|hook| hook.name.clone());
     let hooks: Vec<String> = hooks.collect();
@@ -76,7 +76,7 @@ pub(super) fn no_cases(loaded: &Loaded, args: &TestArgs) -> CommandFailure {
         Some(nearest) => format!("did you mean `--hook {nearest}`?"),
         None => "check --filter, --hook and --event".to_string(),
     };
-    CommandFailure::with_help(format!("none of the {all} cases is chosen"), help)
+    Complaint::with_cure(format!("none of the {all} cases is chosen"), help)
 }
 
 /// Whether `--hook` and `--event` let a hook, or the whole of its event, be looked at.
@@ -92,11 +92,11 @@ fn is_called(name: &str, event: &str) -> bool {
 }
 
 /// What to say of a name that is none of `known`, the hooks of `event`.
-pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> CommandFailure {
+pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
     let help = match meant(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => format!("no hook is bound to `{event}`"),
         None => format!("bound to `{event}`: {}", known.join(", ")),
     };
-    CommandFailure::with_help(format!("no hook `{name}` for `{event}`"), help)
+    Complaint::with_cure(format!("no hook `{name}` for `{event}`"), help)
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::config::Environment;
 use crate::config::discover::{MANIFEST, SUITES};
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, command as program};
 use crate::engine::hook::Hook;
 use crate::lab::report::{Paths, plain};
@@ -23,7 +24,7 @@ use super::round::{SuiteCommand, round};
 use super::selection::chosen;
 use super::trial::{self, Bench, CaseFile, CaseTrial, Loaded};
 use super::{found, load};
-use crate::cli::exit::{CommandFailure, ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -109,8 +110,8 @@ pub(super) fn watch(command: &SuiteCommand<'_>, out: &mut dyn Write) -> Result {
     }
 }
 
-fn say(failure: &CommandFailure) {
-    streams::remark(&format!("error: {}\n", failure.line()));
+fn say(failure: &Complaint) {
+    streams::remark(&format!("error: {}\n", failure.to_string()));
 }
 
 fn tell(changed: &BTreeSet<PathBuf>, env: &Environment) {

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::Environment;
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::run::signal_name;
 use crate::lab::scenario::{CaseFolders, Content, Laid, Placed};
@@ -17,7 +18,7 @@ use tempfile::TempDir;
 use super::stillness::Stillness;
 use super::trial::{CaseTrial, not_a_file, read};
 use crate::cli::errand;
-use crate::cli::exit::{CommandFailure, Result};
+use crate::cli::exit::Result;
 
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
 
@@ -63,7 +64,7 @@ pub(super) struct Workspace {
 impl SuiteFolder {
     pub(super) fn make(env: &Environment) -> Result<SuiteFolder> {
         let failed = |error: io::Error| {
-            CommandFailure::with_help(
+            Complaint::with_cure(
                 format!("cannot make a folder in `{}`: {error}", env.temporary.display()),
                 "set TMPDIR to a folder that may be written",
             )
