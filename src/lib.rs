@@ -102,6 +102,10 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "config")]
+#[cfg_attr(
+    not(feature = "lab"),
+    allow(dead_code, reason = "suites and the command line use the rest")
+)]
 #[doc(hidden)]
 pub mod config;
 #[cfg(feature = "config")]

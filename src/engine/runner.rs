@@ -433,7 +433,7 @@ impl Runner {
     }
 
     /// Claims a call that may come in another form too, or takes over what was decided for that
-    /// one; see [`duplicate`]. What this runner then decides goes to [`Claimed::tell`].
+    /// one. What this runner then decides goes to [`Claimed::tell`].
     pub fn once(&self, event: &Event, call: &FormOfCall, budget: Option<Budget>) -> CallClaim {
         if self.is_rehearsal || self.closed(event.spec()).is_some() {
             return CallClaim::Now(None);

@@ -1,7 +1,7 @@
 //! What a hook may ask of the person at the host, and tell them, while it runs.
 //!
 //! A [`Ui`] is how a host shows dialogs; without one nobody can be asked, and the answers are those
-//! of [`DialogAnswer::Nobody`]. Hooks reach it through the [`server`], by [`Request`]s. While a person
+//! of [`DialogAnswer::Nobody`]. Hooks reach it through the server, by [`Request`]s. While a person
 //! is being asked the hook's [`clock`] stands still.
 //!
 //! ```no_run
