@@ -95,7 +95,7 @@ const ALSO: &[(&str, &str)] = &[
 
 /// What it waits: its documents.
 const ROW: DialectEvent =
-    DialectEvent::OBSERVER.keys(KEYS).also(ALSO).as_text(TEXTS).waits(Wait::seconds(30));
+    DialectEvent::OBSERVER.keys(KEYS).also(ALSO).text_keys(TEXTS).waits(Wait::seconds(30));
 
 /// Its tools.
 const TOOLS: HostTools = HostTools {

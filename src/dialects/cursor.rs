@@ -127,7 +127,7 @@ pub(super) static CURSOR: Dialect = Dialect {
         // Its `tool_output` is JSON in a string, and stays one.
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[SESSION, ("tool_output", "result"), DURATION])
-            .as_text(&["tool_output"]),
+            .text_keys(&["tool_output"]),
         ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE).keys(&[
             SESSION,
             ("error_message", "error"),
@@ -149,11 +149,11 @@ pub(super) static CURSOR: Dialect = Dialect {
             .keys(&[SESSION, ("output", "result"), DURATION])
             .of_tool("Shell", COMMAND),
         ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
-            .as_text(&["tool_input"])
+            .text_keys(&["tool_input"])
             .of_servers(),
         ROW.told("afterMCPExecution", "tool.post", &TOLD)
             .keys(&[SESSION, ("result_json", "result"), DURATION])
-            .as_text(&["tool_input", "result_json"])
+            .text_keys(&["tool_input", "result_json"])
             .of_servers(),
         ROW.gate("beforeReadFile", "tool.pre", &GATES).of_tool("Read", &["file_path"]),
         ROW.told("afterFileEdit", "tool.post", &TOLD).of_tool("Edit", EDITS),

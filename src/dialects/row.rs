@@ -190,7 +190,7 @@ columns! {
     pub stand_ins(keys: &'static [StandIn]) stand_ins = keys;
     pub(super) of_tool(tool: &'static str, keys: Texts) gather = Some(Gather { tool, keys });
     pub(super) of_servers() is_of_servers = true;
-    pub(super) as_text(keys: Texts) as_text = keys;
+    pub(super) text_keys(keys: Texts) as_text = keys;
     pub results(keys: &'static [ReplyKey]) results = Results::Keys(keys);
     pub(super) form(form: FormOfHost) results = Results::Form(form);
     pub whole(field: &'static str, merge: Merge) results = Results::Whole(field, merge);
