@@ -284,7 +284,7 @@ fn write(page: &NewFile, paths: &Paths) -> Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
-        // A file that everyone may write is no hook, whatever the umask is.
+        // A file that everyone may write is no hook, regardless of the umask.
         .mode(page.mode & !0o002)
         .open(&page.path)
         .map_err(cannot)?;

@@ -157,7 +157,7 @@ fn lay_out(vector: &Vector, env: &Environment) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Makes a folder that only its owner may write, whatever the umask is.
+/// Makes a folder that only its owner may write, regardless of the umask.
 fn private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
 }
