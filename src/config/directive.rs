@@ -15,7 +15,6 @@ use crate::dialects::signs::{self, WrittenFor};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 
-/// How a directive begins.
 const NAME: &str = "hookrun";
 
 #[derive(Default)]
@@ -34,7 +33,6 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// How lines of comment begin, in the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 
-/// Reads the directives of a script into `draft`.
 pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
     // A program in machine code has no comments.

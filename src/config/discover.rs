@@ -17,7 +17,6 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
 
-/// Which layers are looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Folders named by the person or program that runs hookrun (`--hooks`).
@@ -115,7 +114,6 @@ fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
     std::iter::once(system).chain(user)
 }
 
-/// The folders in which hooks are looked for where none are named.
 pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
     let outside = outside(env).map(|(_, folder)| folder);
     let mut places: Vec<PathBuf> = project::find(&choice.told, env, &mut Vec::new()).looked;
@@ -162,7 +160,6 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
     fs::read_dir(folder).into_iter().flatten().flatten().filter_map(near).collect()
 }
 
-/// The layer of a system's own folder, if it is there.
 fn host_layer(
     kind: LayerKind,
     root: &Path,

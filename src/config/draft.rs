@@ -110,7 +110,6 @@ impl HookDraft {
         })
     }
 
-    /// The matcher.
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut matcher = Matcher::default();
         let mut faults = Vec::new();

@@ -134,7 +134,6 @@ impl Runner {
 }
 
 impl Environment {
-    /// What it says about the surroundings of hooks, around this project.
     fn surroundings(&self, project: PathBuf) -> Surroundings {
         Surroundings {
             cwd: self.cwd.clone(),

@@ -183,7 +183,6 @@ impl Environment {
         of_host.map(|(_, folder)| folder.clone()).collect()
     }
 
-    /// What a switch of settings files is set to; nothing counts as not set.
     pub(super) fn switch(&self, switch: &OperatorSwitch) -> Option<&str> {
         let found = self.switches.iter().find(|(name, _)| *name == switch.name);
         found.map(|(_, value)| value.as_str())
@@ -273,7 +272,6 @@ fn set(switch: &OperatorSwitch) -> Option<(&'static str, String)> {
     Some((switch.name, variable(switch.name)?.to_string_lossy().into_owned()))
 }
 
-/// The first that is set of the variables which say it decides.
 fn is_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text).unwrap_or_default();
     let locale = locale.to_lowercase();

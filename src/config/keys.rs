@@ -63,7 +63,6 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| set_fields(draft, key, "")),
 ];
 
-/// The keys of `limits`, in a directive `limits.memory=64M`.
 #[rustfmt::skip]
 pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("memory", KeyValue::Size, "none", "memory that all its processes hold together",
@@ -196,4 +195,43 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
         return Err(Complaint::with_cure(cause, "name a file or a folder: `src`, `~/.cache`"));
     }
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::reader::DocumentReader;
+
+    fn read(text: &str) -> (HookDraft, usize) {
+        let mut reader = DocumentReader::new(text, Path::new("hookrun.toml"));
+        let document = reader.toml(text, |_| None);
+        let mut draft = HookDraft::default();
+        reader.take(document.entries().unwrap(), HOOK_KEYS, "", &mut draft);
+        (draft, reader.problems.len())
+    }
+
+    #[test]
+    fn bounds_are_read_and_impossible_ones_are_refused() {
+        let limits = "limits = { memory = '64M', files = 16 }";
+        let (draft, problems) =
+            read(&format!("{limits}\nsandbox = {{ read = [], write = '~/b' }}"));
+        let (limits, sandbox) = (draft.hook.limits, draft.hook.sandbox.unwrap());
+        assert_eq!((problems, limits.memory_bytes, limits.files), (0, Some(64 << 20), Some(16)));
+        assert_eq!((sandbox.read, sandbox.write), (Some(Vec::new()), vec!["~/b".to_string()]));
+        for wrong in [
+            "limits.memory = '64'",
+            "limits.memory = 64",
+            "limits.cpu = '0s'",
+            "limits.files = 3",
+            "limits.processes = 0",
+            "limits.processes = -1",
+            "sandbox.write = ''",
+            "sandbox.write = 'src/**'",
+            "sandbox.write = '~root/x'",
+        ] {
+            assert_eq!(read(wrong).1, 1, "{wrong}");
+        }
+    }
 }

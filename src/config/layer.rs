@@ -15,7 +15,6 @@ pub const MANIFEST: &str = "hookrun.toml";
 
 pub const DROP_INS: &str = "hooks.d";
 
-/// A folder for both, for projects that keep their root clean.
 pub const HIDDEN: &str = ".hookrun";
 
 /// The folder of suites: in `hooks.d`, or next to `hookrun.toml`.
@@ -86,7 +85,7 @@ pub enum LooseOrigin {
     Folder,
     /// The system's own settings name the file: it is a hook, but may be a module.
     Listed,
-    /// Somebody wants just this file to run.
+    /// This file was named.
     Named,
 }
 

@@ -15,10 +15,8 @@ use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Background, Containment, Hook};
 use crate::engine::spelling;
 
-/// How much of the configuration is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
-    /// All of it.
     All,
     /// The hooks of one event. Files that could hold such hooks are read in full; the drop-ins
     /// of other events are not opened.
@@ -66,7 +64,6 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Whether an event of this name is declared, with a mistake.
     pub(super) fn is_misdeclared(&self, name: &str) -> bool {
         self.misdeclared.iter().any(|event| event == name)
     }

@@ -82,7 +82,6 @@ fn bind(loader: &mut ConfigLoader<'_>, draft: &HookDraft) {
     }
 }
 
-/// A file that names no event: a program that would never run, or something else.
 fn eventless(file: &Path, dialect: Option<&'static Dialect>, origin: LooseOrigin) -> Problem {
     let is_program = file.metadata().map(|meta| meta.permissions().mode() & 0o111 != 0);
     let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));

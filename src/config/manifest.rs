@@ -42,7 +42,6 @@ pub(super) struct HookTable {
     pub(super) is_anchored: bool,
 }
 
-/// The tables of a `hookrun.toml`.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Table(Vec::new), "", "a hook", set_hooks),
@@ -176,7 +175,6 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
     Some(format!("{}.{below}", entry.key))
 }
 
-/// The keys of `[log]`.
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project",

@@ -52,9 +52,8 @@ pub struct Placed<T> {
 pub enum Severity {
     /// `run` refuses every event that can be refused until it is mended.
     Error,
-    /// Something that is hardly meant; hooks run.
+    /// Something that looks like a mistake; hooks run.
     Warning,
-    /// Something that one may want to know.
     Note,
 }
 
@@ -93,7 +92,6 @@ impl<'t> LineIndex<'t> {
         LineIndex { text, starts: OnceCell::new() }
     }
 
-    /// The position of a byte offset; the end of the text for one beyond it.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let starts = self.starts.get_or_init(|| {
             let next = self.text.match_indices('\n').map(|(at, _)| at + 1);

@@ -72,7 +72,6 @@ pub(super) fn find(told: &HostFolders, env: &Environment, problems: &mut Vec<Pro
     Project { layers, root, looked }
 }
 
-/// Whether `folder` is `root` or below it, links followed.
 fn is_inside(folder: &Path, root: &Path) -> bool {
     let is_below = || Some(folder.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
     folder.starts_with(root) || is_below() == Some(true)

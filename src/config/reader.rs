@@ -65,7 +65,6 @@ pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
 pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
     pub(crate) file: &'r Path,
-    /// Everything that is wrong so far.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -165,7 +164,6 @@ impl<'s> Setting<'s, '_> {
         self.tree.text().ok_or_else(|| self.wrong())
     }
 
-    /// A string, or a list of them.
     pub(crate) fn texts(&self) -> Result<Vec<Placed<String>>, Complaint> {
         let items = self.tree.items().unwrap_or(std::slice::from_ref(self.tree));
         let placed = |item: &Tree| {
@@ -192,7 +190,6 @@ impl<'s> Setting<'s, '_> {
         if let TreeValue::Number(number) = self.tree.value { Ok(number) } else { Err(self.wrong()) }
     }
 
-    /// A whole number that can be this.
     pub(crate) fn number_in(&self, range: RangeInclusive<i64>) -> Result<i64, Complaint> {
         let number = self.number()?;
         if range.contains(&number) {
@@ -243,7 +240,6 @@ impl<'s> Setting<'s, '_> {
         Ok(())
     }
 
-    /// A problem with the value that says what to do.
     pub(crate) fn about(&self, problem: &str) -> Complaint {
         Complaint::new(format!("`{}`: {problem}", self.name))
     }

@@ -24,7 +24,6 @@ const INLINE: &[&str] =
 /// Options of interpreters that take the next word.
 const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
 
-/// How the names of scripts end.
 const SCRIPTS: &[&str] =
     &["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "mts", "rb", "pl", "php", "lua"];
 
@@ -85,7 +84,6 @@ fn beside(word: &str, base: &Path, is_operand: bool) -> Option<String> {
     is_meant.then(|| joined(base, word))
 }
 
-/// Whether a word begins as only a relative path does.
 fn is_dotted(word: &str) -> bool {
     word.starts_with("./") || word.starts_with("../")
 }
@@ -95,7 +93,6 @@ fn joined(base: &Path, word: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The place of the interpreter that a command starts, by wrappers or not.
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let name = |word: &W| Path::new(word.as_ref()).file_name()?.to_str().map(str::to_string);
     let is_wrapped =

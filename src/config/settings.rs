@@ -179,7 +179,6 @@ impl SettingsReader<'_> {
         self.buckets(shape, &owner, &buckets);
     }
 
-    /// The shape that knows most of these keys.
     fn shape_of(&mut self, buckets: &[&TreeEntry], section: &Tree) -> Option<&'static BucketShape> {
         let known_by = |shape: &BucketShape| {
             let is_known = |key: &str| shape.buckets.iter().any(|bucket| bucket.key == key);
@@ -226,7 +225,6 @@ fn known_shapes() -> String {
     shapes.chain(listings).chain(hosts).collect::<Vec<_>>().join(", ")
 }
 
-/// The kind of list that the file is, if it is one.
 fn listing_of(entries: &[&TreeEntry]) -> Option<&'static ListingShape> {
     LISTINGS.iter().find(|listing| {
         entries.iter().any(|entry| {

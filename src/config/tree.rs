@@ -204,7 +204,6 @@ pub(super) fn without_comments(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|_| has_any)
 }
 
-/// Where what follows a string begins.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {

@@ -86,7 +86,6 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
     names.iter().map(|(_, name)| *name).collect()
 }
 
-/// Words that people write for true and false.
 const FLAG_WORDS: &[(&[&str], &str)] = &[
     (&["yes", "on", "1", "y", "enabled"], "true"),
     (&["no", "off", "0", "n", "disabled", "never", "none"], "false"),
@@ -106,7 +105,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("exec", "command"), ("cmd", "command"), ("if", "match"), ("when", "match"),
 ];
 
-/// The key among `known` that other tools call `name`.
 pub(super) fn synonym(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let (_, ours) = SYNONYMS.iter().find(|(other, _)| *other == name)?;
     known.contains(ours).then_some(*ours)

@@ -33,7 +33,6 @@ pub fn split(command: &str) -> Result<Vec<String>, Complaint> {
     Ok(words)
 }
 
-/// The first piece of shell syntax in a command.
 fn shell_syntax(command: &str) -> Option<char> {
     let mut quote: Option<char> = None;
     let mut characters = command.trim().chars();

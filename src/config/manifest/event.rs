@@ -125,7 +125,6 @@ impl EventDraft {
     }
 }
 
-/// Why a user cannot declare an event of this name.
 fn bad_name(name: &str) -> Option<Complaint> {
     if let Some(known) = catalog::find(name) {
         let cause = format!("`{name}` is already an event: {}", known.summary);

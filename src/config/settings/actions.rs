@@ -332,7 +332,6 @@ fn level<'i>(item: &EntryReader<'i>) -> &'i str {
     item.text("level").map_or(by_default.unwrap_or_default(), |(text, _)| text)
 }
 
-/// Hosts that are this machine.
 const OWN: &[&str] = &["localhost", "127.0.0.1", "::1"];
 
 /// Why nothing can be sent to `url`, if so. A webhook may go anywhere by https, and to this machine

@@ -342,7 +342,6 @@ fn says_in_order(file: &HostFile, item: &Tree) -> bool {
     keys.any(|row| item.at(&[row.name]).is_some_and(|tree| tree.flag() == Some(true)))
 }
 
-/// Words for people, on one line.
 fn one_line(text: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text.chars().filter(|c| !c.is_control()).collect();

@@ -70,7 +70,6 @@ impl<'r> SettingsReader<'r> {
         problems.filter(|problem| problem.severity == Severity::Error).count()
     }
 
-    /// The entries of an object. A key that appears twice is a problem.
     pub(super) fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
         let Some(entries) = tree.entries() else {
             let cause = format!("{what} is not an object but {}", described(tree));
@@ -96,7 +95,6 @@ impl<'r> SettingsReader<'r> {
         tree.text().map(str::to_string)
     }
 
-    /// Reports that a key takes something else.
     pub(super) fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {
         self.fault(tree.offset, format!("`{key}` takes {takes}, not {}", described(tree)), cure);
     }

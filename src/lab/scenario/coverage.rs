@@ -45,7 +45,6 @@ struct SeenHook<'s> {
     hook: &'s Hook,
     fate: &'s Fate,
     looks_at_files: bool,
-    /// The other hooks of the decision.
     others: Vec<(&'s Hook, &'s Fate)>,
 }
 
@@ -81,7 +80,6 @@ impl SeenHook<'_> {
     }
 }
 
-/// Everything that is counted.
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
     PointRow { name: "event", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
@@ -123,7 +121,6 @@ pub const NOT_COUNTED: &[(&str, &str)] = &[
     ("shell", "running it is `asked`"),
 ];
 
-/// Which points a file of cases may say a hook never has.
 pub(super) fn excusable() -> Vec<&'static str> {
     POINTS.iter().filter(|row| row.may_be_never).map(|row| row.name).collect()
 }
@@ -183,7 +180,6 @@ pub struct Point {
     pub state: PointState,
 }
 
-/// The points of an event, or of one of its hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveragePart {
     /// The hook; of an event, its first one.
@@ -342,7 +338,6 @@ impl Coverage {
         (covered, covered + states().filter(|state| **state == PointState::Missing).count())
     }
 
-    /// Whether at least so many of a hundred points are covered.
     pub fn reaches(&self, percent: u8) -> bool {
         let (covered, all) = self.counts();
         covered * 100 >= all * usize::from(percent)
@@ -354,12 +349,10 @@ impl Coverage {
         (covered * 1000).checked_div(all).unwrap_or(1000)
     }
 
-    /// Every point, with the part that it belongs to.
     pub fn points(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
         self.parts.iter().flat_map(|part| part.points.iter().map(move |point| (part, point)))
     }
 
-    /// The points that no case has shown.
     pub fn missing(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
         self.points().filter(|(_, point)| point.state == PointState::Missing)
     }

@@ -39,7 +39,6 @@ const fn row(
     ExpectRow { key: KeyRow::key(name, takes, default, about, set), compare }
 }
 
-/// The keys of `expect`.
 #[rustfmt::skip]
 pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "what comes out",
@@ -86,7 +85,6 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
         |expect, judge| expect.files.iter().for_each(|(path, left)| judge.file(path, left))),
 ];
 
-/// The keys of `reply`.
 #[rustfmt::skip]
 pub const REPLY_KEYS: &[ExpectRow] = &[
     row("status", KeyValue::Number, "any", "the exit status",
@@ -156,7 +154,6 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     Err(Complaint::with_cure(cause, "correct it; `\\` makes a character mean itself"))
 }
 
-/// A list of hooks in one place.
 fn hooks(key: &Setting<'_, '_>) -> Result<Placed<Vec<String>>, Complaint> {
     let names = key.texts()?.into_iter().map(|name| name.value);
     Ok(key.placed(names.collect()))
@@ -218,8 +215,8 @@ fn left(tree: &Tree, path: &str) -> Result<Option<Left>, Complaint> {
         (_, Some(false)) => Ok(Some(Left::Gone)),
         (Some(text), None) => Ok(is_pattern(text, path)?.then(|| Left::Pattern(text.to_string()))),
         (None, None) => {
-            let cause = format!("of the file `{path}` nothing can be said so");
-            let cure = "write a regular expression for its text, or true or false";
+            let cause = format!("`{path}` takes a regular expression, true or false");
+            let cure = "write an expression for its text, or whether it is there";
             Err(Complaint::with_cure(cause, cure))
         }
     }

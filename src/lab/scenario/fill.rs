@@ -10,7 +10,6 @@ pub struct TokenRow {
     pub about: &'static str,
 }
 
-/// Words that every case may use.
 pub const TOKENS: &[TokenRow] = &[
     TokenRow { name: "{case.folder}", about: "the case's own working folder" },
     TokenRow { name: "{case.home}", about: "its own home folder" },

@@ -47,7 +47,6 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Compares lists of hooks, if there is an expectation.
     pub(super) fn hooks_if(
         &mut self,
         key: &str,
@@ -73,7 +72,6 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// As [`Judge::matches`], if there is an expectation.
     pub(super) fn matches_if(
         &mut self,
         key: &str,

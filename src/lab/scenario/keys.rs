@@ -63,7 +63,6 @@ pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
     KeyRow::key("case", KeyValue::Table(Vec::new), "required", "a case: `[[case]]`", |_, _| Ok(())),
 ];
 
-/// The keys of a `[[never]]`.
 #[rustfmt::skip]
 pub const NEVER_KEYS: &[KeyRow<NeverDraft>] = &[
     KeyRow::key("hook", KeyValue::Text, "required", "the hook",
@@ -76,7 +75,6 @@ pub const NEVER_KEYS: &[KeyRow<NeverDraft>] = &[
         |never, key| key.text().map(|why| never.why = (!why.trim().is_empty()).then(|| why.to_string()))),
 ];
 
-/// The keys of `[defaults]`.
 #[rustfmt::skip]
 pub const DEFAULT_KEYS: &[KeyRow<StepDraft>] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
 
@@ -98,7 +96,6 @@ pub const STEP_KEYS: &[KeyRow<StepDraft>] = &[
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, FILES, SETUP, EXPECT,
 ];
 
-/// The keys of a value in a row that is a text many times over.
 #[rustfmt::skip]
 pub const REPEAT_KEYS: &[KeyRow<RepeatDraft>] = &[
     KeyRow::key("text", KeyValue::Text, "required", "the text",
@@ -166,7 +163,6 @@ fn add_input(case: &mut StepDraft, key: &Setting<'_, '_>, input: StepInput) {
     case.inputs.push((name.unwrap_or_default(), input, key.tree.offset));
 }
 
-/// A context: a table, or the JSON document itself, whose every byte is kept.
 fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let input = match (key.tree.text(), key.tree.entries()) {
         (Some(text), _) => {
@@ -226,7 +222,7 @@ fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
     match file.mode {
         Some(_) => Ok(()),
         None => {
-            let cause = format!("`{text}` is no permissions");
+            let cause = format!("`{text}` is not a file mode");
             Err(Complaint::with_cure(cause, "write them in octal: \"755\""))
         }
     }
@@ -267,7 +263,7 @@ fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Laid>
         (None, Some(copy)) => Content::Copy(copy.value),
         (None, None) if file.mode.is_some() => Content::Text(String::new()),
         (None, None) => {
-            let cause = format!("nothing says what is in the file `{name}`");
+            let cause = format!("the file `{name}` has no content");
             reader.fault(tree.offset, cause, "give it a `text` or a `copy`");
             return None;
         }

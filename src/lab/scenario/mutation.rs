@@ -44,12 +44,10 @@ impl MutantRow {
         self.kill.replace("{}", hook)
     }
 
-    /// Whether a case in which the hook ended so may well notice.
     pub fn is_telling(&self, trace: &Trace) -> bool {
         (self.is_telling)(trace)
     }
 
-    /// The mutant in the place of `hook`.
     pub fn in_place_of(&'static self, hook: &Hook) -> Hook {
         let own = hook.clone();
         let answer = self.answer;
@@ -67,7 +65,6 @@ impl MutantRow {
     }
 }
 
-/// The mutants of a hook of this event.
 pub fn mutants(spec: &EventSpec) -> impl Iterator<Item = &'static MutantRow> {
     MUTANTS.iter().filter(|row| (row.has)(spec))
 }

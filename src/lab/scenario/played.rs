@@ -90,7 +90,6 @@ pub enum End {
 }
 
 impl End {
-    /// Its name in `--format json`.
     pub fn name(&self) -> &'static str {
         match self {
             End::Expected => "expected",

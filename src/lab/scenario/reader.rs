@@ -84,7 +84,7 @@ impl CaseReader<'_> {
             }
         }
         for item in items.iter().filter(|item| item.entries().is_none()) {
-            let cause = format!("`{key}` has something in it that is no table");
+            let cause = format!("an item of `{key}` is not a table");
             self.fault(item.offset, cause, cure.clone());
         }
         items.iter().filter(|item| item.entries().is_some()).collect()
@@ -107,7 +107,6 @@ impl CaseReader<'_> {
         Some(Never { hook: hook?, events, point: point?, why: why?, at })
     }
 
-    /// Two cases of one name could not be told apart.
     fn check_names(&mut self, cases: &[Case]) {
         let mut first: HashMap<&str, usize> = HashMap::new();
         for case in cases {
@@ -254,7 +253,6 @@ impl CaseReader<'_> {
         steps
     }
 
-    /// A step of what its tables say.
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
         if draft.event.is_none() {
