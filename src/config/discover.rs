@@ -183,10 +183,9 @@ fn explicit_layer(
     problems: &mut Vec<Problem>,
 ) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
-        let cause = match error.kind() {
-            io::ErrorKind::NotFound => "no such folder".to_string(),
-            _ => format!("cannot look at it: {error}"),
-        };
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let otherwise = || format!("cannot look at it: {error}");
+        let cause = if is_missing { "no such folder".to_string() } else { otherwise() };
         let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
         Complaint::with_cure(cause, cure)
     })?;
