@@ -1,4 +1,4 @@
-//! Runs a plan, step by step, and hears the hooks in plan order.
+//! Runs a plan step by step, and merges the verdicts in plan order.
 
 mod links;
 mod surroundings;
@@ -27,8 +27,8 @@ use surroundings::{
 
 /// Runs `plan` for `event`.
 ///
-/// Hooks are selected again when an earlier one rewrote the context: a guard sees the
-/// command that will run, not the one that was asked for.
+/// After a rewrite it selects the remaining hooks again: a guard sees the command that will run,
+/// not the original one.
 pub fn run(
     plan: Plan,
     event: &Event,
@@ -66,8 +66,8 @@ pub fn run(
     Run { event, hooks: runs, outcome, took: started.elapsed(), earlier: None }
 }
 
-/// What becomes of the hooks of a plan that is not run here, where `wanted` is what becomes of those
-/// that want the event.
+/// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
+/// event.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
     let fate = |planned: &Planned| fate_of(&planned.selection, wanted.clone());
     plan.hooks().map(|planned| HookRun::new(&planned.hook, event, fate(planned))).collect()
@@ -82,24 +82,24 @@ fn fate_of(selection: &Selection, wanted: Fate) -> Fate {
     }
 }
 
-/// Why a matcher of paths fits an event that names no such path.
+/// Why a path matcher matches an event that names no such path.
 const MORE_GUESSES: &str =
     "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
 
 struct Chain<'c> {
-    /// All of the plan.
+    /// All hooks of the plan.
     hooks: Vec<Arc<Hook>>,
-    /// The event as the rewrites so far have left it.
+    /// The event with all rewrites so far.
     event: Event,
-    /// The event as it came, where every hook sees that.
+    /// The original event, where every hook sees that one.
     came: Option<Event>,
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
     budget: Option<Budget>,
-    /// The context as the next native hook gets it; made anew after a rewrite.
+    /// The context for the next native hook; made again after a rewrite.
     payload: Option<Arc<Payload>>,
-    /// How often the context has been rewritten, and who did it last.
+    /// The number of rewrites so far, and the hook that made the last one.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
     runs: Vec<HookRun>,
@@ -108,12 +108,11 @@ struct Chain<'c> {
     is_settled: bool,
 }
 
-/// A hook that has had its turn, whether or not it wanted the event as it then was.
+/// A hook that has had its turn, whether or not it wanted the event at that time.
 struct Turned {
     hook: Arc<Hook>,
-    /// The number of its step.
     step: usize,
-    /// How often the context had been rewritten that it has judged or made.
+    /// How many rewrites the context had when the hook judged it, including the hook's own.
     rewrites: usize,
     has_rewritten: bool,
 }
@@ -149,11 +148,10 @@ impl Chain<'_> {
         }
     }
 
-    /// Asks those hooks of a gate once more that had their turn before the context was rewritten
-    /// and want it as it now is: a guard sees what will happen. Only their decisions count, and
-    /// none of them rewrites again, so that it ends. Systems in which hooks see the event as it
-    /// came, or only the last result counts, have rules for the hooks that are written for them;
-    /// ours are asked there too.
+    /// Runs hooks of a gate again that had their turn before a rewrite and want the event as it is
+    /// now: a guard sees what will happen. Only their decisions count, and none of them can rewrite
+    /// again, so this ends. In some systems hooks see the original event, or only the last result
+    /// counts. Hooks written for such a system follow its rule; native hooks run again there too.
     fn ask_again(&mut self) {
         let (spec, conduct) = (self.event.spec(), self.event.spec().conduct);
         let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
@@ -195,10 +193,10 @@ impl Chain<'_> {
         }
     }
 
-    /// Hears what a hook says of the event as later hooks have made it.
+    /// Merges a hook's second verdict, on the event that later hooks have rewritten.
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
-            // A failure that is let through was told, or is no matter now.
+            // A failure that lets the event pass was reported already, or no longer matters.
             let is_ours =
                 matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
             if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
@@ -212,7 +210,7 @@ impl Chain<'_> {
         });
         let mut heard = Contribution::Verdict(Verdict { update: Vec::new(), ..verdict.clone() });
         if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
-            // It was said the first time, if at all.
+            // The first run has already reported this.
             verdict.output = None;
             verdict.additional_context = None;
             verdict.findings = Vec::new();
@@ -237,7 +235,7 @@ impl Chain<'_> {
         }
     }
 
-    /// The fate of a hook before it runs; `Unreached` if its turn has now come.
+    /// The fate of a hook before it runs; `Unreached` if it is its turn.
     fn first_fate(&self, planned: Planned) -> Fate {
         let selection = if self.rewrites > 0 {
             let seen = self.seen();
@@ -253,8 +251,7 @@ impl Chain<'_> {
         self.came.as_ref().unwrap_or(&self.event)
     }
 
-    /// How often `hook` is asked: once, or once for each call of its own host's tools that the
-    /// event is.
+    /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
         let parts = match &hook.convention {
             Some(convention) => convention.parts(self.seen(), &hook.matcher),
@@ -285,7 +282,7 @@ impl Chain<'_> {
         let seen = self.seen();
         let facts = facts(seen, self.surroundings);
         let (cwd, cwd_note) = working_directory(seen, self.surroundings);
-        // Until the end of the step: a dialog of a hook that has ended is withdrawn.
+        // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
         let mut prepared: Vec<Prepared<'_>> = turns
             .iter()
             .zip(payloads)
@@ -298,7 +295,6 @@ impl Chain<'_> {
         traces
     }
 
-    /// What a turn needs before its job is made.
     fn prepared<'t>(
         &'t self,
         turn: &'t HookTurn,
@@ -312,7 +308,7 @@ impl Chain<'_> {
         Prepared { turn, payload, connection, variables, absent }
     }
 
-    /// The job of a turn, which takes the payload and the variables.
+    /// Makes the job of a turn. It takes the payload and the variables.
     fn job<'t>(&'t self, prepared: &'t mut Prepared<'_>, cwd: Option<&PathBuf>) -> Job<'t> {
         let Prepared { turn, payload, connection, variables, absent } = prepared;
         let hook = &turn.hook;
@@ -341,7 +337,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Where a hook can ask a person, or send messages.
+    /// Lets a hook ask a person or send messages.
     fn connection(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Option<Connection> {
         if hook.handler.is_function() {
             return None;
@@ -350,7 +346,7 @@ impl Chain<'_> {
         self.engine.server.as_ref()?.connection(&hook.name, session_of(facts), stays)
     }
 
-    /// The variables of a hook; a function has no environment.
+    /// The variables of a hook. A function has none.
     fn variables(&self, hook: &Hook, facts: &[(&'static str, String)]) -> Vec<(String, String)> {
         if hook.handler.is_function() {
             return Vec::new();
@@ -361,7 +357,6 @@ impl Chain<'_> {
         own
     }
 
-    /// The job of a hook that is a function.
     fn call<'h>(&'h self, hook: &'h Hook) -> Option<Job<'h>> {
         let Handler::Function(function) = &hook.handler else { return None };
         let seen = self.seen();
@@ -370,12 +365,12 @@ impl Chain<'_> {
         Some(Job::of_function(hook, hook.timeout(seen.spec()), call, permit))
     }
 
-    /// Says whether a trace of one of these hooks settles the event.
+    /// A test for whether the trace of one of these hooks settles the event.
     fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
         let spec = self.seen().spec();
         let blocks = spec.blocks;
-        // A failure ends its neighbours early only if every one of them fails closed: the loop
-        // does not know whose failure it sees.
+        // A failure ends the other hooks of its step only if all of them fail closed: the loop does
+        // not know which hook a failure comes from.
         let all_close = hooks.iter().all(|hook| hook.on_failure(spec) == OnFailure::Block);
         move |trace: &Trace| blocks && refuses(&trace.ending, all_close)
     }
@@ -384,12 +379,12 @@ impl Chain<'_> {
         let Some(heard) = trace.ending.heard() else {
             return;
         };
-        // That time is up or that we were told to stop is no failure of the hook's: what its spec
-        // says about those does not open the gate.
+        // Running out of budget or being interrupted is not the hook's failure, so the hook's
+        // `on_failure` does not open the gate.
         let is_ours = matches!(trace.ending, Ending::OutOfBudget { .. } | Ending::Aborted { .. });
         let own = hook.on_failure(self.event.spec());
         let on_failure = if is_ours { OnFailure::Block } else { own };
-        // Its own rewrites still count when it asks.
+        // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
         if self.merger.hear(&hook.name, on_failure, &heard) == Flow::Ends {
             self.is_settled = true;
@@ -407,7 +402,7 @@ impl Chain<'_> {
         if matches!(verdict.decision, Decision::Block { .. }) {
             return;
         }
-        // Our own hooks also answer without giving a new value, and then leave the others'.
+        // Native hooks may also answer without a new value; earlier values then stay.
         let is_result = match verdict.rule {
             ContractRule::Translated => true,
             ContractRule::Structured | ContractRule::Returned => !verdict.update.is_empty(),
@@ -468,20 +463,19 @@ impl Chain<'_> {
     }
 }
 
-/// A turn with what its job borrows.
+/// A turn and the values that its job borrows.
 struct Prepared<'t> {
     turn: &'t HookTurn,
     payload: Arc<Payload>,
     connection: Option<Connection>,
     variables: Vec<(String, String)>,
-    /// Our variables that hookrun has and the hook does not get.
+    /// Our variables in hookrun's environment that the hook does not get.
     absent: Vec<&'t str>,
 }
 
-/// A hook whose turn it is.
 struct HookTurn {
     hook: Arc<Hook>,
-    /// What of the event it is asked about.
+    /// The part of the event that it decides.
     part: EventPart,
 }
 
@@ -493,8 +487,8 @@ impl HookTurn {
     }
 }
 
-/// Adds what the runs of these hooks should say: of those that are processes, that their folder is
-/// another one, and of those that match paths, that not all could be looked at.
+/// Adds notes to the runs of these hooks: for processes, that they run in another folder; for path
+/// matchers, that some paths could not be looked up.
 fn add_notes(cwd: Option<String>, seen: &Event, hooks: &[Arc<Hook>], traces: &mut [Trace]) {
     let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
     let own = hooks.iter().zip(traces).filter(|(hook, _)| !hook.handler.is_function());
@@ -506,7 +500,7 @@ fn add_notes(cwd: Option<String>, seen: &Event, hooks: &[Arc<Hook>], traces: &mu
     }
 }
 
-/// Whether an ending refuses a gate, where every failure counts as one if `failures_close`.
+/// Whether an ending blocks a gate. With `failures_close` every failure does.
 fn refuses(ending: &Ending, failures_close: bool) -> bool {
     match ending.verdict() {
         Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),

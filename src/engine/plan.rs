@@ -5,47 +5,44 @@ use std::sync::Arc;
 use crate::engine::event::{Event, EventSpec, Schedule};
 use crate::engine::hook::{Hook, Mismatch, PathBase};
 
-/// The ordered steps for one event.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// One after another.
+    /// In the order in which they run.
     pub steps: Vec<PlanStep>,
 }
 
-/// Hooks that run at once; mostly just one.
+/// Hooks that run at once; usually just one.
 #[derive(Debug, Clone)]
 pub struct PlanStep {
     /// In plan order.
     pub hooks: Vec<Planned>,
 }
 
-/// A hook in its place, and whether it wants the event.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// The hook.
     pub hook: Arc<Hook>,
-    /// Whether it runs, as far as is known before the first one ran.
+    /// Whether it runs, as far as that is known before the first hook runs.
     pub selection: Selection,
 }
 
 /// Whether a hook is to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
-    /// It is.
+    /// It runs.
     Wanted,
-    /// Its matcher does not want the event.
+    /// Its matcher does not match the event.
     Unwanted(Mismatch),
     /// Its spec says `enabled = false`.
     Disabled,
-    /// It is enabled and does not run all the same, for this reason.
+    /// It is enabled but does not run, for this reason.
     Idle(String),
 }
 
 impl Plan {
     /// The plan for `event`, from the hooks bound to it in their order.
     ///
-    /// An event whose schedule is parallel or detached has one step. In a sequential one every
-    /// hook is a step, but neighbours that all say `parallel = true` share theirs.
+    /// An event with a parallel or detached schedule has one step. In a sequential schedule each
+    /// hook is a step, but neighbours that all have `parallel = true` share one.
     pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
@@ -55,8 +52,7 @@ impl Plan {
         plan
     }
 
-    /// Of hooks that run the same in the words of a host which runs such hooks once, the first
-    /// runs.
+    /// Drops repeated hooks: where a host runs identical hooks once, only the first one runs.
     fn drop_repeated(&mut self) {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
         for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
@@ -75,7 +71,7 @@ impl Plan {
         }
     }
 
-    /// The plan as far as it can be told without an event: every enabled hook is in it.
+    /// The plan as far as it is known without an event. It contains every enabled hook.
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
         let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
@@ -89,19 +85,18 @@ impl Plan {
         Plan { steps }
     }
 
-    /// Whether any hook is to run.
+    /// Whether no hook runs.
     pub fn is_idle(&self) -> bool {
         self.hooks().all(|planned| planned.selection != Selection::Wanted)
     }
 
-    /// Every hook in plan order.
     pub fn hooks(&self) -> impl Iterator<Item = &Planned> {
         self.steps.iter().flat_map(|step| &step.hooks)
     }
 }
 
 impl Selection {
-    /// Why `hook` never runs, whatever the event; `None` where it may.
+    /// Why `hook` never runs, for any event; `None` if it may run.
     fn of_settings(hook: &Hook) -> Option<Selection> {
         if !hook.enabled {
             return Some(Selection::Disabled);
@@ -109,7 +104,7 @@ impl Selection {
         hook.idle.clone().map(Selection::Idle)
     }
 
-    /// Whether `hook` is to run for `event` as it now stands.
+    /// Whether `hook` runs for the current `event`.
     pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {
         if let Some(selection) = Selection::of_settings(hook) {
             return selection;
@@ -125,7 +120,7 @@ fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential => {
-            // What one rewrites the next must see, so hooks that rewrite run alone.
+            // The next hook must see a rewrite, so hooks that rewrite run alone.
             let may_share = |hook: &Hook| hook.parallel && !hook.rewrite;
             may_share(hook) && step.hooks.iter().all(|planned| may_share(&planned.hook))
         }

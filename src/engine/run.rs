@@ -1,6 +1,6 @@
-//! What happened when a plan was run: one [`HookRun`] for every hook, and the outcome.
+//! The result of running a plan: one [`HookRun`] for every hook, and the outcome.
 //!
-//! Plain data. How one hook's run ended is an [`Ending`].
+//! Plain data. An [`Ending`] says how one hook's run ended.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use crate::engine::outcome::{Outcome, Refusal};
 /// Everything about one decided event.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The event, as the rewrites left it.
+    /// The event with all rewrites.
     pub event: Event,
-    /// Every hook bound to the event, in plan order, those that did not run included.
+    /// Every hook bound to the event, in plan order, including those that did not run.
     pub hooks: Vec<HookRun>,
-    /// What all said.
+    /// The merged verdicts of all hooks.
     pub outcome: Outcome,
     /// How long deciding took.
     pub took: Duration,
-    /// Who has decided it before, where this is the outcome of another run of the same call: the
-    /// host and its name for the event.
+    /// If this outcome comes from an earlier run of the same call: the host of that run, and its
+    /// name for the event.
     pub earlier: Option<String>,
 }
 
 impl Run {
-    /// Whether the action may happen: the one question to ask before doing it.
+    /// Whether the action may happen. Call this before you do it.
     ///
-    /// A question to a person that nobody has answered is a block here; a host that can ask
-    /// people looks at [`Outcome::settled`] first and gives the answer to [`Outcome::answered`].
+    /// An unanswered question to a person counts as a block here. A host that can ask people checks
+    /// [`Outcome::settled`] first and passes the answer to [`Outcome::answered`].
     ///
     /// # Errors
-    /// Why it may not happen.
+    /// Why the action may not happen.
     #[must_use = "an action without a permit must not happen"]
     pub fn permit(self) -> Result<Allowed, Refusal> {
         let outcome = self.outcome.answered(false, "no answer");
@@ -48,13 +48,13 @@ impl Run {
 /// An action that may happen: no hook blocks it, and no question is open.
 #[derive(Debug, Clone)]
 pub struct Allowed {
-    /// The event as the hooks rewrote it: do this, not what was asked for first.
+    /// The event with the hooks' rewrites. Do this, not the original action.
     pub event: Event,
     /// What the hooks said: output, context for the model, findings.
     pub outcome: Outcome,
 }
 
-/// What became of one hook.
+/// What happened to one hook.
 #[derive(Debug, Clone)]
 pub struct HookRun {
     /// Its name.
@@ -63,16 +63,16 @@ pub struct HookRun {
     pub source: HookSource,
     /// Its matcher in words.
     pub wants: String,
-    /// What a failure of it means here: its own choice or the event's.
+    /// What a failure of this hook means here: its own setting or the event's.
     pub on_failure: OnFailure,
-    /// It is a function, and no program.
+    /// Whether it is a function rather than a program.
     pub is_function: bool,
-    /// What became of it.
+    /// What happened to it.
     pub fate: Fate,
 }
 
 impl HookRun {
-    /// What became of `hook`, which is bound to `event`.
+    /// The result for `hook`, which is bound to `event`.
     pub fn new(hook: &Hook, event: &Event, fate: Fate) -> HookRun {
         HookRun {
             hook: hook.name.clone(),
@@ -85,39 +85,39 @@ impl HookRun {
     }
 }
 
-/// What became of one hook.
+/// What happened to one hook.
 #[derive(Debug, Clone)]
 pub enum Fate {
     /// Its spec says `enabled = false`.
     Disabled,
-    /// It is enabled and does not run all the same, for this reason.
+    /// It is enabled but does not run, for this reason.
     Idle(String),
-    /// Its matcher did not want the event.
+    /// Its matcher does not match the event.
     Unwanted(Mismatch),
     /// The event was settled before its turn came.
     Unreached,
-    /// It was started and is not waited for.
+    /// It was started, and hookrun does not wait for it.
     Detached,
-    /// It was run.
+    /// It ran.
     Ran(Box<Trace>),
 }
 
-/// What is known about a hook that was run.
+/// What is known about a hook's run.
 #[derive(Debug, Clone)]
 pub struct Trace {
     /// How it ended.
     pub ending: Ending,
     /// How its process ended, if it ever ran and ended.
     pub exit: Option<Exit>,
-    /// From its start to its end, the draining of its output included.
+    /// From its start to its end, including the time to drain its output.
     pub took: Duration,
     /// What it wrote to stdout.
     pub stdout: Captured,
     /// What it wrote to stderr.
     pub stderr: Captured,
-    /// How surely all that it started was ended with it; `None` if it never started.
+    /// How reliably everything that it started ended with it; `None` if it never started.
     pub containment: Option<Level>,
-    /// What the person who wrote the hook should know: ignored keys, processes left behind.
+    /// Notes for the hook's author, for example on ignored keys or processes left behind.
     pub notes: Vec<String>,
 }
 
@@ -136,20 +136,21 @@ impl Trace {
     }
 }
 
-/// How surely all that a hook starts is ended with it, from the weakest to the strongest.
+/// How reliably everything that a hook starts ends with it, from the weakest level to the
+/// strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Its process group.
+    /// Ends its process group.
     Group,
-    /// Its process group, and what was re-parented to hookrun, the subreaper.
+    /// Ends its process group, and processes re-parented to hookrun, the subreaper.
     Sweep,
-    /// Its control group.
+    /// Ends its control group.
     Cgroup,
-    /// Its process namespace.
+    /// Ends its process namespace.
     Namespace,
 }
 
-/// Every level.
+/// Every level, weakest first.
 pub const LEVELS: &[Level] = &[Level::Group, Level::Sweep, Level::Cgroup, Level::Namespace];
 
 impl Level {
@@ -163,7 +164,7 @@ impl Level {
         }
     }
 
-    /// What is ended with a hook, for people.
+    /// What ends with a hook, as a text for people.
     pub fn about(self) -> &'static str {
         match self {
             Level::Group => "its process group (group)",

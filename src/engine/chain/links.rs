@@ -1,9 +1,9 @@
-//! Follows the links in an event's paths, before any hook is asked: what runs will open the file
-//! that a link leads to.
+//! Follows the links in an event's paths before any hook runs, because the action will open the
+//! file that a link leads to.
 //!
-//! A path need not exist: of what is missing the nearest folder that exists counts, and a link
-//! leads on to where nothing is yet. Where a link leads in a circle, or a folder cannot be
-//! searched, no program can open the file either, and the path stays as it is named.
+//! A path need not exist. For a missing file the nearest existing folder counts, and a link may
+//! lead to a missing file. If a link leads in a circle, or a folder cannot be searched, no program
+//! can open the file either, and the path stays as written.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -15,15 +15,15 @@ use crate::engine::event::{Event, Links, action::Guesses};
 use crate::engine::hook::Hook;
 use crate::engine::hook::matcher::tidy;
 
-/// The most names that the paths of one event may have together, below the project and behind links:
-/// looking them up takes some 50 ms.
+/// The most names that the paths of one event may have in total, below the project and behind
+/// links. Looking up this many takes about 50 ms.
 const MOST_NAMES: usize = 65_536;
 
-/// The most links that lead on to each other, as for the system itself.
+/// The most links in one chain of links, as in the system itself.
 const MOST_LINKS: usize = 40;
 
-/// `event` with its links followed, for these hooks. Nothing is looked up if that was done before,
-/// or there is no path.
+/// Returns `event` with its links followed, for these hooks. It looks nothing up if that was done
+/// before, or if there is no path.
 pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) -> Event {
     let Some(action) = event.action().filter(|_| event.links().is_none()) else { return event };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
@@ -45,7 +45,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         let roots = roots.chain([place.project.as_path()]).filter(|_| needs_paths);
         roots.chain([place.cwd.as_path()]).for_each(|base| walk.add_base(base));
     }
-    // A host whose files are elsewhere says itself where links lead.
+    // A host with files elsewhere reports itself where links lead.
     let paths = if action.resolved.is_empty() { action.paths.as_slice() } else { &[] };
     let resolved = walk.ends(paths);
     let guesses = walk.ends(&guesses);
@@ -66,9 +66,9 @@ struct Walk<'s> {
 
 /// Why a path cannot be followed.
 enum Stuck {
-    /// It leads in a circle, or cannot be looked at.
+    /// It leads in a circle or cannot be read.
     Closed,
-    /// There were too many before it.
+    /// The limit on names is reached.
     TooMany,
 }
 
@@ -80,15 +80,15 @@ impl Walk<'_> {
         }
     }
 
-    /// Where these paths lead, in their order, and after that what some of them may mean besides;
-    /// `None` if there are too many.
+    /// Where these paths lead, in order, then other places that some of them may mean. `None` if
+    /// there are too many.
     fn ends(&mut self, paths: &[String]) -> Option<Vec<PathBuf>> {
         let mut found = Vec::with_capacity(paths.len());
         let mut besides = Vec::new();
         for path in paths {
             let absolute = self.cwd.join(path);
             let end = self.end(&absolute)?;
-            // Programs that resolve `..` in the text go another way than the system does.
+            // Programs that resolve `..` in the text reach a different file than the system does.
             if absolute.components().any(|part| part == Component::ParentDir) {
                 let other = self.end(&tidy(&absolute))?;
                 besides.extend((other != end).then_some(other));
@@ -103,7 +103,7 @@ impl Walk<'_> {
         Some(found)
     }
 
-    /// Where a path leads, or itself where that cannot be told.
+    /// Where a path leads, or the path itself where that is unknown.
     fn end(&mut self, absolute: &Path) -> Option<PathBuf> {
         match self.real(absolute) {
             Ok(real) => Some(real),
@@ -140,7 +140,7 @@ impl Walk<'_> {
                     }
                     left.append(&mut reversed(&target));
                 }
-                // It is no link.
+                // It is not a link.
                 Err(error) if error.kind() == ErrorKind::InvalidInput => {}
                 Err(error) if is_nothing(&error) => is_missing = true,
                 Err(_) => return Err(Stuck::Closed),
@@ -154,7 +154,7 @@ fn is_nothing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// The names in a path, the last one first.
+/// The names in a path, last name first.
 fn reversed(path: &Path) -> Vec<OsString> {
     let named = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_os_string()),

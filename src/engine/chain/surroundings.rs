@@ -1,4 +1,4 @@
-//! What a hook finds around it: its environment, working directory, state folder and rules.
+//! A hook's surroundings: its environment, working directory, state folder and sandbox rules.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,19 @@ use crate::engine::run::StartError;
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
-/// The longest value that goes into a hook's environment (the system's own limit for one
-/// variable with its name is 128 KiB, for all of them together mostly 2 MiB).
+/// The longest value in a hook's environment. The system's own limit for one variable with its name
+/// is 128 KiB, and for all together usually 2 MiB.
 pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
 
 /// A row of [`VARIABLES`].
 #[derive(Debug)]
 pub struct VariableRow {
-    /// The name.
     pub name: &'static str,
-    /// What it holds.
+    /// What it contains.
     pub about: &'static str,
 }
 
-/// The variables that a hook finds in its environment beside hookrun's own.
+/// The variables that hookrun adds to a hook's environment.
 pub const VARIABLES: &[VariableRow] = &[
     VariableRow { name: "HOOKRUN_EVENT", about: "the event's canonical name" },
     VariableRow { name: "HOOKRUN_HOOK", about: "the hook's name" },
@@ -83,24 +82,24 @@ pub struct Surroundings {
     pub search: Option<OsString>,
     /// The home folder, for `~` in the paths of sandboxes.
     pub home: Option<PathBuf>,
-    /// Where state folders are made, when a hook is run.
+    /// Where state folders are created when a hook runs.
     pub state: PathBuf,
-    /// Names of our own variables in hookrun's environment, which tell of another event.
+    /// Our own variables in hookrun's environment. They describe another event.
     pub inherited: Vec<String>,
-    /// How many runs of hookrun this one is inside of.
+    /// How many runs of hookrun contain this one.
     pub depth: u32,
-    /// The environment of hooks; `None` for hookrun's own, as it was when the first hook was
-    /// started. With it they start in `cwd`, which need then not be that of this process.
+    /// The environment of hooks. `None` for hookrun's own, as it was when the first hook started.
+    /// If set, hooks start in `cwd`, which may differ from this process's working directory.
     pub variables: Option<Vec<(OsString, OsString)>>,
-    /// The mark that the processes of this run carry; different for every runner.
+    /// The mark that processes of this run carry. It differs for every runner.
     pub run_id: String,
 }
 
 impl Surroundings {
-    /// Those of a project whose root is also hookrun's own working directory: hooks keep state
-    /// below `state`, and their processes carry the mark `run_id`, which must be different for
-    /// every runner. There is no `PATH` and no home folder, nothing is inherited of another run,
-    /// and hooks get hookrun's own environment.
+    /// Surroundings for a project whose root is also hookrun's working directory. Hooks keep state
+    /// below `state`, and their processes carry the mark `run_id`, which must differ for every
+    /// runner. There is no `PATH` and no home folder, hookrun is not inside another run, and hooks
+    /// get hookrun's own environment.
     pub fn new(
         project: impl Into<PathBuf>,
         state: impl Into<PathBuf>,
@@ -120,7 +119,7 @@ impl Surroundings {
         }
     }
 
-    /// What relative paths of this event are relative to.
+    /// The folder that relative paths in this event start from.
     pub fn place(&self, event: &Event) -> PathBase {
         let named = event.context().string("cwd").unwrap_or_default();
         let cwd = if named.is_empty() { self.cwd.clone() } else { self.cwd.join(named) };
@@ -128,8 +127,8 @@ impl Surroundings {
     }
 }
 
-/// The event's own working directory where it names one that exists; and a note where it names one
-/// that cannot be used.
+/// The event's working directory, if it names one that exists. Adds a note if it names one that
+/// cannot be used.
 pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
@@ -148,7 +147,6 @@ pub(super) fn working_directory(
     }
 }
 
-/// The variables that are the same for every hook of an event.
 pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, String)> {
     let context = event.context();
     let mut facts = vec![
@@ -166,12 +164,13 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
     fact("HOOKRUN_PROMPT", context.string("prompt"));
     if let Some(action) = event.action() {
         fact("HOOKRUN_ACTION_KIND", Some(action.kind.word().to_string()));
-        // What is left out anyway is not copied.
+        // Values that will be left out are not copied.
         let fits = |text: &String| text.len() <= LONGEST_VARIABLE_BYTES;
         let command = action.command.as_ref();
         let command = command.map(|text| if fits(text) { text.clone() } else { "\0".to_string() });
         fact("HOOKRUN_ACTION_COMMAND", command);
-        // A line break in a path would make two of it; with a NUL the list is left out.
+        // A line break in a path would make two paths of it; a NUL makes the caller leave the list
+        // out.
         let left_out = || Some("\0".to_string());
         let list = |paths: &[String]| match paths.iter().any(|path| path.contains('\n')) {
             true => left_out(),
@@ -185,13 +184,11 @@ pub(super) fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static
     facts
 }
 
-/// The session of an event, as far as it names one.
 pub(super) fn session_of<'f>(facts: &'f [(&'static str, String)]) -> Option<&'f str> {
     let fact = facts.iter().find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
     fact.map(|(_, id)| id.as_str())
 }
 
-/// The variables of one hook.
 pub(super) fn variables(
     hook: &Hook,
     timeout: Duration,
@@ -236,11 +233,11 @@ pub(super) fn variables(
     variables
 }
 
-/// Whether a hook has all that it may look at: at a gate none runs whose environment lacks a value,
-/// unless it says that it reads its stdin, as hooks of other conventions do.
+/// Checks that a hook's environment is complete. At a gate a hook does not run if a value is
+/// missing, unless it declares that it reads stdin, as hooks of other conventions do.
 ///
 /// # Errors
-/// Which values it lacks.
+/// The values that are missing.
 pub(super) fn whole(
     hook: &Hook,
     is_gate: bool,
@@ -259,8 +256,8 @@ pub(super) fn whole(
     }
 }
 
-/// The variables that a hook has by its spec, and those that its own host would set. The host's
-/// own stand where it is the one that asks.
+/// The variables that a hook has through its spec, and those that its own host would set. If that
+/// host sends the event, its own values stay.
 pub(super) fn variables_of_host(
     hook: &Hook,
     event: &Event,
@@ -283,7 +280,7 @@ pub(super) fn variables_of_host(
     all
 }
 
-/// The variables that tell a hook whether and where it can ask.
+/// The variables that show a hook whether and where it can ask.
 pub(super) fn ways_to_ask(
     connection: Option<&Connection>,
     server: Option<&Server>,
@@ -295,16 +292,16 @@ pub(super) fn ways_to_ask(
     ways
 }
 
-/// Our variables that hookrun's own environment has and this hook does not get: when a hook runs
-/// hookrun, they tell of another event.
+/// Our variables in hookrun's environment that this hook does not get. When a hook runs hookrun,
+/// they describe another event.
 pub(super) fn absent<'a>(variables: &[(String, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let is_set = |name: &&str| variables.iter().any(|(set, _)| set == name);
     let is_ours = |name: &&str| VARIABLES.iter().any(|row| row.name == *name);
     inherited.iter().map(String::as_str).filter(|name| is_ours(name) && !is_set(name)).collect()
 }
 
-/// Makes the state folder of a session and hook, for its owner only. `None` where that cannot be
-/// done: a hook that needs no state still runs.
+/// Creates the state folder of a session and hook, for its owner only. `None` if that fails: a hook
+/// that needs no state still runs.
 fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
     let folder = session::hook_folder(&session::folder(root, id), hook);
     if let Err(error) = session::make_private(root, &folder) {
@@ -314,8 +311,8 @@ fn state_folder(root: &Path, id: Option<&str>, hook: &str) -> Option<String> {
     folder.into_os_string().into_string().ok()
 }
 
-/// The rules of a hook that has a sandbox: beside what its spec names it may read its own program
-/// and interpreter, and write its state folder and what the hooks of its session share.
+/// The rules of a hook that has a sandbox. In addition to its spec, it may read its own program and
+/// interpreter, and write its state folder and the folder that the hooks of its session share.
 pub(super) fn sandbox(
     hook: &Hook,
     program: &Result<Program, StartError>,
