@@ -13,25 +13,24 @@ use super::workers::WorkerPermit;
 use crate::engine::hook::{Called, Returned};
 use crate::engine::run::{Ending, StartError, Trace};
 
-/// A call that has begun.
 #[derive(Debug)]
 pub(super) struct Begun {
     pub(super) started: Instant,
     pub(super) deadline: Instant,
     /// What reaching the deadline means.
     pub(super) why: Ending,
-    /// What ends its task when it is dropped; `None` for a thread, which nothing can end.
+    /// Dropping it ends its task; `None` for a thread, which nothing can end.
     pub(super) task: Option<Box<dyn Any + Send>>,
 }
 
 impl Begun {
-    /// Its trace when it answered, or nobody waits for it any more.
+    /// Its trace when it answered or was given up.
     pub(super) fn trace(&self, ending: Ending, now: Instant) -> Trace {
         let took = now.saturating_duration_since(self.started);
         Trace { took, ..Trace::not_run(ending) }
     }
 
-    /// Its trace when nobody waits for it any more.
+    /// Its trace when it was given up.
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
@@ -41,7 +40,7 @@ impl Begun {
     }
 }
 
-/// Where the functions of one step answer: a channel, and a pipe for the loop to wait at.
+/// Where the functions of one step send their answers: a channel, and a pipe that wakes the loop.
 #[derive(Debug)]
 pub(super) struct Answers {
     answers: Receiver<(usize, Returned)>,
@@ -66,13 +65,12 @@ impl Answers {
         self.reader.as_fd()
     }
 
-    /// The one answer of the hook at `place`.
     pub(super) fn reply(&self, place: usize) -> FunctionReply {
         let (sender, writer) = (self.sender.clone(), Arc::clone(&self.writer));
         FunctionReply { place, sender, writer, given: false }
     }
 
-    /// The next answer that is there, and the place of its hook.
+    /// The next available answer and the place of its hook.
     pub(super) fn next(&self) -> Option<(usize, Returned)> {
         let answer = self.answers.try_recv().ok();
         if answer.is_some() {
@@ -83,7 +81,7 @@ impl Answers {
     }
 }
 
-/// The answer of one function. Dropped without one, it says so.
+/// Sends the answer of one function. If it is dropped unused, it reports that there was none.
 #[derive(Debug)]
 pub(super) struct FunctionReply {
     place: usize,
@@ -93,7 +91,7 @@ pub(super) struct FunctionReply {
 }
 
 impl FunctionReply {
-    /// Gives it. Nobody may be waiting any more.
+    /// Sends the answer. The receiver may be gone.
     pub(super) fn give(mut self, returned: Returned) {
         self.send(returned);
     }
@@ -113,13 +111,12 @@ impl Drop for FunctionReply {
     }
 }
 
-/// Calls a function in this thread.
 pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
     let called = catch_unwind(AssertUnwindSafe(|| call.function.call(&call.event)));
     drop(permit);
     match called {
         Ok(Called::Returned(returned)) => reply.give(in_words(returned)),
-        // Tasks are begun elsewhere.
+        // Tasks start elsewhere.
         #[cfg(feature = "tokio")]
         Ok(Called::Promised(_)) => drop(reply),
         Err(panic) => {
@@ -129,12 +126,11 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
     }
 }
 
-/// An error that a function returned, as a failure reads.
+/// Turns an error that a function returned into the text of a failure.
 pub(super) fn in_words(returned: Returned) -> Returned {
     returned.map_err(|error| format!("returned an error: {error}"))
 }
 
-/// The words for a panic.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     match text.or_else(|| panic.downcast_ref::<String>().cloned()) {

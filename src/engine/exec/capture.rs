@@ -1,4 +1,4 @@
-//! Keeps what a hook writes, within bounds, and counts the rest.
+//! Keeps a bounded part of what a hook writes, and counts the rest.
 
 use std::os::fd::OwnedFd;
 
@@ -6,16 +6,14 @@ use rustix::io::Errno;
 
 use crate::engine::run::Captured;
 
-/// How much of stdout is kept: the answer, which is malformed when it is longer.
+/// How much of stdout is kept. A longer answer is malformed.
 pub(super) const STDOUT_KEPT_BYTES: usize = 1024 * 1024;
 
-/// How much of the beginning of stderr is kept.
 pub(super) const STDERR_HEAD_BYTES: usize = 64 * 1024;
 
-/// How much of the end of stderr is kept.
 pub(super) const STDERR_TAIL_BYTES: usize = 64 * 1024;
 
-/// How many buffers one stream may deliver before the others have their turn.
+/// How many buffers one stream may deliver before the others get a turn.
 const BUFFERS_A_TURN: usize = 16;
 
 /// Our end of a hook's stdout or stderr.
@@ -28,22 +26,19 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// A capture that keeps the first `head_limit` and the last `tail_limit` bytes.
+    /// Keeps the first `head_limit` and the last `tail_limit` bytes.
     pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
         Capture { fd: Some(fd), kept: Captured::default(), head_limit, tail_limit }
     }
 
-    /// The descriptor to wait for, while the stream is open.
     pub(super) fn fd(&self) -> Option<&OwnedFd> {
         self.fd.as_ref()
     }
 
-    /// How much was written so far.
     pub(super) fn total_bytes(&self) -> u64 {
         self.kept.total_bytes
     }
 
-    /// The beginning of what was written.
     pub(super) fn head(&self) -> &[u8] {
         &self.kept.head
     }
@@ -53,15 +48,14 @@ impl Capture {
         self.fd.is_none()
     }
 
-    /// The stream has ended: every writer has closed it.
     pub(super) fn close(&mut self) {
         self.fd = None;
     }
 
-    /// Takes what is there without waiting, for one turn. With `keep` false the bytes are only
-    /// counted: they came after the deadline.
+    /// Reads what is available without blocking, for one turn. With `keep` false it only counts the
+    /// bytes, because they came after the deadline.
     ///
-    /// `buffer` is a vector with room: it is never cleared, so that only the pages that a hook
+    /// `buffer` is a vector with spare capacity. It is never cleared, so only the pages that a hook
     /// fills cost anything.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, keep: bool) {
         for _ in 0..BUFFERS_A_TURN {
@@ -93,7 +87,7 @@ impl Capture {
             return;
         }
         self.kept.tail.extend_from_slice(rest);
-        // Cut only when twice the limit has gathered, so that a flood is copied once.
+        // Cut only at twice the limit, so that a flood is copied once.
         if self.kept.tail.len() > 2 * self.tail_limit {
             self.cut_tail();
         }
@@ -104,7 +98,7 @@ impl Capture {
         self.kept.tail.drain(..surplus);
     }
 
-    /// Closes the stream and gives what was kept.
+    /// Closes the stream and returns what was kept.
     pub(super) fn take(&mut self) -> Captured {
         self.close();
         self.cut_tail();

@@ -1,5 +1,5 @@
-//! A control group for one hook: nothing that it starts can leave, and all of it is killed at
-//! once. Version 2, below the group that hookrun itself is in.
+//! A control group for one hook: no process that the hook starts can leave it, and one write kills
+//! them all. Version 2, below hookrun's own group.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::child::GIVE_UP;
 
-/// A control group that was made for a hook. Dropping it ends what is in it and removes it.
+/// A control group made for a hook. Dropping it kills its processes and removes it.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     path: PathBuf,
@@ -16,11 +16,11 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes one of this name. With a limit on processes it cannot hold many more than that, where
-    /// the system counts them: one that is over its limit is to be seen, and a bomb stopped.
+    /// Makes a control group with this name. Where the system counts processes, the limit leaves a
+    /// little room above `processes`: a hook that exceeds it is seen, and a fork bomb is stopped.
     ///
     /// # Errors
-    /// Why none can be made here.
+    /// When the system cannot make one.
     pub(super) fn make(name: &str, processes: Option<u64>) -> Result<Cgroup, String> {
         let own = own_group()?;
         let path = own.join(name);
@@ -28,7 +28,8 @@ impl Cgroup {
             format!("no control group can be made below {}: {error}", own.display())
         })?;
         let group = Cgroup { path, is_over: false };
-        // Linux 5.14; without it a hook that forks could outrun whoever kills one after another.
+        // Linux 5.14. Without it a hook that forks could outrun us while we kill one process at a
+        // time.
         if !group.path.join("cgroup.kill").exists() {
             return Err("this kernel cannot kill a control group at once".to_string());
         }
@@ -43,7 +44,7 @@ impl Cgroup {
         &self.path
     }
 
-    /// Ends what is in it and removes it. Whether nothing of it is left.
+    /// Kills its processes and removes it. Returns whether nothing is left.
     pub(super) fn end(mut self) -> bool {
         self.is_over = true;
         end(&self.path)
@@ -58,12 +59,11 @@ impl Drop for Cgroup {
     }
 }
 
-/// Puts the calling process into a control group.
 pub(super) fn join(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), "0")
 }
 
-/// Kills all that is in a control group, waits until it is dead, and removes the group.
+/// Kills all processes in a control group, waits until they are dead, and removes the group.
 pub(super) fn end(group: &Path) -> bool {
     let _ = fs::write(group.join("cgroup.kill"), "1");
     let started = Instant::now();
@@ -71,7 +71,7 @@ pub(super) fn end(group: &Path) -> bool {
         match fs::remove_dir(group) {
             Ok(()) => return true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
-            // Killed processes are in it until they are dead.
+            // Killed processes stay in the group until they are dead.
             Err(_) if started.elapsed() < GIVE_UP => {
                 std::thread::sleep(Duration::from_micros(200));
             }
@@ -80,11 +80,10 @@ pub(super) fn end(group: &Path) -> bool {
     }
 }
 
-/// The folder of the control group that this process is in.
 fn own_group() -> Result<PathBuf, String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mount = mounts.lines().find_map(|line| {
-        // proc(5): the mount point is the fifth field; behind ` - ` stands the file system.
+        // proc(5): the mount point is the fifth field; the file system follows ` - `.
         let (mount, system) = line.split_once(" - ")?;
         system.starts_with("cgroup2 ").then(|| mount.split(' ').nth(4)).flatten()
     });

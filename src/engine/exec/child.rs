@@ -1,7 +1,7 @@
 //! The only place that spawns, waits for and signals hooks.
 //!
-//! The thread that reaps is the thread that signals, so a pid can never be somebody else's:
-//! as long as a child is not reaped, its pid and its group stay its own.
+//! The thread that reaps is the thread that signals. Until a child is reaped, the system does not
+//! reuse its pid or its group, so a signal never reaches a stranger.
 
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -24,48 +24,46 @@ use super::spawn::{Inherited, Start, Variables};
 use crate::engine::event::payload::{Payload, Pieces};
 use crate::engine::run::Exit;
 
-/// Everything that is needed to start one hook.
 #[derive(Debug)]
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
-    /// The environment that it starts from, and what it is told of signals.
+    /// The environment it starts from, and the signals it does not ignore.
     pub(super) inherited: Inherited,
-    /// Variables to set beside that environment.
+    /// Variables to set in addition to that environment.
     pub(super) variables: &'a [(String, String)],
-    /// Variables of that environment to leave out.
+    /// Inherited variables to leave out.
     pub(super) without: &'a [&'a str],
     /// `None` for hookrun's own working directory.
     pub(super) cwd: Option<&'a Path>,
-    /// What the hook gets on stdin.
     pub(super) payload: &'a Arc<Payload>,
 }
 
-/// How long a killed process may take to die: one in an uninterruptible sleep never does.
+/// How long a killed process may take to die. One in an uninterruptible sleep never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
 
-/// How much nicer than hookrun a hook is whose processes are counted.
+/// How much to add to the niceness of a hook whose processes are counted.
 const LOWER: i32 = 10;
 
-/// The nicest that there is.
+/// The highest niceness.
 const LOWEST: i32 = 19;
 
-/// A started hook: the leader of a session and its group, and our ends of its streams.
+/// A started hook: the leader of a session and process group, and our ends of its streams.
 #[derive(Debug)]
 pub(super) struct Child {
     pid: Pid,
-    /// Readable when the leader has exited; `None` where the system has no pidfd.
+    /// Readable once the leader has exited; `None` where the system has no pidfd.
     pidfd: Option<OwnedFd>,
     stdin: Option<Feed>,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
 }
 
-/// What the leader's status is, without reaping it.
+/// The state of the leader, read without reaping it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Running,
     Exited(Exit),
-    /// Somebody else reaped it.
+    /// Another part of the program reaped it.
     Lost,
 }
 
@@ -74,14 +72,14 @@ pub(super) enum Status {
 struct Feed {
     fd: OwnedFd,
     payload: Arc<Payload>,
-    /// What makes the rest, and the piece that is being written, where it comes in pieces.
+    /// For a payload made in pieces: the rest of the pieces, and the one being written.
     pieces: Option<Pieces>,
     piece: Vec<u8>,
     written: usize,
 }
 
 impl Spawn<'_> {
-    /// The names of the variables that the program gets, and how long they are.
+    /// The names and lengths of the variables that the program gets.
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = self.variables.iter().map(|(name, value)| {
             let bytes = name.len() + value.len() + "=\0".len();
@@ -110,8 +108,8 @@ impl Spawn<'_> {
 }
 
 impl Child {
-    /// Starts a hook in a session of its own, by posix_spawn. What fits into the pipe of
-    /// its stdin is written before, so that most hooks need no further attention.
+    /// Starts a hook in a new session, by posix_spawn. It first writes what fits into the pipe of
+    /// the hook's stdin, so that most hooks need no further feeding.
     pub(super) fn start(spawn: &Spawn<'_>) -> io::Result<Child> {
         let (stdin_reader, stdin_writer) = io::pipe()?;
         let (stdout_reader, stdout_writer) = io::pipe()?;
@@ -135,29 +133,27 @@ impl Child {
         self.pid
     }
 
-    /// The descriptor that tells of the leader's exit.
+    /// Readable once the leader has exited.
     pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
-    /// The descriptor that still wants to be fed.
+    /// Writable when the hook can take more input.
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
         self.stdin.as_ref().map(|feed| feed.fd.as_fd())
     }
 
-    /// Writes what the hook takes without waiting. A hook that stops reading is not an error.
+    /// Writes what fits without blocking. A hook that stops reading is not an error.
     pub(super) fn feed(&mut self) {
         if self.stdin.as_mut().is_some_and(Feed::write_some) {
             self.stdin = None;
         }
     }
 
-    /// Stops feeding it.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Whether the leader runs, without waiting and without reaping.
     pub(super) fn status(&self) -> Status {
         loop {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -170,13 +166,13 @@ impl Child {
         }
     }
 
-    /// Lets all others have the processor first: what ends it, above all.
+    /// Lowers the hook's priority, so that the threads that will end it run first.
     pub(super) fn lower_priority(&self) {
         let own = rustix::process::getpriority_process(None).unwrap_or_default();
         let _ = rustix::process::setpriority_pgrp(Some(self.pid), (own + LOWER).min(LOWEST));
     }
 
-    /// Asks the whole group to end, stopped members included.
+    /// Sends SIGTERM to the whole group and wakes its stopped members.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
@@ -195,13 +191,13 @@ impl Child {
         }
     }
 
-    /// Kills what is left of the group of a leader that has exited.
+    /// Kills the rest of the group of a leader that has exited.
     pub(super) fn kill_rest(&self) {
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
     }
 
-    /// Takes the leader out of the process table. Only after its exit was seen and its group
-    /// was dealt with: until then the zombie keeps the group's number from being reused.
+    /// Reaps the leader. Call this only after its exit was seen and its group was killed: until
+    /// then the zombie keeps the group's number from being reused.
     pub(super) fn reap(&self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         while let Err(Errno::INTR) = rustix::process::waitid(WaitId::Pid(self.pid), options) {}
@@ -209,7 +205,7 @@ impl Child {
 }
 
 impl Feed {
-    /// Writes what fits; `None` when that was all, and the hook will see the end of its input.
+    /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
     fn begin(fd: OwnedFd, payload: &Arc<Payload>) -> io::Result<Option<Feed>> {
         rustix::io::ioctl_fionbio(&fd, true)?;
         let pieces = match payload.as_ref() {
@@ -221,7 +217,7 @@ impl Feed {
         Ok(if feed.write_some() { None } else { Some(feed) })
     }
 
-    /// Writes what fits; true when there is nothing more to write, or nobody to read it.
+    /// Writes what fits. Returns true when all is written or the reader is gone.
     fn write_some(&mut self) -> bool {
         loop {
             if let Some(pieces) = self.pieces.as_mut().filter(|_| self.written == self.piece.len())
@@ -249,7 +245,7 @@ impl Feed {
 
 #[cfg(target_os = "linux")]
 fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
-    // Kernels before 5.3 and some sandboxes have none; the loop then looks every few ms.
+    // Kernels before 5.3 and some sandboxes have none; the loop then polls every few ms.
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
@@ -258,8 +254,8 @@ fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// The process group of a process, or `None` if there is no such process. 0 is a group that is
-/// outside of our namespace: that of whoever started a container that opened no session.
+/// The process group of a process, or `None` if there is no such process. Group 0 is outside our
+/// namespace: whatever started this container did not open a session.
 pub(super) fn group_of(pid: Pid) -> Option<i32> {
     let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
     nix::unistd::getpgid(Some(pid)).ok().map(nix::unistd::Pid::as_raw)
@@ -272,10 +268,10 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     }
 }
 
-/// Becomes this program. Returns only why that failed.
+/// Becomes this program. Returns only if that fails, with the error.
 ///
-/// By execve itself: `Command::exec` hands a file that the system cannot run to a shell, and an
-/// empty one would then exit 0, which is consent.
+/// It calls execve directly: `Command::exec` hands a file that the system cannot run to a shell,
+/// and an empty file would then exit 0, which allows.
 pub(super) fn become_program(program: &Program) -> io::Error {
     let text = |text: &OsStr| CString::new(text.as_bytes());
     let name = std::iter::once(&program.name);
@@ -285,7 +281,7 @@ pub(super) fn become_program(program: &Program) -> io::Error {
     else {
         return io::ErrorKind::InvalidInput.into();
     };
-    // Rust ignores SIGPIPE, which exec would pass on.
+    // Rust ignores SIGPIPE, and exec would pass that on.
     super::signals::take_as_usual(libc::SIGPIPE);
     match nix::unistd::execv(&path, &words) {
         Ok(never) => match never {},
@@ -293,14 +289,14 @@ pub(super) fn become_program(program: &Program) -> io::Error {
     }
 }
 
-/// Runs a hook as a child in our place, with our streams and in our group.
+/// Runs a hook as our child, with our streams and in our group.
 pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
     let mut command = Command::new(&program.path);
     command.arg0(&program.name).args(&program.arguments).status()
 }
 
-/// The life of the first process of a namespace: reaps what is left to it, so that the dead do
-/// not count, until `life` ends.
+/// The main loop of a namespace's first process. It reaps orphans, so that the dead do not count as
+/// processes, until `life` ends.
 pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
     let deaths = Abort::on_signal(libc::SIGCHLD)?;
     rustix::io::ioctl_fionbio(&deaths, true)?;
@@ -317,27 +313,26 @@ pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// Starts a program that is to be told things through its stdin for as long as we live.
+/// Starts a program that reads messages from us on its stdin for as long as we live.
 pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid, OwnedFd)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
     command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
-    // Inside a hook of another hookrun it must not be taken for a stray process of that one.
+    // Inside a hook of another hookrun, that hookrun must not mistake it for a stray process.
     command.env_remove("HOOKRUN_RUN_ID");
     let started = command.spawn()?;
     Ok((Pid::from_child(&started), writer.into()))
 }
 
-/// Kills a child that has not been reaped, and reaps it if that is soon.
+/// Kills an unreaped child, and reaps it if it dies soon.
 pub(super) fn end(pid: Pid) {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
     reap_within(pid, GIVE_UP);
 }
 
-/// Takes a child out of the process table as soon as it has ended, if that is soon. Whether it
-/// has.
+/// Waits up to `limit` for a child to end, and reaps it. Returns whether it did.
 pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
     let started = Instant::now();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;

@@ -1,4 +1,4 @@
-//! From a hook's handler to a program that can be started, or to why it cannot.
+//! Turns a hook's handler into a program that can start, or into the reason why it cannot.
 
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
@@ -18,27 +18,27 @@ const WORLD_WRITABLE: u32 = 0o002;
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
 
-/// How many of the largest variables are named.
+/// How many of the largest variables a message names.
 const LARGEST: usize = 3;
 
-/// A program that can be started.
+/// A program that can start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// Its canonical absolute path, found once: what was checked is what is started.
+    /// Its canonical absolute path, resolved once: the file that was checked is the file that
+    /// starts.
     pub path: PathBuf,
-    /// The name it is told: the path as written.
+    /// Its `argv[0]`: the path as written.
     pub name: OsString,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
 /// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.
 ///
-/// Refuses files without a run bit, files and folders that everyone may write, and drop-ins
-/// that are setuid or setgid.
+/// Refuses files without a run bit, files and folders that everyone can write, and drop-ins that
+/// are setuid or setgid.
 ///
 /// # Errors
-/// What is wrong and what to do about it.
+/// What is wrong and how to fix it.
 pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
     match handler {
         Handler::File(file) => {
@@ -72,7 +72,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
     }
 }
 
-/// The file that `program` names: with a slash relative to `base`, else along `search`.
+/// Finds the file for `program`: with a slash, relative to `base`; else along `search`.
 fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, StartError> {
     if program.contains('/') {
         return Ok(base.join(program));
@@ -95,7 +95,7 @@ fn is_runnable(file: &Path) -> bool {
 
 /// The canonical path of a file that may be started.
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
-    // What it stands for is no file of a name, and runs already.
+    // It stands for this process's own image, which is running already.
     if file == Path::new(OWN_IMAGE) {
         return Ok(file.to_path_buf());
     }
@@ -124,7 +124,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     if mode & WORLD_WRITABLE != 0 && access::is_open_to_everyone(&path) {
         return Err(open_to_everyone(&path));
     }
-    // Whoever may write the folder of a link can put another one in its place.
+    // Anyone who can write the folder of a link can replace the link.
     let own = path.parent();
     let written = file.parent().filter(|folder| Some(*folder) != own);
     for folder in [own, written].into_iter().flatten() {
@@ -163,12 +163,12 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
     }
 }
 
-/// A path as it can be pasted into a shell.
+/// A path that you can paste into a shell.
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
 }
 
-/// Why a program that was started after all does not count: its time was over by then.
+/// The error for a program whose start took so long that its time was over.
 pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     StartError {
         problem: format!(
@@ -180,7 +180,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     }
 }
 
-/// Why a program with such variables was too much for the system.
+/// The error for variables that are too large for the system.
 pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
@@ -199,7 +199,7 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     }
 }
 
-/// Why the system refused to start a program that passed every check.
+/// Explains why the system refused to start a program that passed every check.
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
         return StartError {
@@ -244,7 +244,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             problem: "the environment and arguments are too long for the system".to_string(),
             cure: "shorten or unset variables where hookrun is started".to_string(),
         },
-        // EBADF is what a limit says that was lowered meanwhile.
+        // The system reports EBADF when a limit was lowered meanwhile.
         (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError {
             problem: format!("out of file descriptors ({error})"),
             cure: "raise the limit (`ulimit -n`)".to_string(),
@@ -267,10 +267,10 @@ fn begins_with_bom(path: &Path) -> bool {
     opened.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\xEF\xBB\xBF"
 }
 
-/// Whether the system could start a program, as far as its first bytes tell. Nothing is run.
+/// Checks from the first bytes of a program whether the system could start it. Runs nothing.
 ///
 /// # Errors
-/// What would go wrong, in the words in which the failed start would be told.
+/// The error that starting it would give.
 pub fn check_format(program: &Program) -> Result<(), StartError> {
     use std::io::Read;
     let failure = |errno: Errno| Err(explain(program, None, &errno.into()));
@@ -296,7 +296,7 @@ pub fn check_format(program: &Program) -> Result<(), StartError> {
 /// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
 const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
-/// What stands after `#!` in a script's first line.
+/// The text after `#!` in a script's first line.
 pub fn interpreter_of(path: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = Vec::new();
@@ -325,7 +325,7 @@ mod tests {
     fn what_must_not_run_is_refused_with_its_cure() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        // Others can reach it.
+        // Others can reach this folder.
         fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
         let of = |name: &str, mode: u32| problem(&Handler::File(file(root, name, mode)));
         assert!(of("plain", 0o644).contains("chmod +x"));
@@ -339,7 +339,7 @@ mod tests {
         assert!(resolve(&Handler::File(good.clone()), None).is_ok());
         fs::set_permissions(root, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(problem(&Handler::File(good.clone())).contains("everyone may write"));
-        // What nobody else can reach is nobody else's to write.
+        // Others cannot write what they cannot reach.
         let inner = root.join("inner");
         fs::create_dir(&inner).unwrap();
         let open = file(&inner, "open", 0o757);

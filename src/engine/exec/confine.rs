@@ -1,9 +1,9 @@
-//! `hookrun confine`: a process that puts itself under a hook's limits, into its control group
-//! or process namespace and behind its rules, and then becomes the hook.
+//! `hookrun confine`: a process that applies a hook's limits, control group, namespace and sandbox
+//! to itself, and then becomes the hook.
 //!
-//! It runs in a process of its own, between hookrun and the hook, because these bounds cannot be
-//! set from outside without a moment in which they do not hold. Only hooks that ask for them pay
-//! for it. What goes wrong is told on stderr in one line, by which hookrun knows it.
+//! It is a separate process between hookrun and the hook, because setting these bounds from outside
+//! leaves a moment in which they do not hold. Only hooks that use them pay for it. It reports an
+//! error as one marked line on stderr.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -19,42 +19,37 @@ use super::{cgroup, child, command::Program};
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::run::{Captured, Exit, StartError};
 
-/// The exit status of a process that did not become the hook, as of a shell that found a program
-/// and could not start it.
+/// The exit status of a process that did not become the hook. A shell uses the same for a program
+/// that it found and could not start.
 pub const NEVER_BECAME: u8 = 126;
 
-/// How its line on stderr begins; no text that people write begins so.
+/// How its line on stderr begins. No ordinary text begins like this.
 const MARK: &str = "\0hookrun confine: ";
 
-/// What is told to the innermost process of a namespace in place of bounds.
+/// The argument, in place of bounds, that starts the innermost process of a namespace.
 pub const INIT: &str = "init";
 
-/// The bounds to set before the hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ProcessBounds {
-    /// Whose child it must be, so that the end of that one is noticed.
+    /// The expected parent, so that the process notices when that parent has died.
     pub(super) parent: i32,
-    /// How many files it may have open.
+    /// The most files it may have open.
     pub(super) files: Option<u64>,
-    /// The control group to be in.
     pub(super) cgroup: Option<PathBuf>,
-    /// Whether to be in a process namespace of its own.
+    /// Whether it runs in a new process namespace.
     pub(super) has_namespace: bool,
-    /// Where it may go.
     pub(super) rules: Option<SandboxRules>,
 }
 
-/// How it ended without becoming the hook.
 #[derive(Debug)]
 enum ConfineFailure {
-    /// The hook ran in a namespace, and this is its status.
+    /// The hook ran in a namespace and ended with this status.
     With(ExitStatus),
     /// The hook never ran.
     Never(StartError),
 }
 
 impl ProcessBounds {
-    /// The program that sets these bounds and becomes `hook`.
     pub(super) fn around(&self, own: &Path, hook: &Program) -> Result<Program, StartError> {
         let bounds = serde_json::to_string(self).map_err(|error| StartError {
             problem: format!("a path of its bounds is no text ({error})"),
@@ -68,12 +63,12 @@ impl ProcessBounds {
     }
 }
 
-/// The whole life of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of
-/// `hookrun confine init`, the first process of a namespace. Does not return when all goes well
-/// and the hook shares our process; otherwise gives the exit status.
+/// The main function of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of `hookrun confine
+/// init`, the first process of a namespace. On success it does not return if the hook takes over
+/// this process; otherwise it returns the exit status.
 pub fn enter(arguments: &[OsString]) -> u8 {
     if arguments.first().is_some_and(|first| first == INIT) {
-        // The namespace lives as long as its first process, and that one as long as the pipe.
+        // The namespace lives as long as its first process, which lives as long as the pipe.
         if child::adopt_until_end(io::stdin().as_fd()).is_err() {
             let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         }
@@ -89,13 +84,13 @@ pub fn enter(arguments: &[OsString]) -> u8 {
     }
 }
 
-/// Why a process that was to become a hook did not; `None` if it did, or never had to.
+/// Why a process did not become its hook; `None` if it did, or did not have to.
 pub(super) fn failed(exit: Exit, stderr: &Captured) -> Option<StartError> {
     if exit != Exit::Status(i32::from(NEVER_BECAME)) {
         return None;
     }
     let text = String::from_utf8_lossy(&stderr.head);
-    // The system's loader may have complained before.
+    // The system's loader may have complained first.
     let (_, line) = text.split_once(MARK)?;
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     let part = |key: &str| line.get(key)?.as_str().map(str::to_string);
@@ -132,13 +127,13 @@ fn read(arguments: &[OsString]) -> Result<(ProcessBounds, Program), String> {
     Ok((bounds, Program { path, name, arguments: arguments.to_vec() }))
 }
 
-/// Sets all bounds but the number of files, which we need ourselves.
+/// Sets all bounds except the number of files, since this process still needs some.
 fn set(bounds: &ProcessBounds) -> Result<(), String> {
     if bounds.rules.is_some() {
         close_inherited();
     }
     if bounds.has_namespace {
-        // Whatever happens to hookrun, the hook ends with it, at once.
+        // The hook ends at once when hookrun ends, even by SIGKILL.
         let _ = die_with_parent();
         let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
         if parent != bounds.parent {
@@ -157,8 +152,8 @@ fn set(bounds: &ProcessBounds) -> Result<(), String> {
     sandbox::apply(rules).map_err(|error| format!("it gets no sandbox: {error}"))
 }
 
-/// Closes what hookrun was started with beside its streams: no wall stands before a file that is
-/// open already.
+/// Closes inherited descriptors other than the standard streams. A sandbox does not restrict files
+/// that are already open.
 fn close_inherited() {
     let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
         let names = entries.flatten().map(|entry| entry.file_name());
@@ -181,7 +176,7 @@ fn make_namespace() -> io::Result<()> {
     if nix::sched::unshare(CloneFlags::CLONE_NEWPID).is_ok() {
         return Ok(());
     }
-    // Without the privilege it takes a user namespace, in which we stay who we are.
+    // Without the privilege this needs a user namespace, in which our user stays the same.
     nix::sched::unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)?;
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
@@ -206,10 +201,10 @@ fn limit_files(files: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the first process of the namespace, which only waits, and then the hook beside it, so
-/// that the hook is an ordinary process: the first one of a namespace ignores signals.
+/// Starts the namespace's first process, which only waits, and then the hook as a second one. The
+/// first process of a namespace ignores signals, and the hook must not.
 fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
-    // Those to the group are for the hook, which may send them itself; we owe its status.
+    // Signals to the group are for the hook, which may send them itself. We must report its status.
     super::signals::survive();
     // Only Linux has namespaces.
     let own = Path::new(OWN_IMAGE);
@@ -221,7 +216,7 @@ fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
         }
     };
     let ran = limit_files(files).and_then(|()| child::run_inside(program));
-    // With its first process the whole namespace ends, and that one is dead only after all.
+    // The whole namespace ends with its first process, which dies last.
     drop(pipe);
     let _ = child::reap_within(first, child::GIVE_UP);
     match ran {
@@ -230,13 +225,13 @@ fn run_inside(program: &Program, files: Option<u64>) -> ConfineFailure {
     }
 }
 
-/// Ends as the hook has ended.
+/// Ends this process the way the hook ended.
 fn leave_with(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     let Some(signal) = status.signal() else {
         return status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NEVER_BECAME);
     };
-    // No second core file.
+    // Avoids a second core file.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(Resource::Core, none);
     super::signals::end_by(signal);

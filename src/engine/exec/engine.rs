@@ -1,4 +1,4 @@
-//! What runs hooks: its settings, and what the clones of one engine share.
+//! The engine that runs hooks: its settings, and the state that its clones share.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -18,58 +18,56 @@ use crate::engine::lock::locked;
 use crate::engine::run::Ending;
 use crate::engine::ui::Server;
 
-/// Runs hooks, from several threads at once if need be. Clones share their keeper and threads.
+/// Runs hooks, from several threads at once if needed. Clones share one keeper and one set of
+/// threads.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    /// How many hooks run at once; the others wait, and their time does not run. `None` for
+    /// How many hooks run at once. The others wait, and their timeouts do not run yet. `None` for
     /// twice the number of processors, at most 16.
     pub jobs: Option<usize>,
-    /// What ends it early.
     pub abort: Option<Abort>,
-    /// What ends this clone early, in addition to `abort`.
+    /// Ends this clone early, in addition to `abort`.
     pub cancel: Option<Abort>,
     /// Finds processes that left their group, whenever no hook runs.
     pub subreaper: Option<Arc<Subreaper>>,
-    /// The mark that only the hooks of this clone carry: what they leave behind is swept while
-    /// those of other clones run.
+    /// The mark that only this clone's hooks carry. It lets us sweep what they leave behind while
+    /// hooks of other clones run.
     pub mark: Option<String>,
-    /// hookrun's own program: the keeper, which ends the hooks if this process is killed with
-    /// SIGKILL, and what sets bounds that cannot be set from outside.
+    /// hookrun's own program. It is the keeper, which ends the hooks if this process is killed with
+    /// SIGKILL, and it sets bounds that cannot be set from outside.
     pub program: Option<OwnProgram>,
-    /// Shows a watchdog that the engine is alive.
+    /// Tells a watchdog that the engine is alive.
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
-    /// Where hooks ask a person, or send messages.
+    /// The server through which hooks ask a person or send messages.
     pub server: Option<Server>,
-    /// Where async functions run; `None` for a runtime of its own, made for the first one.
+    /// Where async functions run. With `None` the engine makes its own runtime for the first one.
     #[cfg(feature = "tokio")]
     pub runtime: Option<tokio::runtime::Handle>,
     pub(super) shared: Arc<EngineShared>,
 }
 
-/// What the clones of an engine share.
 #[derive(Debug, Default)]
 pub(super) struct EngineShared {
-    /// Held by every step while it runs, and alone by a sweep: it would end hooks that run.
+    /// Every step holds it shared while it runs. A sweep holds it alone, since it would end running
+    /// hooks.
     pub(super) steps: RwLock<()>,
-    /// Hooks so far that may leave processes behind.
+    /// The hooks that may leave processes behind, of those that have run.
     pub(super) spared: Mutex<HashSet<String>>,
-    /// The keeper, once a hook has run long enough.
+    /// The keeper, once some hook has run long enough to need it.
     pub(super) kept: Mutex<Option<Keeper>>,
-    /// The keeper could not be started; it is not tried again.
+    /// The keeper could not start; we do not try again.
     pub(super) has_no_keeper: AtomicBool,
-    /// What hooks inherit, once one has needed it.
+    /// What hooks inherit, read when the first hook needs it.
     inherited: Mutex<Option<Inherited>>,
-    /// How many control groups were made, for their names.
+    /// The number of control groups made, for their names.
     pub(super) cgroups_made: AtomicU64,
-    /// The threads in which functions run.
     pub(super) workers: Workers,
     #[cfg(feature = "tokio")]
     pub(super) runtime: super::tasks::OwnRuntime,
 }
 
 impl Engine {
-    /// An engine that is ended by `abort` and sweeps with `subreaper`.
     pub fn new(abort: Option<Abort>, subreaper: Option<Subreaper>) -> Engine {
         Engine {
             jobs: None,
@@ -87,24 +85,21 @@ impl Engine {
         }
     }
 
-    /// One for hooks that nobody waits for: it shares the threads of this one, and does without
+    /// An engine for hooks that run unattended. It shares the threads of this one, and leaves out
     /// the guards that depend on the end of a decision.
     #[must_use]
     pub fn detached(&self) -> Engine {
         Engine { subreaper: None, program: None, heartbeat: None, watcher: None, ..self.clone() }
     }
 
-    /// Whether it was interrupted.
     pub fn is_aborted(&self) -> bool {
         self.times_aborted() > 0
     }
 
-    /// How often it was interrupted.
     pub(super) fn times_aborted(&self) -> u64 {
         [&self.abort, &self.cancel].into_iter().flatten().map(Abort::times_raised).sum()
     }
 
-    /// How a hook ends when the engine was interrupted.
     pub(super) fn aborted(&self) -> Ending {
         Ending::Aborted { signal: self.stopped_by() }
     }
@@ -114,7 +109,7 @@ impl Engine {
         self.abort.as_ref().and_then(Abort::signal)
     }
 
-    /// What a hook inherits; with `given`, of variables only these.
+    /// What a hook inherits. With `given`, these are its only variables.
     pub(super) fn inherited(
         &self,
         given: Option<&[(OsString, OsString)]>,
@@ -127,26 +122,26 @@ impl Engine {
         Ok(inherited)
     }
 
-    /// Tells the watchdog when the next sign of life is due.
+    /// Tells the watchdog to expect the next heartbeat within this time.
     pub(crate) fn expect_within(&self, within: Duration) {
         if let Some(heartbeat) = &self.heartbeat {
             heartbeat.expect_within(within);
         }
     }
 
-    /// How many of `wanted` hooks may run at once. The number of processors is read only where it
-    /// matters: the system reads three files for it.
+    /// How many of `wanted` hooks may run at once. It reads the number of processors only when it
+    /// matters, because the system reads three files for that.
     pub(super) fn at_once(&self, wanted: usize) -> usize {
         match self.jobs {
             Some(jobs) => jobs.max(1),
             None if wanted <= 2 => 2,
-            // Spawning is what costs, so a second spawner per processor is all that helps; the
-            // limit keeps the descriptors of as many hooks within the usual 1,024.
+            // Spawning is the main cost, so two spawners per processor are enough. The limit keeps
+            // the descriptors of this many hooks within the usual 1,024.
             None => std::thread::available_parallelism().map_or(2, |n| (2 * n.get()).min(16)),
         }
     }
 
-    /// Does `work` in a thread of this engine.
+    /// Runs `work` in a thread of this engine.
     #[cfg(feature = "tokio")]
     pub(crate) fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.shared.workers.give(Box::new(work))

@@ -1,4 +1,4 @@
-//! The way into a hook's process: straight, or through `confine`.
+//! How a hook's process starts: directly, or through `confine`.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -13,21 +13,20 @@ use super::sandbox;
 use crate::engine::hook::Containment;
 use crate::engine::run::{Level, StartError};
 
-/// The way into one hook's process.
 #[derive(Debug)]
 pub(super) struct SandboxEntry {
-    /// What is started; `None` for the hook's own program.
+    /// The program to start; `None` for the hook's own.
     pub(super) program: Option<Program>,
-    /// The control group that it will be in.
+    /// The control group that the hook will be in.
     pub(super) cgroup: Option<Cgroup>,
-    /// How surely all that it starts is ended.
+    /// How reliably everything that the hook starts ends with it.
     pub(super) level: Level,
-    /// What the person who wrote the hook should know.
+    /// Notes for the hook's author.
     pub(super) notes: Vec<String>,
 }
 
 impl Engine {
-    /// Finds the way into the process of `job`, whose program is `program`.
+    /// Prepares the process of `job`, whose program is `program`.
     pub(super) fn enter(
         &self,
         job: &Job<'_>,
@@ -96,7 +95,7 @@ impl Engine {
             })?);
         }
         let rules = job.sandbox.clone().map(|rules| match entry.level {
-            // The first process of a namespace is hookrun as well.
+            // The first process of a namespace is also hookrun.
             Level::Namespace => rules.with_readable(&own.path),
             Level::Group | Level::Sweep | Level::Cgroup => rules,
         });

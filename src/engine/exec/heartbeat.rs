@@ -1,16 +1,17 @@
-//! Until when the thread that runs hooks may be silent, for a watchdog.
+//! Tells a watchdog how long the thread that runs hooks may stay silent.
 //!
-//! Starting a program can block beyond every deadline, with every signal masked: a file lease, a
-//! network file system that hangs. Only another thread can then still decide.
+//! Starting a program can block beyond every deadline, with every signal masked: because of a file
+//! lease, or a network file system that hangs. Then only another thread can still decide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much later than promised is too late.
+/// How late a heartbeat may be before the watchdog steps in.
 const SLACK: Duration = Duration::from_millis(1500);
 
-/// A promise to be heard of again, renewed at every step; and the right to answer, given once.
+/// A deadline for the next sign of life, renewed at every step. It also lets exactly one thread
+/// answer.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
     origin: Instant,
@@ -22,14 +23,14 @@ struct HeartbeatState {
     /// Milliseconds after the origin.
     due: AtomicU64,
     is_claimed: AtomicBool,
-    /// The exit status of an answer that is given; [`NOT_ANSWERED`] before that.
+    /// The exit status of the answer; [`NOT_ANSWERED`] until there is one.
     answered: AtomicU16,
 }
 
 const NOT_ANSWERED: u16 = u16::MAX;
 
 impl Heartbeat {
-    /// A heartbeat whose first promise is to be heard of `within` this time.
+    /// A heartbeat with its first deadline `within` this time.
     pub fn new(within: Duration) -> Heartbeat {
         let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
         let shared = HeartbeatState { due, is_claimed, answered: AtomicU16::new(NOT_ANSWERED) };
@@ -38,31 +39,31 @@ impl Heartbeat {
         heartbeat
     }
 
-    /// Promises to be heard of again within this time, and [`SLACK`].
+    /// Promises the next heartbeat within this time, plus [`SLACK`].
     pub fn expect_within(&self, within: Duration) {
         let due = self.origin.elapsed().saturating_add(within).saturating_add(SLACK);
         let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
         self.shared.due.store(due, Ordering::Relaxed);
     }
 
-    /// How long the promise still stands; `None` when it is broken.
+    /// The time until the deadline; `None` once it has passed.
     pub fn left(&self) -> Option<Duration> {
         let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
         due.checked_sub(self.origin.elapsed()).filter(|left| !left.is_zero())
     }
 
-    /// Takes the right to answer. Only one thread gets it.
+    /// Claims the right to answer. Only the first caller gets it.
     pub fn claim(&self) -> bool {
         !self.shared.is_claimed.swap(true, Ordering::SeqCst)
     }
 
-    /// Says that the answer is given, and that the process ends with this status: what it still
-    /// does by then must not hold up its host.
+    /// Records that the answer is complete and the process will end with this status. Cleanup after
+    /// this must not hold up the host.
     pub fn answered(&self, status: u8) {
         self.shared.answered.store(u16::from(status), Ordering::SeqCst);
     }
 
-    /// The status of the answer that is given.
+    /// The exit status of the answer, once it is complete.
     pub fn answer(&self) -> Option<u8> {
         u8::try_from(self.shared.answered.load(Ordering::SeqCst)).ok()
     }

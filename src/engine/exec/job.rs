@@ -1,4 +1,4 @@
-//! What is run: one hook, with all that its process or its function needs.
+//! One hook to run, with everything that its process or function needs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,42 +14,40 @@ use crate::engine::hook::{Background, Containment, Function, Hook};
 use crate::engine::run::StartError;
 use crate::engine::ui::clock::Clock;
 
-/// One hook to run.
 #[derive(Debug)]
 pub struct Job<'a> {
     pub hook: &'a Hook,
-    /// What is run, or why nothing can be.
+    /// What to run, or why that is impossible.
     pub runs: Result<Runs, StartError>,
     /// Its stdin: the context and a final newline.
     pub payload: Arc<Payload>,
-    /// The environment that it starts from; `None` for hookrun's own, as it was when the engine
-    /// started its first hook.
+    /// The environment it starts from. `None` for hookrun's own, as it was when the engine started
+    /// its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
-    /// Variables to set in that environment.
+    /// Variables to set in addition to that environment.
     pub variables: Vec<(String, String)>,
-    /// Variables of that environment to leave out.
+    /// Inherited variables to leave out.
     pub without: &'a [&'a str],
     /// `None` for hookrun's own working directory.
     pub cwd: Option<PathBuf>,
     pub timeout: Duration,
-    /// What it may answer.
     pub permit: Permit<'a>,
     pub sandbox: Option<SandboxRules>,
-    /// What its author should know before it has run.
+    /// Notes for the hook's author that are known before it runs.
     pub notes: Vec<String>,
-    /// How long it asks a person, which its timeout does not count; `None` if it cannot ask.
+    /// Measures how long it asks a person, which its timeout does not count; `None` if it cannot
+    /// ask.
     pub clock: Option<Arc<Clock>>,
 }
 
-/// What is run.
 #[derive(Debug)]
 pub enum Runs {
     Program(Program),
-    /// A function; of the rest of its [`Job`] only the hook, the timeout and the permit matter.
+    /// A function. It uses only the hook, the timeout and the permit of its [`Job`].
     Call(FunctionCall),
 }
 
-/// A function, and the event that it sees: as earlier hooks left it.
+/// A function and the event that it sees, with the rewrites of earlier hooks.
 #[derive(Debug, Clone)]
 pub struct FunctionCall {
     pub function: Function,
@@ -57,7 +55,6 @@ pub struct FunctionCall {
 }
 
 impl<'a> Job<'a> {
-    /// The job of a hook that is a function.
     pub fn of_function(
         hook: &'a Hook,
         timeout: Duration,
@@ -80,8 +77,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether processes of it may live on when it has exited, those in its group or those that
-    /// have left it.
+    /// Whether processes that it started, in its group or outside it, may outlive it.
     pub(super) fn may_leave_processes(&self) -> bool {
         let by_spec = self.hook.background == Background::Detach
             || self.hook.containment == Containment::Group;
@@ -89,23 +85,23 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The time that is left for everything.
+/// The time limit for a whole decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// When it is used up.
+    /// When the time is over.
     pub until: Instant,
-    /// How long it was, for the reason.
+    /// The length of the budget, for messages.
     pub whole: Duration,
 }
 
 impl Budget {
-    /// A budget of `whole`, from `started` on. One beyond what the clock can express never ends.
+    /// A budget of `whole` that begins at `started`. One beyond the range of the clock never ends.
     pub fn from(started: Instant, whole: Duration) -> Budget {
         Budget { until: end_of(whole, started), whole }
     }
 }
 
-/// When a time that begins `now` is over. One beyond what the clock can express never is.
+/// When a `time` that begins at `now` ends. One beyond the range of the clock never does.
 pub(super) fn end_of(time: Duration, now: Instant) -> Instant {
     now.checked_add(time).unwrap_or(now + Duration::from_secs(u32::MAX.into()))
 }

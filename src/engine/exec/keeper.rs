@@ -1,9 +1,8 @@
-//! If hookrun itself is killed with SIGKILL, somebody else must end its hooks: the keeper.
+//! The keeper: a separate process that ends the hooks if hookrun is killed with SIGKILL.
 //!
-//! A process of its own that is told, through a pipe, which process groups have run for 10 ms.
-//! When the pipe ends without a good-bye, it kills them, and whatever else carries the mark of
-//! the run.
-//! It is started only for hooks that outlive 10 ms; most never pay for it.
+//! hookrun writes to it, through a pipe, which process groups have run for 10 ms. When the pipe
+//! ends without a good-bye, the keeper kills those groups and every process that carries the mark
+//! of the run. Most hooks end sooner and never pay for it.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
@@ -18,24 +17,21 @@ use super::{cgroup, child, tree};
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
 
-/// How long the keeper's end is waited for: it takes less than a millisecond.
+/// How long to wait for the keeper's end, which takes less than a millisecond.
 const LAST_WAIT: Duration = Duration::from_millis(50);
 
-/// The good-bye.
 const DONE: &str = "done";
 
-/// hookrun's own program, for what must be a process of its own: the keeper, and what sets
-/// bounds that cannot be set from outside.
+/// hookrun's own program. It runs as the keeper, and to set bounds that cannot be set from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProgram {
-    /// The `hookrun` binary, or a program that answers `keep MARK` by `keep` and
-    /// `confine …` by [`super::confine::enter`].
+    /// The `hookrun` binary, or a program that answers `keep MARK` with `keep` and `confine …` with
+    /// [`super::confine::enter`].
     pub path: PathBuf,
-    /// The mark that the processes of its hooks carry in `HOOKRUN_RUN_ID`.
+    /// The mark in the `HOOKRUN_RUN_ID` of its hooks' processes.
     pub mark: String,
 }
 
-/// A running keeper.
 #[derive(Debug)]
 pub(super) struct Keeper {
     pid: Pid,
@@ -43,7 +39,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts one. `None` where that fails: hooks then depend on hookrun's own life.
+    /// Starts a keeper. Returns `None` on failure: hooks then rely on hookrun to end them.
     pub(super) fn start(own: &OwnProgram) -> Option<Keeper> {
         match child::companion(&own.path, &["keep".to_string(), own.mark.clone()]) {
             Ok((pid, pipe)) => Some(Keeper { pid, pipe }),
@@ -58,38 +54,40 @@ impl Keeper {
         self.pid
     }
 
-    /// Tells it of a group that is running.
+    /// Tells the keeper about a running group.
     pub(super) fn watch(&self, group: Pid) {
         self.tell(&format!("+{}\n", group.as_raw_nonzero()));
     }
 
-    /// Tells it that a group is over.
+    /// Tells the keeper that a group has ended.
     pub(super) fn forget(&self, group: Pid) {
         self.tell(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
-    /// Tells it of a control group that has a hook in it.
+    /// Tells the keeper about a control group that holds a hook.
     pub(super) fn watch_cgroup(&self, group: &Path) {
         self.tell(&format!("+{}\n", group.display()));
     }
 
-    /// Tells it that a control group is gone.
+    /// Tells the keeper that a control group is gone.
     pub(super) fn forget_cgroup(&self, group: &Path) {
         self.tell(&format!("-{}\n", group.display()));
     }
 
     fn tell(&self, line: &str) {
-        // A keeper that has died cannot be helped, and nobody may wait for it.
+        // We cannot revive a dead keeper, and must not wait for it.
         let _ = rustix::io::write(&self.pipe, line.as_bytes());
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // In a panic hooks may still run, and the end of the pipe is then the right message.
+        // After a panic hooks may still be running, so closing the pipe without a good-bye is
+        // right.
         if !std::thread::panicking() {
             self.tell(&format!("{DONE}\n"));
-            // In a container nobody may reap what we leave behind, and a hook may have stopped it.
+            // In a container nothing may reap what we leave behind, and a hook may have stopped the
+            // keeper.
             if !child::reap_within(self.pid, LAST_WAIT) {
                 child::end(self.pid);
             }
@@ -97,7 +95,7 @@ impl Drop for Keeper {
     }
 }
 
-/// The keeper's whole life: reads from `pipe` what runs, until good-bye or the end.
+/// The keeper's main loop: reads from `pipe` which hooks run, until good-bye or end of file.
 pub fn keep(pipe: impl BufRead, mark: &str) {
     let mut groups: HashSet<i32> = HashSet::new();
     let mut cgroups: HashSet<PathBuf> = HashSet::new();

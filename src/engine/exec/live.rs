@@ -1,4 +1,4 @@
-//! A hook that was started: how far it is, and how it is brought to its end.
+//! A started hook: its current phase, and how it is ended.
 
 use std::time::{Duration, Instant};
 
@@ -17,57 +17,52 @@ use crate::engine::run::{Captured, Ending, Exit, Level, Trace};
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long a hook that has exited may take to close its output: a process that it started may
-/// hold the pipe for hours (nextest's rule and number).
+/// How long to wait for the output of a hook that has exited. A process that it started may hold
+/// the pipe for hours (nextest has the same rule and number).
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How long a gate waits for the end of an answer while a process still holds stdout: what it
-/// says last may refuse.
+/// How long a gate waits for the rest of an answer while a process still holds stdout: the last
+/// words may block.
 const HELD: Duration = Duration::from_secs(1);
 
 /// How often the loop looks at a hook that is past its deadline while a person decides.
 const ASKING: Duration = Duration::from_millis(50);
 
-/// The first pause before a hook with limits is looked at; it doubles up to [`LOOK_EVERY`].
+/// The first pause before we look at a hook with limits; it doubles up to [`LOOK_EVERY`].
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 
-/// How often too much memory must be seen before it is believed.
+/// How many looks in a row must see too much memory before the limit counts as exceeded.
 const DOUBTS: u32 = 2;
 
-/// How often a hook with limits is looked at.
+/// The longest pause between two looks at a hook with limits.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A hook that was started.
 pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
     pub(super) phase: Phase,
-    /// The end of its timeout, were its clock never to stand still.
+    /// When its timeout ends if its clock never pauses.
     pub(super) own_deadline: Instant,
-    /// Its pidfd has told of its exit, which was not looked at yet.
+    /// Its pidfd reported an exit that we have not handled yet.
     pub(super) has_news: bool,
-    /// It is ended when hookrun is; not so a hook that may leave processes behind.
+    /// It ends when hookrun ends. A hook that may leave processes behind does not.
     pub(super) is_kept: bool,
-    /// The keeper knows of it.
     pub(super) is_told: bool,
-    /// When it is looked at next, if it has limits that need it.
+    /// When to look at it next, if its limits need that.
     pub(super) look: Option<Look>,
-    /// The control group that it is in.
     pub(super) cgroup: Option<Cgroup>,
-    /// How surely all that it starts is ended.
+    /// How reliably everything that it starts ends with it.
     pub(super) level: Level,
-    /// It was started by `confine`.
     pub(super) is_confined: bool,
     pub(super) notes: Vec<String>,
 }
 
-/// When to look at what a hook uses.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     pub(super) at: Instant,
     pause: Duration,
-    /// How often too much memory must still be seen, one look after the other: a process that is
-    /// just being started seems to hold what its parent holds.
+    /// How many more looks in a row must see too much memory. A process that is just starting seems
+    /// to hold its parent's memory.
     doubts: u32,
 }
 
@@ -76,40 +71,39 @@ impl Look {
         Look { at: now + LOOK_FIRST, pause: LOOK_FIRST, doubts: DOUBTS }
     }
 
-    /// The one after a look that took so long: looking is to take no more than a fifth of the time.
+    /// The next look, after one that took `took`. Looking may use at most a fifth of the time.
     fn next(self, took: Duration) -> Look {
         let pause = (2 * self.pause).min(LOOK_EVERY);
         Look { at: Instant::now() + pause.max(4 * took), pause, doubts: DOUBTS }
     }
 
-    /// The one after a look that saw too much.
+    /// The next look, after one that saw too much memory.
     fn again(self) -> Look {
         let doubts = self.doubts.saturating_sub(1);
         Look { at: Instant::now() + LOOK_FIRST, doubts, ..self }
     }
 }
 
-/// How far it is.
 pub(super) enum Phase {
-    /// Until its deadline; `why` is what reaching it means.
+    /// It runs until its deadline; `why` is the ending at that point.
     Running { deadline: Instant, why: Ending },
-    /// It exited; its output is waited for.
+    /// It exited, and we wait for its output.
     Draining {
         exit: Option<Exit>,
-        /// Until when, in any case.
+        /// The latest end of the wait.
         until: Instant,
-        /// Until when while something holds its stdout. Later only where an answer that may be
-        /// incomplete is none.
+        /// The latest end of the wait while a process holds its stdout. Later than `until` only
+        /// where an incomplete answer does not count.
         answer_until: Instant,
     },
-    /// It was asked to end.
+    /// It got SIGTERM.
     Stopping { why: Ending, kill_at: Instant },
-    /// It was killed.
+    /// It got SIGKILL.
     Killed { why: Ending, give_up_at: Instant },
 }
 
 impl Live {
-    /// When its phase ends at the latest.
+    /// The latest end of its phase.
     pub(super) fn ends_at(&self) -> Instant {
         match &self.phase {
             Phase::Running { deadline, .. } => *deadline,
@@ -120,7 +114,7 @@ impl Live {
         }
     }
 
-    /// It exited: its output is complete, or is waited for. True if it is complete.
+    /// Handles its exit. Returns true if its output is complete; otherwise the wait for it begins.
     pub(super) fn drain(
         &mut self,
         job: &Job<'_>,
@@ -142,7 +136,7 @@ impl Live {
         self.child.stdout.is_closed() && self.child.stderr.is_closed()
     }
 
-    /// Whether what it writes may count: not when its time was over before.
+    /// Whether its output still counts: not after its time is over.
     pub(super) fn is_heard(&self) -> bool {
         match &self.phase {
             Phase::Running { .. } | Phase::Draining { .. } => true,
@@ -151,7 +145,7 @@ impl Live {
         }
     }
 
-    /// Asks it to end, unless it is ending already. One that has exited gets no more time for its
+    /// Sends SIGTERM, unless it is already ending. A hook that has exited gets no more time for its
     /// output.
     pub(super) fn stop(&mut self, why: Ending) {
         match &mut self.phase {
@@ -164,8 +158,8 @@ impl Live {
         }
     }
 
-    /// Its deadline is reached at `now`. It is asked to end, unless its clock has stood still
-    /// meanwhile, or does so now: then the deadline is a later one, but never after the budget's.
+    /// Handles its deadline at `now`. It is stopped, unless its clock has paused meanwhile or
+    /// pauses now. Then the deadline moves, but never past the end of the budget.
     pub(super) fn reach_deadline(&mut self, job: &Job<'_>, budget: Option<Budget>, now: Instant) {
         let Phase::Running { why, .. } = &self.phase else { return };
         let why = why.clone();
@@ -185,19 +179,19 @@ impl Live {
         }
     }
 
-    /// When the keeper is to know of it: most hooks are over by then.
+    /// When the keeper must know about it. Most hooks end sooner.
     pub(super) fn keeper_due(&self) -> Option<Instant> {
         (self.is_kept && !self.is_told).then(|| self.started + LATER)
     }
 
-    /// Tells the keeper what to end if hookrun is killed.
+    /// Tells the keeper what to kill if hookrun is killed.
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
         keeper.watch(self.child.pid());
         self.cgroup.iter().for_each(|group| keeper.watch_cgroup(group.path()));
     }
 
-    /// Looks at what it uses, if that is due, and kills it if that is too much. `strays` are its
+    /// Measures what it uses, if that is due, and kills it if that is too much. `strays` are its
     /// processes that were re-parented to us.
     pub(super) fn look(&mut self, limits: &Limits, strays: impl FnOnce() -> Vec<i32>) {
         let now = Instant::now();
@@ -218,7 +212,7 @@ impl Live {
         }
     }
 
-    /// What it uses, with what `strays` use.
+    /// What it uses, including `strays`.
     fn usage(&self, mut strays: Vec<i32>, limits: &Limits) -> Usage {
         let leader = self.child.pid().as_raw_nonzero().get();
         match self.level {
@@ -230,7 +224,7 @@ impl Live {
         }
     }
 
-    /// What it has written beyond its limit, if it has.
+    /// The ending for output beyond its limit, if it has written that much.
     fn output_excess(&self, limits: &Limits) -> Option<Ending> {
         let limit = limits.output_bytes?;
         let written = self.child.stdout.total_bytes() + self.child.stderr.total_bytes();
@@ -238,7 +232,6 @@ impl Live {
         (written > limit).then(|| usage::over("output", problem()))
     }
 
-    /// Kills it if it has written more than it may.
     pub(super) fn check_output(&mut self, limits: &Limits) {
         let is_running = matches!(self.phase, Phase::Running { .. });
         if let Some(ending) = self.output_excess(limits).filter(|_| is_running) {
@@ -257,22 +250,22 @@ impl Live {
         self.phase = Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP };
     }
 
-    /// The end: what is left of its group is killed, then the leader is reaped, in this order.
+    /// Ends it: kills the rest of its group, then reaps the leader, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
         let mut notes = std::mem::take(&mut self.notes);
         if self.is_heard() {
-            // What is there by now counts, even if waiting for it failed.
+            // Output that is already there counts, even if waiting for it failed.
             let mut buffer = Vec::with_capacity(4096);
             self.child.stdout.read(&mut buffer, true);
             self.child.stderr.read(&mut buffer, true);
         }
         let may_stay = job.hook.background == Background::Detach;
         let has_exited = matches!(self.phase, Phase::Draining { .. });
-        // While whoever holds it still runs, and can be named.
+        // Do this while the process that holds stdout still runs and can be named.
         let held = self.held_answer(job);
-        // While it is a zombie, what it used can still be asked for.
+        // The system still knows the resource use of a zombie.
         let excess = self.last_excess(&job.hook.limits, status);
-        // Of a lost process the number may be somebody else's by now.
+        // After its loss another process may have its number.
         match status {
             _ if may_stay && has_exited => {}
             Status::Exited(_) => self.child.kill_rest(),
@@ -299,10 +292,10 @@ impl Live {
         let never =
             exit.filter(|_| self.is_confined).and_then(|exit| confine::failed(exit, &stderr));
         if let Some(error) = never {
-            // What was started was still ours; nothing of it is the hook's.
+            // Only our own `confine` ran, so nothing here came from the hook.
             return Trace { notes, ..Trace::not_run(Ending::NotStarted(error)) };
         }
-        // A limit that struck when it had already exited with a refusal does not undo that.
+        // If it already exited with a block, exceeding a limit does not undo that.
         let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
         let (ending, more) = match &self.phase {
             Phase::Stopping { why, .. } => answer::failed(why.clone(), &stdout, job.permit),
@@ -312,7 +305,7 @@ impl Live {
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
                 match held {
-                    // What refuses is one whatever would have followed.
+                    // A block stays a block, no matter what would have followed.
                     Some(problem) if !refuses(&ending) => (Ending::Malformed { problem }, more),
                     Some(_) | None => (ending, more),
                 }
@@ -324,7 +317,7 @@ impl Live {
         Trace { ending, exit, took, stdout, stderr, containment, notes }
     }
 
-    /// What is wrong with an answer whose end was waited for and did not come.
+    /// What is wrong with an answer whose end did not come in time.
     fn held_answer(&self, job: &Job<'_>) -> Option<String> {
         let Phase::Draining { exit, .. } = &self.phase else { return None };
         let stdout = self.child.stdout.fd().filter(|_| needs_whole_answer(job, *exit))?;
@@ -336,7 +329,7 @@ impl Live {
         ))
     }
 
-    /// How it ended, now that its output is complete.
+    /// Its ending, now that its output is complete.
     fn judge(
         &self,
         job: &Job<'_>,
@@ -359,9 +352,8 @@ impl Live {
         (ending, notes)
     }
 
-    /// The limit that it turns out to have exceeded, of those that can be told at the end. Asked
-    /// only of a hook that exited with 0: any other status refuses by itself, and a refusal must
-    /// not become a failure.
+    /// The limit that it exceeded, as far as the end shows. Only for a hook that exited with 0: any
+    /// other status blocks, and a block must not become a failure.
     fn last_excess(&self, limits: &Limits, status: Status) -> Option<Ending> {
         if status != Status::Exited(Exit::Status(0)) {
             return None;
@@ -375,8 +367,8 @@ impl Live {
     }
 }
 
-/// Whether the answer of a hook that has exited counts only when nobody can add to it: what would
-/// follow could refuse. Another status than 0 says enough by itself.
+/// Whether an answer counts only once nothing can add to it, because the rest could block. A status
+/// other than 0 is clear by itself.
 fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
     job.permit.spec.blocks
         && exit == Some(Exit::Status(0))

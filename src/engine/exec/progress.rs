@@ -1,4 +1,4 @@
-//! What hooks do while they run, for whoever watches. The engine tells it and shows nothing.
+//! Reports what hooks do while they run. The engine calls a watcher and prints nothing.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -9,14 +9,12 @@ use crate::engine::run::Trace;
 /// Something that has just happened.
 #[derive(Debug)]
 pub enum HookProgress<'a> {
-    /// The hook has written to stderr: all of its first 64 KiB so far.
+    /// The hook wrote to stderr: everything so far, up to 64 KiB.
     Wrote(&'a [u8]),
-    /// It has ended.
     Ended(&'a Trace),
 }
 
-/// Who watches hooks run. It is called by the loop that also keeps their deadlines, so it must not
-/// wait for anything.
+/// Watches hooks run. The loop that keeps their deadlines calls it, so it must not block.
 #[derive(Clone)]
 pub struct Watcher(Arc<Watch>);
 
@@ -24,7 +22,6 @@ pub struct Watcher(Arc<Watch>);
 type Watch = dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync;
 
 impl Watcher {
-    /// One that calls a function.
     pub fn new(watch: impl Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync + 'static) -> Watcher {
         Watcher(Arc::new(watch))
     }

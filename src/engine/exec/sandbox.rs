@@ -1,5 +1,5 @@
-//! Sandboxes of hooks. The process that becomes the hook puts itself into one: what Landlock and
-//! seccomp forbid it, they forbid all that it starts.
+//! Sandboxes of hooks. The process that becomes the hook enters the sandbox itself. The Landlock
+//! and seccomp rules then apply to everything that it starts.
 
 #[cfg(target_os = "linux")]
 mod filter;

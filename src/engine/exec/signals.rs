@@ -1,4 +1,4 @@
-//! Being told to stop: by a signal, or by the program that embeds us.
+//! Requests to stop, from a signal or from the program that embeds us.
 #![expect(
     unsafe_code,
     reason = "one handler for all signals; a library's, set for each of them, costs ten times as much"
@@ -17,13 +17,14 @@ use libc::{
     SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, c_int,
 };
 
-/// What a terminal, a host and an init system send to stop a program, also one that ignores it.
+/// Signals with which a terminal, a host or an init system stops a program, even one that ignores
+/// them.
 const REQUESTS: &[c_int] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Signals that are no request to stop. All others are: they would end this process, and nobody
-/// would get a decision.
+/// Signals that are not requests to stop. All others are: they would end this process without a
+/// decision.
 const OTHERS: &[c_int] = &[
-    // Nobody can catch them.
+    // These cannot be caught.
     SIGKILL,
     SIGSTOP, // They come from a fault of our own, after which nothing can be relied on.
     SIGSEGV,
@@ -45,10 +46,9 @@ const OTHERS: &[c_int] = &[
     libc::SIGINFO,
 ];
 
-/// What stops a process, and what ends one that writes more than it may: see [`hold_out`].
+/// Signals that stop a process, or end one that writes too large a file: see [`hold_out`].
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
 
-/// The signals that are a request to stop.
 pub(super) fn stop_signals() -> impl Iterator<Item = c_int> {
     let classic = (1..32).filter(|signal| !OTHERS.contains(signal));
     #[cfg(target_os = "linux")]
@@ -56,13 +56,13 @@ pub(super) fn stop_signals() -> impl Iterator<Item = c_int> {
     classic
 }
 
-/// Stands for [`Abort::raise`] among the numbers of signals.
+/// Marks [`Abort::raise`] among signal numbers.
 const BY_HAND: usize = usize::MAX;
 
-/// A way to end a run before its time. Clones belong together: raise one and all are raised.
+/// Ends a run early. Clones share one state: raise one and all are raised.
 ///
-/// Raised once, hooks are ended with SIGTERM and a grace; raised again, they are killed at once.
-/// It stays raised: a chain that has not begun refuses.
+/// The first raise ends hooks with SIGTERM and a grace period; the second kills them at once. An
+/// abort stays raised, and a chain that has not begun then blocks.
 #[derive(Debug, Clone)]
 pub struct Abort {
     shared: Arc<SignalState>,
@@ -70,37 +70,38 @@ pub struct Abort {
 
 #[derive(Debug)]
 struct SignalState {
-    /// A byte for each time it was raised; never read, only counted.
+    /// Holds one byte for each raise. The bytes are counted and never read.
     reader: OwnedFd,
     writer: OwnedFd,
-    /// What raised it: the number of a signal, or [`BY_HAND`]; 0 while it is not raised.
+    /// The number of the signal that raised it, or [`BY_HAND`]; 0 while it is not raised.
     signal: AtomicUsize,
 }
 
 impl SignalState {
     fn wake(&self) {
-        // The pipe holds 64 KiB: a write can only fail after 65,536 calls, when it is long raised.
+        // The pipe holds 64 KiB, so a write can only fail after 65,536 calls, when it is long
+        // raised.
         let _ = rustix::io::write(&self.writer, b"!");
     }
 }
 
-/// What the handler tells of a signal. Never freed: the handler may run at any time.
+/// What a signal handler raises. Never freed, since the handler may run at any time.
 struct Listener {
     shared: Arc<SignalState>,
     next: *const Listener,
 }
 
-/// The newest of all listeners.
+/// The head of the list of listeners.
 static LISTENERS: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
 
-/// Handlers of the program around us that were there before ours, by signal.
+/// Handlers that the surrounding program installed before ours, by signal.
 static BEFORE: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
 fn listen(shared: Arc<SignalState>) {
     let listener = Box::into_raw(Box::new(Listener { shared, next: ptr::null() }));
     let mut newest = LISTENERS.load(Ordering::Relaxed);
     loop {
-        // SAFETY: until the exchange nobody else knows of it.
+        // SAFETY: until the exchange no other code has this pointer.
         unsafe { (*listener).next = newest };
         let exchanged =
             LISTENERS.compare_exchange_weak(newest, listener, Ordering::Release, Ordering::Relaxed);
@@ -113,16 +114,16 @@ fn listen(shared: Arc<SignalState>) {
 
 type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// Tells all listeners. Only atomics and one system call each: nothing else may be done here.
+/// Notifies all listeners. A signal handler may use only atomics and single system calls.
 extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let number = usize::try_from(signal).unwrap_or_default();
     let before = BEFORE.get(number).map_or(0, |before| before.load(Ordering::Relaxed));
     if before != 0 {
-        // SAFETY: it was installed as a handler. One that takes only the signal leaves the rest.
+        // SAFETY: this was installed as a handler. One that takes only the signal ignores the rest.
         unsafe { std::mem::transmute::<usize, SignalHandler>(before)(signal, info, context) };
     }
     let mut at: *const Listener = LISTENERS.load(Ordering::Acquire);
-    // SAFETY: listeners are never freed, and complete before they are in the list.
+    // SAFETY: listeners are never freed, and are complete before they join the list.
     while let Some(listener) = unsafe { at.as_ref() } {
         listener.shared.signal.store(number, Ordering::Relaxed);
         listener.shared.wake();
@@ -130,8 +131,8 @@ extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
     }
 }
 
-/// Handles a signal. One that the program around us handles or ignores does not end it, and is
-/// left alone, unless it is one of [`REQUESTS`].
+/// Installs our handler for a signal. It leaves a signal alone that the surrounding program handles
+/// or ignores, because that signal does not end the program. [`REQUESTS`] are the exception.
 fn catch(signal: c_int) -> io::Result<()> {
     let ours = note as SignalHandler as usize;
     let before = act(signal, ours)?;
@@ -144,73 +145,73 @@ fn catch(signal: c_int) -> io::Result<()> {
             let before = usize::try_from(signal).ok().and_then(|number| BEFORE.get(number));
             before.iter().for_each(|before| before.store(handler, Ordering::Relaxed));
         }
-        // SAFETY: it is what the system gave us.
+        // SAFETY: this action came from the system.
         _ => drop(unsafe { libc::sigaction(signal, &raw const before, ptr::null_mut()) }),
     }
     Ok(())
 }
 
-/// Outlives signals to the group that are for a child in it. What is ignored stays so, because the
-/// child inherits that.
+/// Makes this process survive group signals that are meant for a child. Ignored signals stay
+/// ignored, because the child inherits that.
 pub(super) fn survive() {
     for signal in stop_signals().chain([SIGXFSZ]) {
-        // Without it the signal does what it does everywhere.
+        // On failure the signal has its default effect.
         let _ = catch(signal);
     }
 }
 
-/// Sets what becomes of a signal, and gives what became of it before.
+/// Sets the action of a signal and returns the previous one.
 fn act(signal: c_int, handler: usize) -> io::Result<libc::sigaction> {
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: all zeroes are an action without flags that blocks no signal.
+    // SAFETY: all zeroes are a valid action, with no flags and no blocked signals.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-    // SAFETY: the action is initialised, and its handler, if it is one, does only what a handler
-    // may. The other pointer is to room for an action.
+    // SAFETY: the action is initialised, and its handler, if any, does only what a handler may. The
+    // other pointer has room for an action.
     match unsafe { libc::sigaction(signal, &raw const action, before.as_mut_ptr()) } {
-        // SAFETY: then it has been written.
+        // SAFETY: on success the system has written it.
         0 => Ok(unsafe { before.assume_init() }),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// From now on a signal does to this process what it does everywhere.
+/// Restores the default action of a signal.
 pub(super) fn take_as_usual(signal: c_int) {
-    // One that cannot be changed does so anyway.
+    // A signal that cannot be changed has its default action anyway.
     let _ = act(signal, libc::SIG_DFL);
 }
 
-/// Ends the calling process by a signal, whatever it has done about it so far.
+/// Ends this process by a signal, ignoring any handler set so far.
 pub(super) fn end_by(signal: c_int) {
     take_as_usual(signal);
-    // SAFETY: the system does what is usual, and no handler of ours runs.
+    // SAFETY: the default action applies, and no handler of ours runs.
     unsafe { libc::raise(signal) };
 }
 
-/// Goes on where others stop: in the background of a terminal, at a file of the longest permitted
-/// size. For a program whose host waits for its answer. Hooks get these signals as usual.
+/// Ignores signals that would stop this process in the background of a terminal, or end it at the
+/// file size limit. For a program whose host waits for its answer. Hooks get the default actions.
 pub fn hold_out() {
     for signal in HELD_OUT {
-        // Without it they do what they do everywhere.
+        // On failure they have their default effect.
         let _ = act(*signal, libc::SIG_IGN);
     }
 }
 
-/// Whether this process ignores a signal, and not only lets it have no effect.
+/// Whether this process explicitly ignores a signal, rather than taking a default without effect.
 pub(super) fn is_ignored(signal: libc::c_int) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: without a new action it only writes the present one, to room for it.
+    // SAFETY: without a new action this call only writes the current one, and there is room for it.
     let is_known = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) } == 0;
-    // SAFETY: then it has been written.
+    // SAFETY: on success the system has written it.
     is_known && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
 }
 
 impl Abort {
-    /// One that only [`Abort::raise`] raises.
+    /// An abort that only [`Abort::raise`] raises.
     ///
     /// # Errors
-    /// When there are no descriptors left for a pipe.
+    /// When no descriptors are left for a pipe.
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -219,28 +220,29 @@ impl Abort {
         Ok(Abort { shared: Arc::new(shared) })
     }
 
-    /// One that every signal raises as well that can be caught and would end this process. It
-    /// also takes back an inherited "ignore" for SIGCHLD, with which no exit status could be read.
+    /// An abort that is also raised by every signal that can be caught and would end this process.
+    /// It also stops ignoring SIGCHLD if that was inherited, since otherwise no exit status could
+    /// be read.
     ///
     /// # Errors
-    /// When there are no descriptors left, or a handler cannot be installed.
+    /// When no descriptors are left, or a handler cannot be installed.
     pub fn on_signals() -> io::Result<Abort> {
         let abort = Abort::new()?;
         listen(Arc::clone(&abort.shared));
         for signal in stop_signals() {
             catch(signal)?;
         }
-        // Else no handler: it would interrupt us at the end of each hook.
+        // Only if needed: a handler would interrupt us at the end of each hook.
         if is_ignored(SIGCHLD) {
             act(SIGCHLD, libc::SIG_DFL)?;
         }
         Ok(abort)
     }
 
-    /// One that a signal raises which then does nothing else.
+    /// An abort that a signal raises, in place of the signal's default effect.
     ///
     /// # Errors
-    /// When there are no descriptors left, or the signal cannot be handled.
+    /// When no descriptors are left, or the signal cannot be handled.
     pub(super) fn on_signal(signal: c_int) -> io::Result<Abort> {
         let abort = Abort::new()?;
         listen(Arc::clone(&abort.shared));
@@ -255,16 +257,16 @@ impl Abort {
         self.shared.wake();
     }
 
-    /// How often it was raised.
+    /// How many times it was raised.
     pub fn times_raised(&self) -> u64 {
-        // Asked before and after every hook: the flag spares a system call each time.
+        // This is checked before and after every hook, and the flag saves a system call.
         if self.shared.signal.load(Ordering::Relaxed) == 0 {
             return 0;
         }
         rustix::io::ioctl_fionread(&self.shared.reader).unwrap_or(0)
     }
 
-    /// The signal that raised it last, if it was one.
+    /// The signal that last raised it, if it was a signal.
     pub fn signal(&self) -> Option<i32> {
         match self.shared.signal.load(Ordering::Relaxed) {
             0 | BY_HAND => None,
@@ -274,7 +276,7 @@ impl Abort {
 }
 
 impl AsFd for Abort {
-    /// Readable from the moment it is raised.
+    /// Readable once it is raised.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.reader.as_fd()
     }

@@ -1,8 +1,8 @@
-//! Starting a program by posix_spawn, with an environment that is ready before.
+//! Starts a program by posix_spawn, with an environment prepared beforehand.
 //!
-//! `std::process::Command` sorts and copies all variables at every start: with 50 of them that is
-//! 30 µs, a twentieth of what a hook of `/bin/sh` costs. No library has posix_spawn with a working
-//! directory as safe code, so this is the one file with unsafe code in it.
+//! `std::process::Command` sorts and copies all variables at every start. With 50 variables that
+//! takes 30 µs, a twentieth of the cost of a `/bin/sh` hook. No library offers safe code for
+//! posix_spawn with a working directory, so this file needs unsafe code.
 #![expect(unsafe_code, reason = "posix_spawn, and what it must know of signals")]
 
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -17,10 +17,10 @@ use rustix::process::Pid;
 
 use super::signals::{HELD_OUT, is_ignored};
 
-/// The lowest descriptor that is no standard stream.
+/// The lowest descriptor after the standard streams.
 const FIRST_FREE: RawFd = 3;
 
-/// What hooks inherit of this process, as it was when that was read.
+/// What hooks inherit from this process, read once.
 #[derive(Debug, Clone)]
 pub(super) struct Inherited {
     pub(super) variables: Variables,
@@ -28,30 +28,29 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    /// Reads it.
     pub(super) fn of_this_process() -> Inherited {
         Inherited { variables: Variables::own(), signals: Signals::of_this_process() }
     }
 }
 
-/// The signals that a started program does not ignore.
+/// The signals to reset in a started program, so that it does not ignore them.
 ///
-/// glibc asks for the action of each signal before it resets it, in each new process, but not for
-/// those that it is told to reset: with all that are not ignored here it needs half of its 128
-/// system calls, about 10 µs less for each hook. Elsewhere those are enough that we ignore ourselves,
-/// as Rust does SIGPIPE.
+/// In each new process glibc queries the action of every signal before it resets it, except for
+/// signals in this set. Listing all signals that we do not ignore saves half of its 128 system
+/// calls, about 10 µs a hook. Elsewhere the set needs only the signals that we ignore, such as
+/// SIGPIPE, which Rust ignores.
 #[derive(Clone, Copy)]
 pub(super) struct Signals(libc::sigset_t);
 
 impl Signals {
     fn of_this_process() -> Signals {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the pointer is to room for a set; from then on it is one.
+        // SAFETY: the pointer has room for a set, which this call initialises.
         unsafe { libc::sigemptyset(set.as_mut_ptr()) };
         let is_own = |signal| signal == libc::SIGPIPE || HELD_OUT.contains(&signal);
         let is_reset = |signal| is_own(signal) || (ASKS_FOR_EACH && !is_ignored(signal));
         for signal in (1..=LAST_SIGNAL).filter(|signal| is_reset(*signal)) {
-            // SAFETY: the set is initialised. A number that is none of a signal is an error.
+            // SAFETY: the set is initialised. A number that is not a signal gives an error.
             unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
         }
         // SAFETY: it is initialised.
@@ -65,11 +64,11 @@ impl std::fmt::Debug for Signals {
     }
 }
 
-/// Whether the C library works as glibc does.
+/// Whether the C library queries signals as glibc does.
 const ASKS_FOR_EACH: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
 
-/// What starts a program in a session of its own; `libc` does not know it for macOS, where
-/// `spawn.h` says so.
+/// The flag that starts a program in a new session. `libc` lacks it for macOS; the value is from
+/// `spawn.h`.
 #[cfg(target_os = "linux")]
 const SETSID: libc::c_int = libc::POSIX_SPAWN_SETSID as libc::c_int;
 #[cfg(not(target_os = "linux"))]
@@ -78,7 +77,7 @@ const SETSID: libc::c_int = 0x0400;
 /// The last signal of Linux; other systems have fewer.
 const LAST_SIGNAL: libc::c_int = 64;
 
-/// Variables as the system takes them.
+/// Variables in the system's format.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables(Arc<[EnvironmentEntry]>);
 
@@ -90,17 +89,16 @@ struct EnvironmentEntry {
 }
 
 impl Variables {
-    /// The environment of this process.
     #[expect(clippy::disallowed_methods, reason = "it is passed on, and not read")]
     fn own() -> Variables {
-        // What the system gave us has no NUL in it.
+        // The system's own strings contain no NUL.
         let all = std::env::vars_os();
         Variables(
             all.filter_map(|(name, value)| EnvironmentEntry::new(name, &value).ok()).collect(),
         )
     }
 
-    /// Their names, and how long they are.
+    /// Their names and lengths.
     pub(super) fn sizes(&self) -> impl Iterator<Item = (String, usize)> {
         self.0.iter().map(|variable| {
             let line = variable.line.as_bytes_with_nul();
@@ -109,10 +107,10 @@ impl Variables {
         })
     }
 
-    /// These variables and no others. Of those with the same name the last one counts.
+    /// Exactly these variables. If a name occurs twice, the last one counts.
     ///
     /// # Errors
-    /// When a NUL is in one.
+    /// When one contains a NUL.
     pub(super) fn of<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         variables: &[(N, V)],
     ) -> io::Result<Variables> {
@@ -129,7 +127,7 @@ impl Variables {
 
 impl EnvironmentEntry {
     /// # Errors
-    /// When a NUL is in it.
+    /// When it contains a NUL.
     fn new(name: OsString, value: &OsStr) -> io::Result<EnvironmentEntry> {
         let mut line = name.into_vec();
         let name_bytes = line.len();
@@ -145,32 +143,30 @@ impl EnvironmentEntry {
     }
 }
 
-/// A program that is to be started, in a session of its own: it leads a process group, and has no
-/// controlling terminal.
+/// A program to start in a new session: it leads a process group and has no controlling terminal.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) program: CString,
-    /// The name that it is told, and its arguments.
+    /// Its `argv`: its name and its arguments.
     pub(super) words: Vec<CString>,
-    /// The environment that it starts from, and what it is told of signals.
+    /// The environment it starts from, and the signals it does not ignore.
     pub(super) inherited: Inherited,
-    /// Names of variables of those that it does not get.
+    /// Names of inherited variables to leave out.
     pub(super) without: Vec<String>,
-    /// Variables of its own, which stand in place of inherited ones.
+    /// Additional variables, which replace inherited ones of the same name.
     pub(super) own: Variables,
     /// `None` for the working directory of this process.
     pub(super) cwd: Option<CString>,
-    /// Its stdin, stdout and stderr.
     pub(super) streams: [OwnedFd; 3],
 }
 
 impl Start {
-    /// Starts it. Our copies of its streams are closed then: end of output is to be its own.
+    /// Starts it, and closes our copies of its streams, so that we see the end of its output.
     ///
     /// # Errors
-    /// Why the system has not started it: also when there is no such folder or program.
+    /// Why the system did not start it, including a missing folder or program.
     pub(super) fn spawn(self) -> io::Result<Pid> {
-        // An action of a descriptor below 3 could overwrite another one before its turn.
+        // An action on a descriptor below 3 could overwrite another one before its turn.
         let streams = self.streams.map(above_standard_streams);
         let mut actions = Actions::new()?;
         for (stream, target) in streams.into_iter().zip(0..) {
@@ -191,8 +187,8 @@ impl Start {
         let environment = pointers(variables.map(|variable| &variable.line));
         let mut pid = 0;
         // SAFETY: all pointers are to values that live until the end of this function: strings that
-        // end in NUL, lists of them that end in null, actions and attributes that are initialised.
-        // The system does not write to the strings, and needs none of them after the call.
+        // end in NUL, lists of them that end in null, and initialised actions and attributes. The
+        // system does not write to the strings, and needs none of them after the call.
         let error = unsafe {
             libc::posix_spawn(
                 &raw mut pid,
@@ -208,23 +204,22 @@ impl Start {
     }
 }
 
-/// What the new process does before it becomes the program.
 struct Actions {
     list: MaybeUninit<libc::posix_spawn_file_actions_t>,
-    /// The descriptors that they name, which must stay open until then.
+    /// The descriptors that the actions name. They must stay open until the start.
     used: Vec<OwnedFd>,
 }
 
 impl Actions {
     fn new() -> io::Result<Actions> {
         let mut list = MaybeUninit::uninit();
-        // SAFETY: the pointer is to room for such a list; from then on it is one.
+        // SAFETY: the pointer has room for such a list, which this call initialises.
         checked(unsafe { libc::posix_spawn_file_actions_init(list.as_mut_ptr()) })?;
         Ok(Actions { list, used: Vec::new() })
     }
 
     fn duplicate(&mut self, stream: OwnedFd, target: RawFd) -> io::Result<()> {
-        // SAFETY: the list is initialised. The descriptor is kept open until it has been used.
+        // SAFETY: the list is initialised. The descriptor stays open until it has been used.
         let result = unsafe {
             libc::posix_spawn_file_actions_adddup2(
                 self.list.as_mut_ptr(),
@@ -237,7 +232,7 @@ impl Actions {
     }
 
     fn change_folder(&mut self, folder: &CStr) -> io::Result<()> {
-        // SAFETY: the list is initialised, and takes a copy of the string.
+        // SAFETY: the list is initialised, and copies the string.
         checked(unsafe {
             libc::posix_spawn_file_actions_addchdir_np(self.list.as_mut_ptr(), folder.as_ptr())
         })
@@ -251,21 +246,21 @@ impl Drop for Actions {
     }
 }
 
-/// What the new process does not inherit: our session, and with it our terminal and our process
-/// group; the signals that we hold back, and that we ignore SIGPIPE, which Rust does.
+/// What the new process does not inherit: our session with its terminal and process group, our
+/// blocked signals, and our ignored SIGPIPE, which Rust sets.
 struct Attributes(MaybeUninit<libc::posix_spawnattr_t>);
 
 impl Attributes {
     fn new(signals: &Signals) -> io::Result<Attributes> {
         let mut raw = MaybeUninit::uninit();
-        // SAFETY: the pointer is to room for attributes; from then on they are initialised.
+        // SAFETY: the pointer has room for attributes, which this call initialises.
         checked(unsafe { libc::posix_spawnattr_init(raw.as_mut_ptr()) })?;
         let mut attributes = Attributes(raw);
         let own = attributes.0.as_mut_ptr();
         let nothing_blocked = nix::sys::signal::SigSet::empty();
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
-        // SAFETY: the attributes are initialised, and take copies of the sets.
+        // SAFETY: the attributes are initialised, and copy the sets.
         unsafe {
             checked(libc::posix_spawnattr_setsigmask(own, nothing_blocked.as_ref()))?;
             checked(libc::posix_spawnattr_setsigdefault(own, &raw const signals.0))?;
@@ -282,7 +277,7 @@ impl Drop for Attributes {
     }
 }
 
-/// A list of strings as the system takes it.
+/// A null-terminated list of strings, as the system takes it.
 fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*mut libc::c_char> {
     let mut all: Vec<_> = strings.map(|string| string.as_ptr().cast_mut()).collect();
     all.push(ptr::null_mut());
@@ -296,7 +291,7 @@ fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST_FREE)?)
 }
 
-/// These functions return the error's number.
+/// Turns the error number that these functions return into a result.
 fn checked(error: libc::c_int) -> io::Result<()> {
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }
@@ -315,7 +310,7 @@ mod tests {
         Inherited { variables, signals: Signals::of_this_process() }
     }
 
-    /// What `/bin/sh` prints for these lines.
+    /// The output of `/bin/sh` for these lines.
     fn said(start: impl FnOnce(&mut Start), lines: &str) -> String {
         let (stdin, _) = io::pipe().unwrap();
         let (mut reader, stdout) = io::pipe().unwrap();

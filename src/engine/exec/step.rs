@@ -1,8 +1,8 @@
 //! The readiness loop: the hooks of one step, from waiting to done.
 //!
-//! A hook waits, runs, and is done. It leaves "runs" by exiting (its output is then drained for
-//! a moment), or because it was stopped (SIGTERM, a grace, SIGKILL). Every state has a time at
-//! which it ends, so the loop ends.
+//! A hook waits, runs, and is done. It stops running when it exits (its output is then drained for
+//! a moment) or when it is stopped (SIGTERM, a grace period, SIGKILL). Every state has a time
+//! limit, so the loop ends.
 
 mod calling;
 mod starting;
@@ -27,21 +27,21 @@ use super::tree;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 
-/// How much is read at once. With 64 KiB glibc tidies its whole heap each time that this is freed.
+/// How much to read at once. With 64 KiB glibc trims its whole heap each time the buffer is freed.
 const BUFFER_BYTES: usize = 32 * 1024;
 
 /// How long reading the longest answer may take before a watchdog steps in.
 const JUDGING: Duration = Duration::from_secs(10);
 
-/// How often the loop looks at a hook where the system has no pidfd, and for a second request to
-/// stop.
+/// How often the loop checks a hook where the system has no pidfd, and looks for a second request
+/// to stop.
 const TICK: Duration = Duration::from_millis(5);
 
-/// How long nothing is looked at. A wait that is interrupted by SIGSTOP goes on after SIGCONT for
-/// what was left of it, however late it is by then.
+/// The longest single wait. A wait that SIGSTOP interrupts resumes after SIGCONT with its remaining
+/// time, however late it is by then.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The hooks of one step and how far they are.
+/// The hooks of one step and their states.
 pub(super) struct RunningStep<'e> {
     engine: &'e Engine,
     slots: Vec<StepSlot<'e>>,
@@ -49,10 +49,10 @@ pub(super) struct RunningStep<'e> {
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
-    /// The groups of hooks that were ended, not of those that exited by themselves.
+    /// The groups of hooks that we ended, without those that exited by themselves.
     ended_groups: Vec<Pid>,
     buffer: Vec<u8>,
-    /// Where functions answer, once there is one.
+    /// Where functions send their answers, once one was called.
     answers: Option<Answers>,
 }
 
@@ -62,17 +62,16 @@ struct StepSlot<'e> {
 }
 
 enum SlotState {
-    /// To be started, at the earliest at `not_before`.
+    /// It starts at `not_before` or later.
     Waiting { attempt: u32, not_before: Option<Instant> },
-    /// Started.
+    /// Its process was started.
     Live(Box<Live>),
-    /// A function that was called.
+    /// Its function was called.
     Called(Box<Begun>),
-    /// Over.
+    /// It has ended.
     Done(Box<Trace>),
 }
 
-/// What a descriptor in the poll set belongs to.
 #[derive(Clone, Copy)]
 enum Watched {
     Abort,
@@ -84,8 +83,8 @@ enum Watched {
 }
 
 impl Engine {
-    /// Runs all `jobs` and returns what became of each, in their order. When `settles` says that
-    /// one of them decided, those after it are ended: what they would say no longer counts.
+    /// Runs all `jobs` and returns their traces in the same order. When `settles` returns true for
+    /// one of them, the hooks after it are ended, because their answers no longer count.
     pub fn step(
         &self,
         jobs: &[Job<'_>],
@@ -104,8 +103,8 @@ impl Engine {
 
     fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
         let Some(subreaper) = &self.subreaper else { return };
-        // Where hooks still run in other threads, only what surely belongs to no other one is
-        // ended; the last of them is followed by a whole sweep.
+        // While other threads run hooks, a sweep ends only what surely belongs to none of them. The
+        // last of them does a full sweep.
         let alone = self.shared.steps.try_write();
         let mark = if alone.is_ok() { None } else { self.mark.as_deref() };
         if alone.is_err() && mark.is_none() {
@@ -147,7 +146,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Runs every hook to its end. Also gives the process groups of those that were ended.
+    /// Runs every hook to its end. Also returns the process groups of the hooks that we ended.
     pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
@@ -177,7 +176,7 @@ impl<'e> RunningStep<'e> {
         (traces, self.ended_groups)
     }
 
-    /// Waits until something happens or is due, and moves bytes.
+    /// Waits until something happens or is due, then moves bytes.
     fn wait_and_serve(&mut self) {
         let timeout = self.until_next();
         self.engine.expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
@@ -190,13 +189,13 @@ impl<'e> RunningStep<'e> {
                     watched.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
                 happened.map(|(what, _)| what).collect()
             }
-            // A hook has taken away our right to as many descriptors as we have open: we may no
-            // longer wait for them, but use them.
+            // A hook has lowered our descriptor limit below the number that we have open. We can no
+            // longer wait for them, but we can still use them.
             Err(Errno::INVAL) => {
                 std::thread::sleep(TICK);
                 watched
             }
-            // A signal arrived; or memory is short, and the deadlines are looked at all the same.
+            // A signal arrived, or memory is short. The deadlines are still checked.
             Err(_) => Vec::new(),
         };
         for what in ready {
@@ -207,7 +206,7 @@ impl<'e> RunningStep<'e> {
     fn poll_set(&self) -> (Vec<Watched>, Vec<PollFd<'_>>) {
         let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
         let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
-        // Once raised it stays readable: from then on it is looked at every tick instead.
+        // Once raised it stays readable, so from then on it is checked every tick instead.
         let aborts = [&self.engine.abort, &self.engine.cancel].into_iter().flatten();
         for abort in aborts.filter(|_| self.times_aborted == 0) {
             watched.push(Watched::Abort);
@@ -242,7 +241,7 @@ impl<'e> RunningStep<'e> {
         (watched, fds)
     }
 
-    /// How long nothing is due.
+    /// The time until something is due.
     fn until_next(&self) -> Option<Duration> {
         let now = Instant::now();
         let may_have_keeper = self.may_have_keeper();
@@ -253,7 +252,7 @@ impl<'e> RunningStep<'e> {
             |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
         for slot in &self.slots {
             match &slot.state {
-                // Without room its time comes when another one ends.
+                // Without room it waits until another one ends.
                 SlotState::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
                 SlotState::Waiting { .. } => {}
                 SlotState::Live(live) => {
@@ -309,12 +308,12 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Whether there is a keeper, or one can still be started.
+    /// Whether a keeper runs or can still start.
     fn may_have_keeper(&self) -> bool {
         self.engine.program.is_some() && !self.engine.shared.has_no_keeper.load(Ordering::Relaxed)
     }
 
-    /// Tells the keeper of hooks that have run for long enough, and starts it for the first.
+    /// Tells the keeper about hooks that have run long enough, and starts it for the first.
     fn call_keeper(&mut self) {
         if !self.may_have_keeper() {
             return;
@@ -336,7 +335,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Looks whether we were told to stop, once or again.
+    /// Checks whether we were interrupted, once or again.
     fn note_abort(&mut self) {
         let times = self.engine.times_aborted();
         if times == self.times_aborted {
@@ -360,7 +359,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Looks at what a hook with limits uses.
+    /// Checks what a hook with limits uses.
     fn look(&mut self, place: usize) {
         let leader = |slot: &StepSlot<'_>| slot.live().map(|live| live.child.pid());
         let slots = &self.slots;
@@ -370,7 +369,8 @@ impl<'e> RunningStep<'e> {
         let leaders = slots.iter().filter_map(leader).map(|pid| pid.as_raw_nonzero().get());
         let leaders: Vec<i32> = leaders.collect();
         let is_reaper = self.engine.subreaper.is_some();
-        // Only a mark of its own tells its strays from hooks of that name in other decisions.
+        // Only a unique mark separates its strays from those of a hook with this name in another
+        // decision.
         let mark = self.engine.mark.clone();
         let slot = &mut self.slots[place];
         let hook = slot.job.hook;
@@ -383,7 +383,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Moves one hook to its next phase if its time has come.
+    /// Moves a hook to its next phase if that is due.
     fn advance(&mut self, place: usize) {
         let now = Instant::now();
         let job = self.slots[place].job;
@@ -392,7 +392,7 @@ impl<'e> RunningStep<'e> {
         };
         let status = match &live.phase {
             Phase::Draining { exit, .. } => exit.map_or(Status::Lost, Status::Exited),
-            // Nothing is due and nobody told of an exit: no need to ask the system.
+            // Nothing is due and no exit was reported, so the system call is unnecessary.
             _ if !live.has_news && live.child.exit_fd().is_some() && now < live.ends_at() => {
                 return;
             }
@@ -402,7 +402,7 @@ impl<'e> RunningStep<'e> {
         };
         live.has_news = false;
         let is_over = match (&live.phase, status) {
-            // An exit that is already there wins over the deadline.
+            // An exit that has already happened wins over the deadline.
             (Phase::Running { .. }, Status::Exited(exit)) => {
                 live.drain(job, self.budget, Some(exit), now)
             }
@@ -430,7 +430,7 @@ impl<'e> RunningStep<'e> {
             if !matches!(live.phase, Phase::Draining { .. }) {
                 self.ended_groups.push(live.child.pid());
             }
-            // Before it is reaped, while the number is still its own.
+            // Do this before reaping, while the number still belongs to it.
             let kept = live.is_told.then(|| locked(&self.engine.shared.kept));
             if let Some(Some(keeper)) = kept.as_deref() {
                 keeper.forget(live.child.pid());
@@ -448,7 +448,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Notes the end of one hook. If it settles the event, those after it are ended.
+    /// Records a hook's trace. If that settles the event, the hooks after it are ended.
     fn done(&mut self, place: usize, trace: Trace) {
         let settled = (self.settles)(&trace);
         tracing::debug!(

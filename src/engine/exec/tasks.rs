@@ -1,4 +1,4 @@
-//! Async functions: tasks of the runtime in which an event is decided, or of one of our own.
+//! Async functions: tasks in the runtime that decides the event, or in our own runtime.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -16,7 +16,7 @@ use super::workers::WorkerPermit;
 use crate::engine::hook::{Called, Returned};
 use crate::engine::lock::locked;
 
-/// A runtime of our own with one thread, made for the first task that has no other.
+/// A runtime with one thread, made for the first task that has no other runtime.
 #[derive(Debug, Default)]
 pub(super) struct OwnRuntime {
     runtime: Mutex<Option<Runtime>>,
@@ -38,14 +38,14 @@ impl OwnRuntime {
 
 impl Drop for OwnRuntime {
     fn drop(&mut self) {
-        // It may be dropped inside of another runtime, where waiting for its thread is a panic.
+        // It may be dropped inside another runtime, where waiting for its thread would panic.
         if let Some(runtime) = locked(&self.runtime).take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A task that has begun. Dropped, it is cancelled: its future is dropped where it waits.
+/// A running task. Dropping it cancels the task, and drops its future at its await point.
 #[derive(Debug)]
 struct RunningTask(AbortHandle);
 
@@ -55,7 +55,7 @@ impl Drop for RunningTask {
     }
 }
 
-/// Begins an async function; what it gives cancels the task when it is dropped.
+/// Starts an async function. Dropping the returned value cancels the task.
 pub(super) fn begin(
     runtime: &Handle,
     call: FunctionCall,
@@ -70,7 +70,7 @@ pub(super) fn begin(
     Box::new(RunningTask(task.abort_handle()))
 }
 
-/// What an async function returns, be it a panic.
+/// Runs an async function and turns a panic into a result.
 async fn contained(call: FunctionCall) -> Returned {
     let mut promised = None;
     poll_fn(move |context| {

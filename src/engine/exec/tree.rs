@@ -1,8 +1,9 @@
-//! Whatever left a hook's process group: found through the subreaper, ended and named.
+//! Finds processes that left a hook's process group, through the subreaper, and ends and names
+//! them.
 //!
-//! Linux only, and only for a process that exists to run hooks: everything that is then
-//! re-parented to it was started by a hook. On other systems, and inside programs that have
-//! children of their own, a hook's children that leave its process group can escape.
+//! This needs Linux, and a process that exists to run hooks: then every process that is re-parented
+//! to it came from a hook. On other systems, and inside programs that have other children, a hook's
+//! children can escape by leaving its process group.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,33 +20,31 @@ use super::usage;
 use crate::engine::hook::Hook;
 use crate::engine::lock::locked;
 
-/// How long a sweep goes on while new processes keep appearing.
+/// How long a sweep continues while new processes keep appearing.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 
-/// How many of the processes that a sweep finds it names.
+/// How many of the processes it finds a sweep names.
 const MOST_NAMED: usize = 16;
 
-/// The ground on which this process stands: it is the subreaper of all that its hooks start.
+/// Makes this process the subreaper of everything that its hooks start.
 #[derive(Debug)]
 pub struct Subreaper {
-    /// Children that were there before the first hook; they are left alone.
+    /// Children from before the first hook; a sweep leaves them alone.
     strangers: HashSet<i32>,
-    /// How often there was a sweep.
     sweeps: AtomicU64,
-    /// The list of the main thread's children, once there was more than one sweep.
+    /// The list of the main thread's children, kept open after the second sweep.
     children: Mutex<Option<File>>,
 }
 
 impl Subreaper {
     /// Makes this process the subreaper of its descendants. Only for a program that exists to run
-    /// hooks: every child that its main thread has besides, if it was started after this, is
-    /// ended and reaped as well.
+    /// hooks: any other child that its main thread starts after this call is also ended and reaped.
     ///
     /// `None` where the system has no subreapers.
     #[cfg(target_os = "linux")]
     pub fn take() -> Option<Subreaper> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
-        // A shell may have left children to us by `exec`.
+        // A shell may have left us children through `exec`.
         let strangers =
             if has_children() { children().into_iter().collect() } else { HashSet::new() };
         Some(Subreaper { strangers, sweeps: AtomicU64::new(0), children: Mutex::new(None) })
@@ -57,12 +56,12 @@ impl Subreaper {
         None
     }
 
-    /// Ends every process that was re-parented to us, except those of hooks in `spared`, whose
-    /// specs let them leave processes behind. With a mark, only those that carry it. To be called
-    /// while no hook runs, or none with that mark.
+    /// Ends every process that was re-parented to us, except those of hooks in `spared`, which may
+    /// leave processes behind. With a mark, ends only processes that carry it. Call this while no
+    /// hook runs, or none with that mark.
     ///
-    /// `groups` are those of hooks that were just killed with all their members. The names of what
-    /// was still running outside them, and whether all of it is gone.
+    /// `groups` are those of hooks that were just killed with all members. Returns the names of the
+    /// processes that still ran outside them, and whether all are gone.
     pub(super) fn sweep(
         &self,
         spared: &HashSet<String>,
@@ -98,7 +97,7 @@ impl Subreaper {
                 comes_more |= is_new;
                 // Looking takes longer than a bomb needs for the next process.
                 if is_new && swept.left.len() < MOST_NAMED {
-                    // Members of the groups were killed with them and may just be ending.
+                    // Members of these groups were already killed and may just be ending.
                     let group = Pid::from_raw(pid).and_then(group_of);
                     if group.is_some_and(|group| !is_killed(group)) && !is_zombie(pid) {
                         let words = format!("{} (pid {pid})", name_of(pid));
@@ -107,7 +106,7 @@ impl Subreaper {
                 }
                 end(pid);
             }
-            // What is killed and not dead yet only waits for a processor.
+            // A killed process that is not dead yet only waits for a processor.
             let limit = if comes_more { SWEEP_LIMIT } else { SWEEP_LIMIT + GIVE_UP };
             if started.elapsed() > limit {
                 swept.is_clean = false;
@@ -119,11 +118,11 @@ impl Subreaper {
 }
 
 impl Subreaper {
-    /// The children of the main thread, to which all is added that is re-parented to us. `None` if
-    /// the system does not tell: there is no `/proc`, or no descriptor left.
+    /// The children of the main thread, including all processes re-parented to us. `None` if the
+    /// system does not say: there is no `/proc`, or no descriptor is left.
     ///
-    /// A program that runs more than one step keeps the list open: then it costs one system call,
-    /// and can be read when there are no descriptors left.
+    /// A program that runs more than one step keeps the list open. Reading it then costs one system
+    /// call, and works when no descriptors are left.
     fn adopted(&self) -> Option<Vec<i32>> {
         let kept = locked(&self.children);
         let opened = if kept.is_none() { open_children() } else { None };
@@ -136,7 +135,7 @@ impl Subreaper {
                 Ok(length) => text.extend_from_slice(buffer.get(..length)?),
                 Err(_) => return None,
             }
-            // What fits was all; each pid ends in a blank.
+            // The list is complete if it fits; a space follows each pid.
             if text.len() < buffer.len() {
                 break;
             }
@@ -146,43 +145,39 @@ impl Subreaper {
     }
 }
 
-/// The list of the main thread's children.
 fn open_children() -> Option<File> {
     let main = rustix::process::getpid().as_raw_nonzero();
     File::open(format!("/proc/self/task/{main}/children")).ok()
 }
 
-/// What a sweep found.
 #[derive(Debug)]
 pub(super) struct Swept {
-    /// What was still running when it was found.
+    /// What still ran when the sweep found it.
     pub(super) left: Vec<Leftover>,
-    /// Whether nothing of it is left.
+    /// Whether all of it is gone.
     pub(super) is_clean: bool,
 }
 
-/// A process that a hook left behind.
 #[derive(Debug)]
 pub(super) struct Leftover {
-    /// The hook that it came from, if it still had the hook's environment.
+    /// The hook that started it, if its environment still names one.
     pub(super) hook: Option<String>,
     /// Its name and pid.
     pub(super) words: String,
 }
 
-/// Whether this process has any child, in one system call.
+/// Whether this process has any child. Costs one system call.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-/// The children of this process.
 fn children() -> Vec<i32> {
     usage::children_of(rustix::process::getpid().as_raw_nonzero().get())
 }
 
-/// The children of this process that were started by `hook` and are none of `leaders`: those of
-/// its processes that were re-parented to us, as far as they need to be counted.
+/// The children of this process that `hook` started, without `leaders`: its processes that were
+/// re-parented to us, as many as need counting.
 pub(super) fn strays_of(hook: &Hook, mark: Option<&str>, leaders: &[i32]) -> Vec<i32> {
     let is_stray = |pid: &i32| {
         !leaders.contains(pid)
@@ -193,14 +188,14 @@ pub(super) fn strays_of(hook: &Hook, mark: Option<&str>, leaders: &[i32]) -> Vec
     children().into_iter().filter(is_stray).take(most).collect()
 }
 
-/// Kills every child of this process, a half-started one included, which nobody knows yet.
+/// Kills every child of this process, including a half-started one that no other code knows yet.
 pub fn end_children() {
     for pid in children().into_iter().filter_map(Pid::from_raw) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
 }
 
-/// Kills a child of ours and takes it out of the process table if it is dead.
+/// Kills a child, and reaps it if it is already dead.
 fn end(pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else {
         return;
@@ -210,8 +205,8 @@ fn end(pid: i32) {
         rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
 }
 
-/// The name and pid of another process that has the other end of a pipe open; `None` if none is
-/// found, or the system has no `/proc`.
+/// The name and pid of another process that holds the other end of a pipe. `None` if none is found,
+/// or the system has no `/proc`.
 pub(super) fn holder_of(pipe: &OwnedFd) -> Option<String> {
     let inode = rustix::fs::fstat(pipe).ok()?.st_ino;
     let link = format!("pipe:[{inode}]");
@@ -225,7 +220,7 @@ pub(super) fn holder_of(pipe: &OwnedFd) -> Option<String> {
     Some(format!("`{}` (pid {pid})", name_of(pid)))
 }
 
-/// Every process that is there; none where the system has no `/proc`.
+/// Every process on the system; none without `/proc`.
 fn all_pids() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
@@ -241,17 +236,17 @@ fn is_zombie(pid: i32) -> bool {
     status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-/// The hook whose environment a process still has.
+/// The hook that a process's environment names.
 fn hook_of(pid: i32) -> Option<String> {
     variable_of(pid, "HOOKRUN_HOOK=")
 }
 
-/// The mark of the run that a process was started in.
+/// The mark of the run that started a process.
 fn mark_of(pid: i32) -> Option<String> {
     variable_of(pid, "HOOKRUN_RUN_ID=")
 }
 
-/// The value of a variable in the environment that a process was started with.
+/// The value of a variable in a process's initial environment.
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);
@@ -259,20 +254,19 @@ fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// Kills a process group.
 pub(super) fn end_group(group: i32) {
     if let Some(group) = Pid::from_raw(group) {
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Kills every process whose environment carries the mark of a run, as long as new ones appear.
+/// Kills every process whose environment carries a run's mark, as long as new ones appear.
 pub(super) fn end_marked(mark: &str) {
     end_started_with("HOOKRUN_RUN_ID", mark);
 }
 
-/// Kills every process that was started with this variable, or with a value that begins with it
-/// and a dot, as long as new ones appear.
+/// Kills every process that was started with this variable, or with a value that begins with this
+/// one and a dot, as long as new ones appear.
 pub fn end_started_with(name: &str, value: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
@@ -287,8 +281,7 @@ pub fn end_started_with(name: &str, value: &str) {
     }
 }
 
-/// The processes that were started with this variable, by name and pid; none where the system has
-/// no `/proc`.
+/// The names and pids of processes that were started with this variable; none without `/proc`.
 pub fn started_with(name: &str, value: &str) -> Vec<String> {
     let marked = pids_started_with(name, value).into_iter();
     marked.map(|pid| format!("{} (pid {pid})", name_of(pid))).collect()
@@ -302,13 +295,13 @@ fn pids_started_with(name: &str, value: &str) -> Vec<i32> {
     all_pids().filter(has).collect()
 }
 
-/// Whether `found` is the mark `mark`, or that of a part of what has it.
+/// Whether `found` is the mark `mark` or the mark of a part of that run.
 fn is_part_of(found: &str, mark: &str) -> bool {
     let rest = found.strip_prefix(mark);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a process was left behind by a hook that may do so: those have no mark.
+/// Whether a hook that may leave processes behind started this process. Its processes have no mark.
 fn is_spared(pid: i32, spared: &HashSet<String>) -> bool {
     !spared.is_empty()
         && hook_of(pid).is_some_and(|hook| spared.contains(&hook))

@@ -1,7 +1,7 @@
-//! What the processes of a hook use, read from `/proc`, and whether it is too much.
+//! Measures from `/proc` what a hook's processes use, and whether it is too much.
 //!
-//! Looked at every few milliseconds while a hook with such limits runs, so that one limit holds
-//! for all its processes together, which no rlimit does. Linux only.
+//! A hook with such limits is measured every few milliseconds, so that one limit covers all its
+//! processes together. No rlimit does that. Linux only.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,11 +12,10 @@ use crate::engine::hook::duration_text;
 use crate::engine::hook::limits::{Limits, size_text};
 use crate::engine::run::Ending;
 
-/// How many processes are counted at most: looking at one takes about 50 µs, and a hook that has
-/// started so many must not delay its own end.
+/// How many processes are counted at most. Measuring one takes about 50 µs, and a hook with so many
+/// must not delay its own end.
 const COUNTED_PROCESSES: u64 = 4096;
 
-/// What a tree of processes uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) memory_bytes: u64,
@@ -26,8 +25,8 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// What is used by `roots` and all their descendants. Nothing is counted beyond the first
-    /// process too many: a bomb goes on while it is looked at.
+    /// What `roots` and all their descendants use. It stops counting at the first process too many,
+    /// since a bomb keeps growing meanwhile.
     pub(super) fn of_trees(roots: Vec<i32>, limits: &Limits) -> Usage {
         let most = most_counted(limits);
         let mut usage = Usage::default();
@@ -52,9 +51,8 @@ impl Usage {
         usage
     }
 
-    /// What is used in the process namespace that `wrapper` has made. That one and its first
-    /// child, the first process of the namespace, are ours and not the hook's; what they have
-    /// waited for was the hook's.
+    /// What the process namespace of `wrapper` uses. The wrapper and its first child, which is the
+    /// first process of the namespace, are ours and do not count. Their waited-for children do.
     pub(super) fn in_namespace(wrapper: i32, limits: &Limits) -> Usage {
         let mut roots = children_of(wrapper);
         let mut waited = ticks_of(wrapper, WAITED).unwrap_or(0);
@@ -68,8 +66,8 @@ impl Usage {
         usage
     }
 
-    /// The same, looked at closer if it seems to hold too much memory: what processes have in
-    /// common counts once. That takes ten times as long.
+    /// A closer measurement if memory use seems too high: shared memory then counts once. It takes
+    /// ten times as long.
     pub(super) fn looked_into(mut self, limits: &Limits) -> Usage {
         if limits.memory_bytes.is_some_and(|limit| self.memory_bytes > limit) {
             let pids = self.pids.iter().filter(|pid| !is_being_started(**pid));
@@ -95,29 +93,29 @@ impl Usage {
     }
 }
 
-/// How many processes are counted.
+/// The number of processes at which counting stops.
 pub(super) fn most_counted(limits: &Limits) -> u64 {
     limits
         .processes
         .map_or(COUNTED_PROCESSES, |limit| limit.saturating_add(1).min(COUNTED_PROCESSES))
 }
 
-/// A struck limit.
+/// The ending for an exceeded limit.
 pub(super) fn over(limit: &'static str, problem: String) -> Ending {
     Ending::OverLimit { limit, problem }
 }
 
-/// The processor time of a process, and of those children that it has waited for: proc(5), utime,
-/// stime, cutime and cstime.
+/// The processor time of a process and of its waited-for children: proc(5), utime, stime, cutime
+/// and cstime.
 const ALL: RangeInclusive<usize> = 14..=17;
 
-/// That of the children alone.
+/// The time of those children alone.
 const WAITED: RangeInclusive<usize> = 16..=17;
 
 /// The sum of these fields of a process, in ticks; `None` if it is gone.
 fn ticks_of(pid: i32, fields: RangeInclusive<usize>) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold blanks and brackets; what stands behind it begins with the third field.
+    // The name may contain spaces and brackets; the third field follows it.
     let (_, behind) = text.rsplit_once(')')?;
     let all = (3..).zip(behind.split_ascii_whitespace());
     let ticks = all.filter(|(field, _)| fields.contains(field));
@@ -129,13 +127,12 @@ fn cpu_time(ticks: u64) -> Duration {
     Duration::from_nanos(ticks.saturating_mul(nanos))
 }
 
-/// What a process holds of its own: resident memory that is no file's, and what was swapped out.
+/// Resident memory that belongs to no file, plus swap.
 fn memory_of(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     kibibytes(&text, &["RssAnon:", "RssShmem:", "VmSwap:"]) * 1024
 }
 
-/// The sum of these lines.
 fn kibibytes(text: &str, names: &[&str]) -> u64 {
     let values = text.lines().filter_map(|line| {
         let value = names.iter().find_map(|name| line.strip_prefix(name))?;
@@ -144,7 +141,7 @@ fn kibibytes(text: &str, names: &[&str]) -> u64 {
     values.sum()
 }
 
-/// What a process holds of its own, and its part of what it has in common with others.
+/// A process's private memory plus its proportional share of shared memory.
 fn share_of(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     if !text.contains("Pss_Anon:") {
@@ -153,8 +150,8 @@ fn share_of(pid: i32) -> u64 {
     kibibytes(&text, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]) * 1024
 }
 
-/// Whether a process is between vfork and exec: until then it has no memory but its parent's,
-/// which stands still meanwhile.
+/// Whether a process is between vfork and exec. Until exec it only shares its parent's memory, and
+/// the parent is paused.
 fn is_being_started(pid: i32) -> bool {
     let read = |pid: i32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
     let is_started = || {

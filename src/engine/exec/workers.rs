@@ -1,7 +1,7 @@
-//! Threads for what may take long, kept for the next call.
+//! A pool of threads for work that may take long.
 //!
-//! A thread cannot be ended from outside, so a function that never returns keeps its own. How
-//! many functions may run at once is bounded for that reason.
+//! A thread cannot be ended from outside, so a function that never returns keeps its thread. For
+//! that reason the number of functions that run at once is limited.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,17 +12,17 @@ use std::thread;
 
 use crate::engine::lock::locked;
 
-/// How many threads are kept when they have nothing to do.
+/// How many idle threads are kept.
 const KEPT_THREADS: usize = 16;
 
-/// How many functions may run at once, those included that are past their timeouts.
+/// How many functions may run at once, including those past their timeouts.
 pub const MOST_FUNCTIONS: usize = 256;
 
 type Work = Box<dyn FnOnce() + Send>;
 
 type Idle = Mutex<Vec<SyncSender<Task>>>;
 
-/// Threads that wait for work. They end when this is dropped, each when it is done.
+/// Threads that wait for work. When this is dropped, each ends once it has finished.
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     idle: Arc<Idle>,
@@ -31,28 +31,28 @@ pub(super) struct Workers {
 
 struct Task {
     work: Work,
-    /// By which the thread is found again.
+    /// Where the thread waits for its next task.
     home: SyncSender<Task>,
 }
 
-/// One of [`MOST_FUNCTIONS`].
+/// Permission to run one of [`MOST_FUNCTIONS`].
 #[derive(Debug)]
 pub(super) struct WorkerPermit {
     functions: Arc<AtomicUsize>,
 }
 
 impl Workers {
-    /// Leave to run one more function; `None` if too many are running.
+    /// Permission to run one more function; `None` if too many are running.
     pub(super) fn permit(&self) -> Option<WorkerPermit> {
         let permit = WorkerPermit { functions: Arc::clone(&self.functions) };
         let running = self.functions.fetch_add(1, Ordering::Relaxed);
         (running < MOST_FUNCTIONS).then_some(permit)
     }
 
-    /// Has `work` done by a thread. If it panics, nobody else is harmed.
+    /// Runs `work` in a thread. A panic in it affects nothing else.
     ///
     /// # Errors
-    /// When the system has no thread to give; `work` is dropped.
+    /// When the system cannot start a thread; `work` is then dropped.
     pub(super) fn give(&self, work: Work) -> io::Result<()> {
         let waiting = locked(&self.idle).pop();
         let thread = match waiting {
@@ -77,11 +77,11 @@ impl Drop for WorkerPermit {
     }
 }
 
-/// The life of a thread.
+/// The main loop of a thread.
 fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
     while let Ok(Task { work, home }) = tasks.recv() {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            // Its drop may panic as well.
+            // Dropping the panic's value may panic too.
             std::mem::forget(panic);
         }
         let Some(idle) = idle.upgrade() else { return };
@@ -111,7 +111,7 @@ mod tests {
         };
         workers.give(work(sender.clone(), true)).unwrap();
         let first = ids.recv().unwrap();
-        // It is home again a moment after it has answered.
+        // The thread becomes idle a moment after it has answered.
         while workers.idle.lock().unwrap().is_empty() {
             thread::yield_now();
         }

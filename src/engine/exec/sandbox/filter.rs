@@ -1,5 +1,5 @@
-//! The system calls that a sandbox forbids, by seccomp: what Landlock knows nothing of. Each fails
-//! with EACCES, which is what Landlock says.
+//! The system calls that a sandbox forbids through seccomp, because Landlock does not cover them.
+//! Each fails with EACCES, as under Landlock.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use seccompiler::{
 
 use super::rules::SandboxRules;
 
-/// What every sandbox is without: calls that go around the others (`io_uring`, file handles), keys
-/// and queues that other processes share, and what belongs to the whole machine.
+/// Forbidden in every sandbox: calls that bypass the other rules (`io_uring`, file handles), keys
+/// and queues shared with other processes, and calls that affect the whole machine.
 const NEVER: &[c_long] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_open_by_handle_at,
@@ -52,8 +52,8 @@ const NEVER: &[c_long] = &[
     libc::SYS_swapon,
 ];
 
-/// What changes modes, owners, times and attributes of files. The last ones came with Linux 6.13
-/// and 6.17, with one number everywhere: setxattrat, removexattrat, file_setattr.
+/// Calls that change modes, owners, times and attributes of files. The last ones, setxattrat,
+/// removexattrat and file_setattr, came with Linux 6.13 and 6.17 and have one number everywhere.
 const MODES: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -71,7 +71,7 @@ const MODES: &[c_long] = &[
     469,
 ];
 
-/// Older forms of them, which newer systems do without.
+/// Older forms of these calls, which newer systems lack.
 #[cfg(target_arch = "x86_64")]
 const OLD_MODES: &[c_long] = &[
     libc::SYS_chmod,
@@ -84,10 +84,10 @@ const OLD_MODES: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_MODES: &[c_long] = &[];
 
-/// A call that is forbidden only where one of its arguments, by its place, is another number.
+/// A call, the place of an argument and a value. Any other value makes the call forbidden.
 type Unless = (c_long, u8, u64);
 
-/// What may be done to oneself (process 0) and to nobody else.
+/// Calls that a process may use on itself (process 0) and on nothing else.
 const OTHERS: &[Unless] = &[
     (libc::SYS_setpriority, 0, libc::PRIO_PROCESS as u64),
     (libc::SYS_setpriority, 1, 0),
@@ -100,13 +100,14 @@ const OTHERS: &[Unless] = &[
     (libc::SYS_ioprio_set, 1, 0),
 ];
 
-/// `touch` of a file that is open is left, which is how it makes a new one: no path, no times.
+/// The sandbox still allows `touch` on an open file (no path, no times): that is how `touch` makes
+/// a new file.
 const TIMES: &[Unless] = &[(libc::SYS_utimensat, 1, 0), (libc::SYS_utimensat, 2, 0)];
 
-/// The ioctls that change attributes: FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR.
+/// Ioctls that change attributes: FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR.
 const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
 
-/// The program that the kernel asks about each call.
+/// The BPF program that the kernel runs at each call.
 pub(super) fn filter(rules: &SandboxRules) -> Result<BpfProgram, String> {
     build(rules).map_err(|error| format!("seccomp: {error}"))
 }
@@ -133,11 +134,11 @@ fn build(rules: &SandboxRules) -> Result<BpfProgram, seccompiler::BackendError> 
     for request in ATTRIBUTES.iter().filter(|_| !rules.modes) {
         forbid(libc::SYS_ioctl, vec![SeccompCondition::new(1, Dword, Eq, *request)?])?;
     }
-    // A limit on the processor time of hookrun would be a signal to it.
+    // A new limit on hookrun's processor time could send it SIGXCPU.
     let of_others = [(0, Dword), (2, Qword)];
     let of_others = of_others.map(|(place, length)| SeccompCondition::new(place, length, Ne, 0));
     forbid(libc::SYS_prlimit64, of_others.into_iter().collect::<Result<_, _>>()?)?;
-    // Landlock knows TCP only.
+    // Landlock covers only TCP.
     let unix = libc::AF_UNIX as u64;
     let not_unix = || SeccompCondition::new(0, Dword, Ne, unix).map(|one| vec![one]);
     match (rules.network, rules.sockets) {
@@ -155,9 +156,9 @@ fn build(rules: &SandboxRules) -> Result<BpfProgram, seccompiler::BackendError> 
     Ok(without_x32(program))
 }
 
-/// x86-64 has every call a second time, under other numbers, for programs of the x32 sort. None of
-/// them is left. (Calls of 32-bit programs come from another architecture, which the program itself
-/// answers by ending the process.)
+/// x86-64 has every call a second time, under other numbers, for x32 programs. This forbids them
+/// all. (Calls of 32-bit programs come from another architecture, for which the BPF program itself
+/// ends the process.)
 fn without_x32(program: BpfProgram) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;

@@ -1,4 +1,4 @@
-//! What a hook in a sandbox may do, with its paths found.
+//! The rules of a hook's sandbox, with resolved paths.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::hook::Sandbox;
 
-/// What a program needs to run at all: itself, its libraries, their settings, and itself again
+/// What a program needs to run at all: its own file, libraries and their settings, and its entry
 /// under `/proc`. Readable in every sandbox.
 pub const SYSTEM_PATHS: &[&str] = &[
     "/bin",
@@ -23,33 +23,32 @@ pub const SYSTEM_PATHS: &[&str] = &[
     "/usr",
 ];
 
-/// Devices that hold nothing; readable and writable in every sandbox.
+/// Devices that store nothing; readable and writable in every sandbox.
 pub const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// A sandbox with its paths found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxRules {
-    /// What may be read and run; `None` for everything.
+    /// Paths that the hook may read and run; `None` for all.
     pub read: Option<Vec<PathBuf>>,
-    /// What may be read and changed.
+    /// Paths that the hook may read and change.
     pub write: Vec<PathBuf>,
-    /// Whether there is a network.
+    /// Whether the hook has network access.
     pub network: bool,
-    /// Whether there are sockets of this machine: with the network, and to reach hookrun where a
-    /// person can be asked.
+    /// Whether Unix sockets work: with network access, and to reach hookrun when a person can
+    /// answer.
     pub sockets: bool,
-    /// Whether modes, owners, times and attributes may be changed: no system can forbid that for
-    /// some files only.
+    /// Whether the hook may change modes, owners, times and attributes. No system can forbid that
+    /// for only some files.
     pub modes: bool,
-    /// Whether it is better not to run than to run without them.
+    /// Whether the hook must not run if the system cannot enforce the rules.
     pub required: bool,
 }
 
 impl SandboxRules {
-    /// Finds the paths of `sandbox`: those without a slash at the beginning are relative to
-    /// `project`, `~/` is below `home`. Those that do not exist cannot be granted and are
-    /// left out, with a note for each.
+    /// Resolves the paths of `sandbox`. Paths without a leading slash are relative to `project`,
+    /// and `~/` is `home`. Paths that do not exist cannot be granted; they are left out, with a
+    /// note for each.
     pub fn find(
         sandbox: &Sandbox,
         project: &Path,
@@ -80,7 +79,7 @@ impl SandboxRules {
         (SandboxRules { read, write, network, sockets, modes, required }, notes)
     }
 
-    /// The same rules with one more file to read and run.
+    /// The same rules with one more readable file.
     #[must_use]
     pub fn with_readable(mut self, file: &Path) -> SandboxRules {
         if let Some(read) = &mut self.read {

@@ -1,4 +1,4 @@
-//! Keeps a process to the rules of its sandbox: files and TCP by Landlock, the rest by seccomp.
+//! Applies a sandbox to a process: files and TCP through Landlock, the rest through seccomp.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
@@ -8,14 +8,14 @@ use landlock::{
 use super::filter;
 use super::rules::{DEVICES, SYSTEM_PATHS, SandboxRules};
 
-/// What every sandbox needs: up to the right to truncate, Linux 6.2.
+/// The Landlock version that every sandbox needs; it covers truncation. Linux 6.2.
 const FILES: ABI = ABI::V3;
 
-/// Rights that came later and are taken where they are: ioctl on devices, signals and
-/// abstract sockets to processes outside, up to Linux 6.12.
+/// Later rights, used where the system has them: ioctl on devices, and signals and abstract sockets
+/// to outside processes. Up to Linux 6.12.
 const MORE: ABI = ABI::V6;
 
-/// Why the system cannot keep all of these rules; `None` if it can.
+/// Why the system cannot enforce all of these rules; `None` if it can.
 pub(crate) fn lacking(rules: &SandboxRules) -> Option<String> {
     if let Err(error) = ruleset(rules, CompatLevel::HardRequirement) {
         return Some(format!("this kernel's Landlock is too old, or switched off: {error}"));
@@ -23,8 +23,8 @@ pub(crate) fn lacking(rules: &SandboxRules) -> Option<String> {
     filter::filter(rules).err()
 }
 
-/// Keeps the calling thread, and everything that it starts from now on, to these rules: as far as
-/// the system can, if they are not required.
+/// Applies the rules to the calling thread and to everything it starts from now on. If they are not
+/// required, it applies as many as the system supports.
 pub(crate) fn apply(rules: &SandboxRules) -> Result<(), String> {
     let level = match rules.required {
         true => CompatLevel::HardRequirement,
@@ -61,9 +61,9 @@ fn open_gates(
     rules: &SandboxRules,
 ) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(MORE);
-    // Where reading is free, no gate is needed for it.
+    // If reading is unrestricted, Landlock need not handle it.
     let given = if rules.read.is_some() { all } else { AccessFs::from_write(MORE) };
-    // No ioctl on the terminal: it could be told what its user types next.
+    // No ioctl on the terminal: it could inject what its user seems to type next.
     let mut ruleset = ruleset
         .add_rules(path_beneath_rules(DEVICES, given & !AccessFs::IoctlDev))?
         .add_rules(path_beneath_rules(&rules.write, given))?;

@@ -1,4 +1,4 @@
-//! The hooks of a step that are functions: from their start to their answers.
+//! The hooks of a step that are functions: calls, answers and deadlines.
 
 use std::io;
 use std::time::Instant;
@@ -13,7 +13,6 @@ use crate::engine::exec::workers::MOST_FUNCTIONS;
 use crate::engine::run::{Ending, StartError, Trace};
 
 impl RunningStep<'_> {
-    /// Calls the function of the hook at `place`.
     pub(super) fn call(&mut self, place: usize, call: &FunctionCall, now: Instant) {
         let hook = self.slots[place].job.hook;
         tracing::debug!(hook = hook.name, "called");
@@ -53,7 +52,7 @@ impl RunningStep<'_> {
         begun(None)
     }
 
-    /// Takes the answers that are there: they win over deadlines.
+    /// Takes the answers that have arrived. They win over deadlines.
     pub(super) fn hear_functions(&mut self) {
         while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
             let slot = &self.slots[place];
@@ -65,7 +64,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Stops waiting for a function whose time is over.
+    /// Gives up a function whose time is over.
     pub(super) fn look_at_call(&mut self, place: usize) {
         let SlotState::Called(begun) = &self.slots[place].state else { return };
         let now = Instant::now();

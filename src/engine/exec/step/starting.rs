@@ -1,5 +1,4 @@
-//! Starting the hooks of a step: when there is room, again where that may help, and until when
-//! each may then run.
+//! Starts the hooks of a step when there is room, retries failed starts, and sets deadlines.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,10 +13,10 @@ use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Look, Phase};
 use crate::engine::run::{Ending, Trace};
 
-/// The first pause before a start is tried again; it doubles each time.
+/// The first pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 
-/// How often a start is tried again when the file is busy or the system short of processes.
+/// How many times to retry when the file is busy or the system is short of processes.
 const RETRIES: u32 = 6;
 
 impl RunningStep<'_> {
@@ -99,7 +98,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// A hook whose process was started at `now`, or has at last been.
+    /// Records a hook whose process started at `now`, perhaps after a delay.
     fn started(
         &self,
         job: &Job<'_>,
@@ -117,7 +116,7 @@ impl RunningStep<'_> {
         let phase = if hung < job.timeout.max(GIVE_UP) {
             self.first_phase(job.timeout, now)
         } else {
-            // Only the watchdog can have ended this.
+            // Only the watchdog can have ended this wait.
             child.kill();
             let why = Ending::NotStarted(command::hung(program, hung));
             Phase::Killed { why, give_up_at: Instant::now() + GIVE_UP }
@@ -138,13 +137,13 @@ impl RunningStep<'_> {
         }
     }
 
-    /// A hook's own timeout, or the end of the budget where that comes first.
     fn first_phase(&self, timeout: Duration, now: Instant) -> Phase {
         let (deadline, why) = self.ends(timeout, now);
         Phase::Running { deadline, why }
     }
 
-    /// When that comes, and what it means.
+    /// Its deadline and the ending at that point: its timeout, or the end of the budget if that is
+    /// earlier.
     pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
         let own = end_of(timeout, now);
         match self.budget.filter(|budget| budget.until < own) {
@@ -154,8 +153,8 @@ impl RunningStep<'_> {
     }
 }
 
-/// Whether starting may succeed a moment later: the file is just being written by somebody
-/// (ETXTBSY), or the system is short of processes (EAGAIN).
+/// Whether a retry may succeed: the file is just being written (ETXTBSY), or the system is short of
+/// processes (EAGAIN).
 fn is_passing(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))
